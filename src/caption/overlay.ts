@@ -1,0 +1,25 @@
+// The overlay a caller asks for, and the numbers the specification and the contract fix about it.
+
+/** A caption at a vertical position; `null` means "the default for its place in the list". */
+export interface Overlay {
+  readonly text: string;
+  readonly position: number | null;
+}
+
+export const MAX_TEXT_GRAPHEMES = 180;
+export const MAX_TEXT_BYTES = 2_000;
+export const MAX_OVERLAYS = 10;
+
+/** By index: the specification names the first four, 10 points apart; the contract continues to the edge, then upwards. */
+const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;
+
+export function defaultPosition(index: number): number {
+  const position = DEFAULT_POSITIONS[index];
+  if (position === undefined) throw new RangeError(`no default position for overlay ${index}`);
+  return position;
+}
+
+/** Size of a transparent overlay. */
+export const MIN_SIDE = 16;
+export const MAX_SIDE = 8_192;
+export const MAX_CANVAS_PIXELS = 33_200_000;

@@ -1,0 +1,73 @@
+// Every way a request or a command can fail, as a closed set. Nothing here knows HTTP or the terminal: the status codes
+// and exit codes are tables elsewhere, typed `Record<ErrorCode, ...>`, so a code added here and forgotten there does not
+// compile. Callers branch on `code`, never on message text.
+
+export type ErrorCode =
+  | 'malformed_body'
+  | 'invalid_fields'
+  | 'missing_api_key'
+  | 'invalid_api_key'
+  | 'subscription_inactive'
+  | 'key_suspended'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'unsupported_content_type'
+  | 'unsupported_asset'
+  | 'body_too_large'
+  | 'asset_too_large'
+  | 'asset_too_many_pixels'
+  | 'asset_undecodable'
+  | 'internal_error'
+  | 'overloaded'
+  | 'renderer_unavailable'
+  | 'shutting_down'
+  | 'deadline_exceeded'
+  | 'client_closed';
+
+/** What is wrong with one field. */
+export type FaultCode =
+  | 'required'
+  | 'blank'
+  | 'too_long'
+  | 'too_large'
+  | 'too_many'
+  | 'out_of_range'
+  | 'not_an_integer'
+  | 'wrong_type'
+  | 'invalid_json'
+  | 'invalid_encoding'
+  | 'conflict'
+  | 'duplicate'
+  | 'unknown_field';
+
+export interface FieldFault {
+  /** JSON pointer into the request as a fragment, e.g. `#/overlays/1/position`. */
+  readonly pointer: string;
+  readonly code: FaultCode;
+  readonly detail: string;
+}
+
+interface AppErrorOptions {
+  readonly faults?: readonly FieldFault[];
+  /** The limit that was passed and the value that passed it, for 413. */
+  readonly limit?: { readonly limit: number; readonly actual: number };
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** An error whose message is written for the caller. Anything else that is thrown is a bug and answers `internal_error`. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: readonly FieldFault[];
+  readonly limit: { readonly limit: number; readonly actual: number } | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.faults = options.faults ?? [];
+    this.limit = options.limit;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,47 @@
+// Where a line may end: UAX #14, and word boundaries from a dictionary for the scripts that write no spaces between words.
+
+import { Rules } from '@cto.af/linebreak';
+import { graphemes } from '../caption/graphemes.ts';
+
+// `example7` keeps numbers such as "1,234.50" and "(12)" together, as the conformance tests expect.
+const rules = new Rules({ example7: true });
+
+const DICTIONARY_SCRIPTS = [
+  { locale: 'th', run: /[\u0e00-\u0e7f]{2,}/gu },
+  { locale: 'lo', run: /[\u0e80-\u0eff]{2,}/gu },
+  { locale: 'km', run: /[\u1780-\u17ff]{2,}/gu },
+  { locale: 'my', run: /[\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]{2,}/gu },
+].map(({ locale, run }) => ({ run, words: new Intl.Segmenter(locale, { granularity: 'word' }) }));
+
+/** Repetition marks and abbreviations belong to the word before them, whatever the dictionary says. */
+const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u104a\u104b\u17d4-\u17da]/u;
+
+/** Positions after which a line may end, ascending; the last one is always the end of the paragraph. */
+export function breakPositions(paragraph: string): number[] {
+  const positions = new Set<number>();
+  for (const { position } of rules.breaks(paragraph)) positions.add(position);
+  for (const position of dictionaryBreaks(paragraph)) positions.add(position);
+  positions.add(paragraph.length);
+  const boundaries = graphemeBoundaries(paragraph);
+  return [...positions].filter((position) => boundaries.has(position)).toSorted((a, b) => a - b);
+}
+
+function* dictionaryBreaks(paragraph: string): Generator<number> {
+  for (const { run, words } of DICTIONARY_SCRIPTS) {
+    for (const match of paragraph.matchAll(run)) {
+      for (const { index, segment } of words.segment(match[0])) {
+        if (index > 0 && !NEVER_FIRST.test(segment)) yield match.index + index;
+      }
+    }
+  }
+}
+
+function graphemeBoundaries(text: string): Set<number> {
+  const boundaries = new Set<number>();
+  let position = 0;
+  for (const grapheme of graphemes(text)) {
+    position += grapheme.length;
+    boundaries.add(position);
+  }
+  return boundaries;
+}

@@ -1,0 +1,76 @@
+// Right-to-left: embedding levels of a paragraph, and a line's runs from left to right (UAX #9).
+
+import bidiFactory, { type Bidi } from 'bidi-js';
+import { graphemes } from '../caption/graphemes.ts';
+import { isEmoji } from './emoji.ts';
+
+// Its types describe an ES module, but the package is CommonJS: what Node hands over is the factory itself.
+const bidi = (bidiFactory as unknown as () => Bidi)();
+
+/** Per UTF-16 unit; even levels run left to right. The base direction comes from the first strong letter. */
+export function embeddingLevels(paragraph: string): Uint8Array {
+  return bidi.getEmbeddingLevels(withoutSurrogates(paragraph), 'auto').levels;
+}
+
+/**
+ * The library looks at UTF-16 units and takes surrogates for left-to-right letters, so that a leading emoji flips a Hebrew
+ * caption. Astral characters are replaced, unit for unit, by a BMP character of their class. Emoji are neutral as a whole:
+ * a flag is made of letters and a keycap of a digit, but neither should decide which way a sentence runs.
+ */
+function withoutSurrogates(paragraph: string): string {
+  let text = '';
+  for (const grapheme of graphemes(paragraph)) {
+    if (isEmoji(grapheme)) {
+      text += NEUTRAL.repeat(grapheme.length);
+      continue;
+    }
+    for (const char of grapheme) text += char.length === 1 ? char : standIn(char).repeat(2);
+  }
+  return text;
+}
+
+const NEUTRAL = '\u2605';
+
+function standIn(astral: string): string {
+  switch (bidi.getBidiCharTypeName(astral)) {
+    case 'R':
+      return '\u05d0';
+    case 'AL':
+      return '\u0627';
+    case 'EN':
+      return '1';
+    case 'AN':
+      return '\u0661';
+    case 'NSM':
+      return '\u0300';
+    case 'ON':
+      return NEUTRAL;
+    case 'BN':
+      return '\u200d';
+    case 'ET':
+      return '#';
+    default:
+      return 'a';
+  }
+}
+
+interface Levelled {
+  readonly level: number;
+}
+
+/** Rule L2: from the highest level down, reverse every maximal stretch at or above it. */
+export function visualOrder<Run extends Levelled>(runs: readonly Run[]): Run[] {
+  const ordered = [...runs];
+  const highest = Math.max(0, ...runs.map((run) => run.level));
+  for (let level = highest; level > 0; level -= 1) {
+    for (let start = 0; start < ordered.length; start += 1) {
+      let end = start;
+      while ((ordered[end]?.level ?? -1) >= level) end += 1;
+      if (end > start) {
+        ordered.splice(start, end - start, ...ordered.slice(start, end).toReversed());
+        start = end;
+      }
+    }
+  }
+  return ordered;
+}

@@ -1,0 +1,36 @@
+// Which parts of a text are colour emoji. They are measured and drawn apart, with the emoji font first: asked to choose by
+// itself, a font list gives a heart with a variation selector to the first text font that owns a white heart.
+
+import { graphemes } from '../caption/graphemes.ts';
+
+export type GlyphKind = 'text' | 'emoji';
+
+export interface Piece {
+  readonly text: string;
+  readonly kind: GlyphKind;
+}
+
+const TEXT_SELECTOR = '\ufe0e';
+const EMOJI_SELECTOR = '\ufe0f';
+/** Emoji by default, or asked for by selector, skin tone, keycap, flag or joiner. */
+const LOOKS_LIKE_EMOJI =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Emoji_Modifier_Base}\p{Emoji_Modifier}|[0-9#*]\ufe0f?\u20e3|\p{RI}\p{RI}|\p{ExtPict}\ufe0f?\u200d\p{ExtPict})/u;
+
+export function isEmoji(grapheme: string): boolean {
+  if (grapheme.includes(TEXT_SELECTOR) && !grapheme.includes(EMOJI_SELECTOR)) return false;
+  // A lone regional indicator has emoji presentation but is only half a flag: draw it as the letter it is.
+  if (/^\p{RI}(?!\p{RI})/u.test(grapheme)) return false;
+  return LOOKS_LIKE_EMOJI.test(grapheme);
+}
+
+/** Splits into maximal pieces of one kind; joined together they are the text again. */
+export function splitByKind(text: string): Piece[] {
+  const pieces: { text: string; kind: GlyphKind }[] = [];
+  for (const grapheme of graphemes(text)) {
+    const kind = isEmoji(grapheme) ? 'emoji' : 'text';
+    const last = pieces.at(-1);
+    if (last?.kind === kind) last.text += grapheme;
+    else pieces.push({ text: grapheme, kind });
+  }
+  return pieces;
+}

@@ -1,0 +1,166 @@
+// One paragraph of a caption -> its lines, each a row of runs from left to right.
+
+import { graphemes } from '../caption/graphemes.ts';
+import { breakPositions } from './breaks.ts';
+import { embeddingLevels, visualOrder } from './direction.ts';
+import { splitByKind } from './emoji.ts';
+import type { Extent, Measurer, Run } from './measurer.ts';
+import { type LineRange, type Segment, wrapBalanced } from './wrap.ts';
+
+export interface PlacedRun extends Run {
+  /** From the left end of the line. */
+  readonly x: number;
+}
+
+export interface Line extends Extent {
+  readonly runs: readonly PlacedRun[];
+}
+
+const SOFT_HYPHEN = '\u00ad';
+/** Seen by the algorithms above, never by a font: some fonts would draw a box for them. */
+const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
+const TRAILING_SPACE = /\s+$/u;
+
+/** How often a line that shaping made wider than the sum of its segments is wrapped again, a little narrower. */
+const REFITS = 4;
+
+/** What does not depend on the font size, found once however often the size is changed. */
+export interface Paragraph {
+  readonly text: string;
+  readonly levels: Uint8Array;
+  readonly breaks: readonly number[];
+}
+
+export function analyseParagraph(text: string): Paragraph {
+  return { text, levels: embeddingLevels(text), breaks: breakPositions(text) };
+}
+
+export function layoutParagraph(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): Line[] {
+  if (paragraph.text === '') return [{ width: 0, ascent: 0, descent: 0, runs: [] }];
+  let width = maxWidth;
+  for (let attempt = 0; ; attempt += 1) {
+    const segments = segmentsOf(paragraph, width, fontSize, measurer);
+    const lines = wrapBalanced(segments, width).map((range) =>
+      composeLine(paragraph, textRange(segments, range), fontSize, measurer),
+    );
+    const excess = Math.max(...lines.map((line) => line.width)) - maxWidth;
+    if (excess <= 0 || attempt === REFITS) return lines;
+    width -= excess + 1;
+  }
+}
+
+function textRange(segments: readonly Segment[], { first, last }: LineRange): [number, number] {
+  return [segments[first]?.start ?? 0, segments[last]?.end ?? 0];
+}
+
+/** The paragraph cut at its break positions; a piece wider than a line is cut again, between graphemes. */
+function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): Segment[] {
+  const segments: Segment[] = [];
+  let start = 0;
+  for (const end of paragraph.breaks) {
+    for (const piece of fitPieces(paragraph.text.slice(start, end), maxWidth, fontSize, measurer)) {
+      segments.push({ start, end: start + piece.text.length, width: piece.width, spaceWidth: piece.spaceWidth });
+      start += piece.text.length;
+    }
+  }
+  return segments;
+}
+
+interface FittedPiece {
+  readonly text: string;
+  readonly width: number;
+  readonly spaceWidth: number;
+}
+
+function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: Measurer): FittedPiece[] {
+  const whole = measurePiece(text, fontSize, measurer);
+  if (whole.width <= maxWidth) return [whole];
+  const clusters = graphemes(text);
+  const pieces: FittedPiece[] = [];
+  let from = 0;
+  while (from < clusters.length) {
+    const count = longestFit(clusters, from, maxWidth, fontSize, measurer);
+    pieces.push(measurePiece(clusters.slice(from, from + count).join(''), fontSize, measurer));
+    from += count;
+  }
+  return pieces;
+}
+
+/** How many graphemes from `from` on fit; at least one, so that even an impossible width makes progress. */
+function longestFit(
+  clusters: readonly string[],
+  from: number,
+  maxWidth: number,
+  fontSize: number,
+  measurer: Measurer,
+): number {
+  let fits = 1;
+  let exceeds = clusters.length - from + 1;
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1;
+    const { width } = measurePiece(clusters.slice(from, from + middle).join(''), fontSize, measurer);
+    if (width <= maxWidth) fits = middle;
+    else exceeds = middle;
+  }
+  return fits;
+}
+
+function measurePiece(text: string, fontSize: number, measurer: Measurer): FittedPiece {
+  const inked = text.replace(TRAILING_SPACE, '');
+  const space = text.slice(inked.length);
+  return {
+    text,
+    width: advance(visibleText(inked), fontSize, measurer),
+    spaceWidth: space === '' ? 0 : advance(space, fontSize, measurer),
+  };
+}
+
+function advance(text: string, fontSize: number, measurer: Measurer): number {
+  return splitByKind(text)
+    .map((piece) => measurer.measure({ ...piece, rtl: false }, fontSize).width)
+    .reduce((sum, width) => sum + width, 0);
+}
+
+/** A soft hyphen shows only where a line ends on it. */
+function visibleText(text: string): string {
+  return (text.endsWith(SOFT_HYPHEN) ? `${text}-` : text).replace(UNDRAWN, '');
+}
+
+function composeLine(
+  paragraph: Paragraph,
+  [start, end]: [number, number],
+  fontSize: number,
+  measurer: Measurer,
+): Line {
+  const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
+  const levels = paragraph.levels.subarray(start, start + text.length);
+  const runs: PlacedRun[] = [];
+  let x = 0;
+  let ascent = 0;
+  let descent = 0;
+  for (const { level: _, ...run } of visualOrder(logicalRuns(text, levels))) {
+    const extent = measurer.measure(run, fontSize);
+    runs.push({ ...run, x });
+    x += extent.width;
+    ascent = Math.max(ascent, extent.ascent);
+    descent = Math.max(descent, extent.descent);
+  }
+  return { width: x, ascent, descent, runs };
+}
+
+function logicalRuns(text: string, levels: Uint8Array): (Run & { level: number })[] {
+  const runs: (Run & { level: number })[] = [];
+  let start = 0;
+  const flush = (end: number): void => {
+    const level = levels[start] ?? 0;
+    for (const piece of splitByKind(visibleText(text.slice(start, end)))) {
+      runs.push({ ...piece, rtl: level % 2 === 1, level });
+    }
+    start = end;
+  };
+  for (let index = 1; index < text.length; index += 1) {
+    if (levels[index] !== levels[start]) flush(index);
+  }
+  if (text.length > 0) flush(text.length);
+  return runs;
+}

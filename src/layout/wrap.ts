@@ -1,0 +1,53 @@
+// Lines from measured segments: greedy first, then as narrow as the same number of lines allows, which balances them.
+
+export interface Segment {
+  /** Range in the paragraph, trailing spaces included. */
+  readonly start: number;
+  readonly end: number;
+  readonly width: number;
+  readonly spaceWidth: number;
+}
+
+/** A line is a range of segments. */
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Half a pixel is below what anybody sees and ends the bisection in about ten steps. */
+const PRECISION = 0.5;
+
+export function wrapBalanced(segments: readonly Segment[], maxWidth: number): LineRange[] {
+  const greedy = wrapGreedy(segments, maxWidth);
+  if (greedy.length < 2) return greedy;
+  let tooNarrow = Math.max(...segments.map((segment) => segment.width)) - PRECISION;
+  let wide = maxWidth;
+  let best = greedy;
+  while (wide - tooNarrow > PRECISION) {
+    const middle = (wide + tooNarrow) / 2;
+    const lines = wrapGreedy(segments, middle);
+    if (lines.length <= greedy.length) {
+      best = lines;
+      wide = middle;
+    } else {
+      tooNarrow = middle;
+    }
+  }
+  return best;
+}
+
+function wrapGreedy(segments: readonly Segment[], maxWidth: number): LineRange[] {
+  const lines: LineRange[] = [];
+  let first = 0;
+  let width = 0;
+  segments.forEach((segment, index) => {
+    if (index > first && width + segment.width > maxWidth) {
+      lines.push({ first, last: index - 1 });
+      first = index;
+      width = 0;
+    }
+    width += segment.width + segment.spaceWidth;
+  });
+  if (segments.length > 0) lines.push({ first, last: segments.length - 1 });
+  return lines;
+}

@@ -1,0 +1,98 @@
+// Images in: JPEG, PNG and WebP to upright 8-bit sRGB pixels. The only place that calls the image decoder; runs in render
+// workers (or in a library caller's own process), never in the server.
+
+import sharp, { type Metadata, type Sharp } from 'sharp';
+import { AppError } from '../errors.ts';
+import type { Size } from '../layout/geometry.ts';
+import { isSrgbProfile } from './icc.ts';
+
+/** A path, or the file's bytes. */
+export type ImageSource = string | Uint8Array;
+
+export interface ImageProbe extends Size {
+  readonly kind: 'image';
+}
+
+export interface DecodedImage extends Size {
+  readonly channels: 3 | 4;
+  readonly data: Uint8Array;
+}
+
+/** Every other loader stays locked: an SVG or a TIFF renamed to .png must not reach its decoder. */
+const LOADERS = ['Jpeg', 'Png', 'Webp'].flatMap((name) => [
+  `VipsForeignLoad${name}File`,
+  `VipsForeignLoad${name}Buffer`,
+]);
+
+/** Call once per process, before the first image. */
+export function lockDownDecoders(): void {
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: LOADERS });
+  sharp.cache(false);
+  // One render, one core: more threads help one image a little and ten at a time not at all.
+  sharp.concurrency(1);
+}
+
+/** Width and height as seen, after the orientation the camera noted. */
+export async function probeImage(source: ImageSource): Promise<ImageProbe> {
+  const { width, height } = (await metadataOf(source)).autoOrient;
+  return { kind: 'image', width, height };
+}
+
+export async function decodeImage(source: ImageSource, maxPixels: number): Promise<DecodedImage> {
+  const metadata = await metadataOf(source);
+  const ignoreIcc = metadata.icc !== undefined && isSrgbProfile(metadata.icc);
+  try {
+    return await readPixels(open(source, { failOn: 'error', limitInputPixels: maxPixels, ignoreIcc }));
+  } catch {
+    // Damaged, or cut off on the way. Browsers show what there is, and so do we, as long as there is anything.
+    const image = await decodeDamaged(source, maxPixels, ignoreIcc);
+    if (isOneColour(image)) throw undecodable('it breaks off before the first pixels');
+    return image;
+  }
+}
+
+async function decodeDamaged(source: ImageSource, maxPixels: number, ignoreIcc: boolean): Promise<DecodedImage> {
+  try {
+    return await readPixels(open(source, { failOn: 'none', limitInputPixels: maxPixels, ignoreIcc }));
+  } catch (error) {
+    throw undecodable('its pixels cannot be decoded', error);
+  }
+}
+
+async function metadataOf(source: ImageSource): Promise<Metadata> {
+  try {
+    return await open(source, { failOn: 'none', limitInputPixels: false }).metadata();
+  } catch (error) {
+    throw undecodable('its header cannot be read', error);
+  }
+}
+
+interface OpenOptions {
+  readonly failOn: 'none' | 'error';
+  readonly limitInputPixels: number | false;
+  readonly ignoreIcc?: boolean;
+}
+
+function open(source: ImageSource, options: OpenOptions): Sharp {
+  return sharp(source, { ...options, pages: 1, sequentialRead: true });
+}
+
+async function readPixels(image: Sharp): Promise<DecodedImage> {
+  const { data, info } = await image
+    .autoOrient()
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  if (info.channels !== 3 && info.channels !== 4) throw new Error(`decoder gave ${info.channels} channels`);
+  return { width: info.width, height: info.height, channels: info.channels, data };
+}
+
+/** A decoder that found nothing to decode fills the frame with one value. */
+function isOneColour({ data, channels }: DecodedImage): boolean {
+  return data.every((value, index) => value === data[index % channels]);
+}
+
+function undecodable(reason: string, cause?: unknown): AppError {
+  return new AppError('asset_undecodable', `The asset is damaged: ${reason}.`, { cause });
+}

@@ -1,0 +1,56 @@
+// What a file is, from its own bytes. Its name and the type the sender declared are never asked: a playlist named .mp4 is
+// refused here, before any decoder has seen it.
+
+export type AssetFormat = 'jpeg' | 'png' | 'webp' | 'mp4' | 'mov' | 'webm';
+export type AssetKind = 'image' | 'video';
+
+export const KIND_OF_FORMAT = {
+  jpeg: 'image',
+  png: 'image',
+  webp: 'image',
+  mp4: 'video',
+  mov: 'video',
+  webm: 'video',
+} as const satisfies Record<AssetFormat, AssetKind>;
+
+/** As many leading bytes as `sniff` ever looks at. */
+export const SNIFF_LENGTH = 256;
+
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const EBML = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
+const EBML_DOCTYPE = Buffer.from([0x42, 0x82]);
+/** Boxes that may open a QuickTime file older than `ftyp`. */
+const QUICKTIME_BOXES = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
+/** ISO base media files that are no video: still images and raw photos. */
+const STILL_BRANDS = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1', 'avif', 'avis', 'jxl ', 'crx ']);
+
+export function sniff(bytes: Uint8Array): AssetFormat | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFF_LENGTH));
+  if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'jpeg';
+  if (head.subarray(0, 8).equals(PNG_SIGNATURE)) return 'png';
+  if (ascii(head, 0) === 'RIFF' && ascii(head, 8) === 'WEBP') return 'webp';
+  if (head.subarray(0, 4).equals(EBML)) return isWebm(head) ? 'webm' : undefined;
+  return sniffIsoMedia(head);
+}
+
+function sniffIsoMedia(head: Buffer): AssetFormat | undefined {
+  const box = ascii(head, 4);
+  if (box === 'ftyp') {
+    const brand = ascii(head, 8);
+    if (STILL_BRANDS.has(brand)) return undefined;
+    return brand === 'qt  ' ? 'mov' : 'mp4';
+  }
+  return QUICKTIME_BOXES.has(box) ? 'mov' : undefined;
+}
+
+/** Matroska and WebM share a header; the document type inside tells them apart. */
+function isWebm(head: Buffer): boolean {
+  const at = head.indexOf(EBML_DOCTYPE, 4);
+  if (at < 0) return false;
+  const length = (head[at + 2] ?? 0) & 0x7f;
+  return head.toString('latin1', at + 3, at + 3 + length).replace(/\0+$/u, '') === 'webm';
+}
+
+function ascii(head: Buffer, at: number): string {
+  return head.toString('latin1', at, at + 4);
+}

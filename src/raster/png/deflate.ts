@@ -1,0 +1,79 @@
+// A zlib stream assembled from pieces that were compressed apart, so that the empty part of a canvas costs nothing: runs of
+// zero bytes come from a small cache, only the rows with pixels are deflated.
+
+import { constants, deflateRawSync } from 'node:zlib';
+
+const LARGEST_RUN = 1 << 22;
+/** A block that ends the stream and holds nothing. */
+const LAST_BLOCK = Uint8Array.of(0x03, 0x00);
+const HEADER = Uint8Array.of(0x78, 0x01);
+
+/** Compressed runs of zeros, by power of two; about 20 entries at most. */
+export class ZeroRuns {
+  readonly #pieces = new Map<number, Buffer>();
+
+  piece(length: number): Buffer {
+    const known = this.#pieces.get(length);
+    if (known) return known;
+    const piece = compress(Buffer.alloc(length), 9);
+    this.#pieces.set(length, piece);
+    return piece;
+  }
+}
+
+export class PiecewiseDeflate {
+  readonly #parts: Uint8Array[] = [HEADER];
+  readonly #zeros: ZeroRuns;
+  // The two halves of Adler-32.
+  #low = 1;
+  #high = 0;
+
+  constructor(zeros: ZeroRuns) {
+    this.#zeros = zeros;
+  }
+
+  addZeros(length: number): void {
+    let rest = length;
+    for (let size = LARGEST_RUN; size > 0; size >>= 1) {
+      for (; rest >= size; rest -= size) this.#parts.push(this.#zeros.piece(size));
+    }
+    this.#high = (this.#high + length * this.#low) % ADLER_MODULUS;
+  }
+
+  addBytes(bytes: Uint8Array, level: number): void {
+    this.#parts.push(compress(bytes, level));
+    this.#checksum(bytes);
+  }
+
+  finish(): Uint8Array[] {
+    const trailer = Buffer.alloc(4);
+    trailer.writeUInt16BE(this.#high, 0);
+    trailer.writeUInt16BE(this.#low, 2);
+    return [...this.#parts, LAST_BLOCK, trailer];
+  }
+
+  #checksum(bytes: Uint8Array): void {
+    let low = this.#low;
+    let high = this.#high;
+    for (let start = 0; start < bytes.length; start += ADLER_BATCH) {
+      const end = Math.min(start + ADLER_BATCH, bytes.length);
+      for (let index = start; index < end; index += 1) {
+        low += bytes[index] ?? 0;
+        high += low;
+      }
+      low %= ADLER_MODULUS;
+      high %= ADLER_MODULUS;
+    }
+    this.#low = low;
+    this.#high = high;
+  }
+}
+
+const ADLER_MODULUS = 65_521;
+/** As many bytes as can be added before a 32-bit sum could overflow. */
+const ADLER_BATCH = 3_800;
+
+/** A full flush ends every piece on a byte boundary with an empty window: pieces can be joined in any order. */
+function compress(bytes: Uint8Array, level: number): Buffer {
+  return deflateRawSync(bytes, { level, finishFlush: constants.Z_FULL_FLUSH });
+}

@@ -1,0 +1,136 @@
+// Skia, behind two questions: how large is this run, and what do these bars look like. One engine per process; it keeps one
+// canvas, because canvases are freed by finalizers that a busy loop never lets run.
+
+import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
+import type { Bar, Layout } from '../layout/layout.ts';
+import type { Extent, Measurer, Run } from '../layout/measurer.ts';
+import { BAR_ALPHA, style } from '../layout/style.ts';
+import { type Band, compositeOver } from './band.ts';
+import type { FontFile } from './font-files.ts';
+import { type CaptionFonts, FontIndex } from './font-index.ts';
+
+export class TextEngine {
+  readonly #index = new FontIndex();
+  readonly #registered = new Set<string>();
+  #canvas: Canvas = createCanvas(1, 1);
+
+  /** Fonts are registered for good as a side effect: measuring and drawing must find the same ones. */
+  fontsFor(caption: string): CaptionFonts {
+    const fonts = this.#index.fontsFor(caption);
+    for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
+    return fonts;
+  }
+
+  measurerFor(caption: string): Measurer {
+    const fonts = this.fontsFor(caption);
+    const context = this.#canvas.getContext('2d');
+    const known = new Map<string, Extent>();
+    return {
+      measure: (run, fontSize) => {
+        const key = `${fontSize}|${run.kind}|${run.rtl}|${run.text}`;
+        const extent = known.get(key) ?? measureRun(context, fonts, run, fontSize);
+        known.set(key, extent);
+        return extent;
+      },
+    };
+  }
+
+  /** The bars' pixels as disjoint bands, from top to bottom. */
+  draw(layout: Layout): Band[] {
+    return groupOverlapping(layout.bars).map(({ top, bottom, bars }) => {
+      const [first] = bars;
+      if (bars.length === 1 && first) return { ...rowsOf(first), ...this.#drawBar(first, layout.canvas.width) };
+      return this.#merge(top, bottom, bars, layout.canvas.width);
+    });
+  }
+
+  #merge(top: number, bottom: number, bars: readonly Bar[], width: number): Band {
+    const pixels = new Uint8ClampedArray(width * (bottom - top) * 4);
+    for (const bar of bars) {
+      const drawn = this.#drawBar(bar, width);
+      compositeOver(pixels, (bar.top - top) * width * 4, drawn.pixels, 0, width * bar.height);
+    }
+    return { top, height: bottom - top, width, pixels };
+  }
+
+  #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
+    const context = this.#sized(width, bar.height);
+    context.clearRect(0, 0, width, bar.height);
+    context.fillStyle = `rgba(0, 0, 0, ${BAR_ALPHA})`;
+    context.fillRect(0, 0, width, bar.height);
+    context.fillStyle = '#fff';
+    const fonts = this.fontsFor(bar.text);
+    for (const line of bar.lines) {
+      const left = (width - line.width) / 2;
+      for (const run of line.runs) {
+        prepare(context, fonts, run, bar.fontSize);
+        const raise = run.kind === 'emoji' ? style.emojiRaise * bar.fontSize : 0;
+        context.fillText(run.text, left + run.x, line.baseline - raise);
+      }
+    }
+    return { width, pixels: context.getImageData(0, 0, width, bar.height).data };
+  }
+
+  /** Grows and never shrinks within a width, so that bars of one size reuse the same memory. */
+  #sized(width: number, height: number): SKRSContext2D {
+    if (this.#canvas.width !== width || this.#canvas.height < height) {
+      this.#canvas.width = width;
+      this.#canvas.height = height;
+    }
+    return this.#canvas.getContext('2d');
+  }
+
+  #register({ alias, file }: FontFile): void {
+    if (this.#registered.has(alias)) return;
+    if (GlobalFonts.registerFromPath(file, alias) === null) throw new Error(`cannot load font ${file}`);
+    this.#registered.add(alias);
+  }
+}
+
+function prepare(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
+  const files = run.kind === 'emoji' ? [fonts.emoji, ...fonts.text] : fonts.text;
+  const size = run.kind === 'emoji' ? fontSize * style.emojiScale : fontSize;
+  context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
+  // Some of the variable fonts start at hairline weight unless told otherwise.
+  context.fontVariationSettings = '"wght" 400';
+  context.textAlign = 'left';
+  context.textBaseline = 'alphabetic';
+  context.direction = run.rtl ? 'rtl' : 'ltr';
+}
+
+function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): Extent {
+  prepare(context, fonts, run, fontSize);
+  const metrics = context.measureText(run.text);
+  // Emoji are centred on the line whatever their box says, and never make it taller.
+  if (run.kind === 'emoji') return { width: metrics.width, ascent: 0, descent: 0 };
+  return {
+    width: metrics.width,
+    ascent: Math.max(0, metrics.actualBoundingBoxAscent),
+    descent: Math.max(0, metrics.actualBoundingBoxDescent),
+  };
+}
+
+interface Group {
+  top: number;
+  bottom: number;
+  readonly bars: Bar[];
+}
+
+function groupOverlapping(bars: readonly Bar[]): Group[] {
+  const groups: Group[] = [];
+  for (const bar of bars.toSorted((a, b) => a.top - b.top)) {
+    const last = groups.at(-1);
+    if (last && bar.top < last.bottom) {
+      last.bars.push(bar);
+      last.bottom = Math.max(last.bottom, bar.top + bar.height);
+    } else {
+      groups.push({ top: bar.top, bottom: bar.top + bar.height, bars: [bar] });
+    }
+  }
+  // Inside a group, the order of the request decides which bar lies on top.
+  return groups.map((group) => ({ ...group, bars: bars.filter((bar) => group.bars.includes(bar)) }));
+}
+
+function rowsOf(bar: Bar): Pick<Band, 'top' | 'height'> {
+  return { top: bar.top, height: bar.height };
+}

@@ -1,0 +1,63 @@
+// Decide, then execute. A recipe holds every number of a render, decided by a pure function from the request, the probe
+// and the caller's limits. It is plain JSON: the same recipe runs in this process, in a worker process or elsewhere.
+
+import type { Overlay } from '../caption/overlay.ts';
+import { AppError } from '../errors.ts';
+import type { Size } from '../layout/geometry.ts';
+import type { ImageProbe } from '../media/image.ts';
+
+interface RecipeBase {
+  /** The finished picture, upright. */
+  readonly canvas: Size;
+  readonly overlays: readonly Overlay[];
+  /** How long one attempt may take before its worker counts as hung. */
+  readonly attemptMs: number;
+}
+
+export interface TransparentRecipe extends RecipeBase {
+  readonly kind: 'transparent';
+}
+
+export interface ImageRecipe extends RecipeBase {
+  readonly kind: 'image';
+  readonly maxPixels: number;
+}
+
+export type Recipe = TransparentRecipe | ImageRecipe;
+
+/** What a caller may send; part of the plan. */
+export interface AssetLimits {
+  readonly imageBytes: number;
+  readonly imagePixels: number;
+}
+
+export const DEFAULT_ASSET_LIMITS: AssetLimits = { imageBytes: 25_000_000, imagePixels: 50_000_000 };
+
+// Ten times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
+const ATTEMPT_BASE_MS = 5_000;
+const ATTEMPT_MS_PER_MEGAPIXEL = 250;
+
+export function composeTransparentRecipe(canvas: Size, overlays: readonly Overlay[]): TransparentRecipe {
+  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas) };
+}
+
+export function composeImageRecipe(
+  probe: ImageProbe,
+  overlays: readonly Overlay[],
+  limits: Pick<AssetLimits, 'imagePixels'>,
+): ImageRecipe {
+  const canvas = { width: probe.width, height: probe.height };
+  const pixels = canvas.width * canvas.height;
+  if (pixels > limits.imagePixels) {
+    throw new AppError(
+      'asset_too_many_pixels',
+      `The image has ${pixels} pixels (${canvas.width}x${canvas.height}); the limit is ${limits.imagePixels}.`,
+      { limit: { limit: limits.imagePixels, actual: pixels } },
+    );
+  }
+  return { kind: 'image', canvas, overlays, attemptMs: attemptMs(canvas), maxPixels: limits.imagePixels };
+}
+
+function attemptMs({ width, height }: Size): number {
+  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * width * height) / 1e6);
+}

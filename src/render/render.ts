@@ -1,0 +1,46 @@
+// The use case. Knows nothing of HTTP, stores or settings: a recipe and an asset in, a file's bytes and its facts out.
+
+import { decodeImage, type ImageSource } from '../media/image.ts';
+import { bakeBands } from '../raster/blend.ts';
+import { encodePng } from '../raster/png/opaque.ts';
+import { writeTransparentPng } from '../raster/png/transparent.ts';
+import { drawBands } from './bands.ts';
+import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
+import type { RenderTools } from './renderer-tools.ts';
+import { Stopwatch, type Timings } from './timing.ts';
+
+export interface RenderFacts {
+  readonly width: number;
+  readonly height: number;
+  readonly missingGlyphs: number;
+  readonly timings: Timings;
+}
+
+export interface Rendered extends RenderFacts {
+  readonly bytes: Buffer;
+}
+
+export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
+  const watch = new Stopwatch();
+  const { bands, missingGlyphs } = await drawBands(recipe, tools, watch);
+  const bytes = await watch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
+  return { bytes, ...recipe.canvas, missingGlyphs, timings: watch.timings };
+}
+
+export async function renderOnImage(
+  recipe: ImageRecipe,
+  asset: ImageSource,
+  tools: RenderTools,
+  signal?: AbortSignal,
+): Promise<Rendered> {
+  const watch = new Stopwatch();
+  const image = await watch.step('decode', () => decodeImage(asset, recipe.maxPixels));
+  signal?.throwIfAborted();
+  // The decoded size decides: a header may say one thing and the pixels another.
+  const canvas = { width: image.width, height: image.height };
+  const { bands, missingGlyphs } = await drawBands({ ...recipe, canvas }, tools, watch);
+  signal?.throwIfAborted();
+  await watch.step('blend', () => bakeBands(image, bands));
+  const bytes = await watch.step('encode', () => encodePng(image, signal));
+  return { bytes, ...canvas, missingGlyphs, timings: watch.timings };
+}

@@ -1,0 +1,20 @@
+/** Milliseconds per step, in the order the steps ran. */
+export type Timings = Readonly<Record<string, number>>;
+
+/** Runs steps and notes how long each took. */
+export class Stopwatch {
+  readonly #timings: Record<string, number> = {};
+
+  async step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#timings[name] = performance.now() - start;
+    }
+  }
+
+  get timings(): Timings {
+    return { ...this.#timings };
+  }
+}
