@@ -1,6 +1,6 @@
 // Reads the character maps of all our fonts and writes which code points each family can draw.
 
-import * as fontkit from 'fontkit';
+import { openSync } from 'fontkit';
 import { EMOJI, FAMILIES, type FontFamily } from '../src/raster/catalogue.ts';
 import { encodeRanges, includes, toRanges } from '../src/raster/code-points.ts';
 import { fontFiles } from '../src/raster/font-files.ts';
@@ -21,7 +21,7 @@ export function generateCoverage(): string {
 function coverageOf(family: FontFamily): string {
   const codePoints: number[] = [];
   for (const { file, ranges } of fontFiles(family)) {
-    const font = fontkit.openSync(file);
+    const font = openSync(file);
     if (!('characterSet' in font)) throw new Error(`${file} is a font collection`);
     // A character outside the range its slice is listed under would never be found there.
     codePoints.push(...font.characterSet.filter((codePoint) => ranges === undefined || includes(ranges, codePoint)));

@@ -13,7 +13,6 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'unsupported_content_type'
   | 'unsupported_asset'
-  | 'body_too_large'
   | 'asset_too_large'
   | 'asset_too_many_pixels'
   | 'asset_undecodable'

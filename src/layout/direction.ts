@@ -31,27 +31,20 @@ function withoutSurrogates(paragraph: string): string {
 
 const NEUTRAL = '\u2605';
 
+/** A BMP character per bidi class that occurs outside the BMP; the rest are letters that run left to right. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  R: '\u05d0',
+  AL: '\u0627',
+  EN: '1',
+  AN: '\u0661',
+  NSM: '\u0300',
+  ON: NEUTRAL,
+  BN: '\u200d',
+  ET: '#',
+};
+
 function standIn(astral: string): string {
-  switch (bidi.getBidiCharTypeName(astral)) {
-    case 'R':
-      return '\u05d0';
-    case 'AL':
-      return '\u0627';
-    case 'EN':
-      return '1';
-    case 'AN':
-      return '\u0661';
-    case 'NSM':
-      return '\u0300';
-    case 'ON':
-      return NEUTRAL;
-    case 'BN':
-      return '\u200d';
-    case 'ET':
-      return '#';
-    default:
-      return 'a';
-  }
+  return STAND_INS[bidi.getBidiCharTypeName(astral)] ?? 'a';
 }
 
 interface Levelled {

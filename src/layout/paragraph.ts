@@ -126,12 +126,7 @@ function visibleText(text: string): string {
   return (text.endsWith(SOFT_HYPHEN) ? `${text}-` : text).replace(UNDRAWN, '');
 }
 
-function composeLine(
-  paragraph: Paragraph,
-  [start, end]: [number, number],
-  fontSize: number,
-  measurer: Measurer,
-): Line {
+function composeLine(paragraph: Paragraph, [start, end]: [number, number], fontSize: number, measurer: Measurer): Line {
   const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
   const levels = paragraph.levels.subarray(start, start + text.length);
   const runs: PlacedRun[] = [];

@@ -22,7 +22,20 @@ const EBML_DOCTYPE = Buffer.from([0x42, 0x82]);
 /** Boxes that may open a QuickTime file older than `ftyp`. */
 const QUICKTIME_BOXES = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 /** ISO base media files that are no video: still images and raw photos. */
-const STILL_BRANDS = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1', 'avif', 'avis', 'jxl ', 'crx ']);
+const STILL_BRANDS = new Set([
+  'heic',
+  'heix',
+  'heim',
+  'heis',
+  'hevc',
+  'hevx',
+  'mif1',
+  'msf1',
+  'avif',
+  'avis',
+  'jxl ',
+  'crx ',
+]);
 
 export function sniff(bytes: Uint8Array): AssetFormat | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFF_LENGTH));

@@ -35,12 +35,12 @@ const HAN: FontFamily = {
   files: { single: '400Regular/ChocolateClassicalSans_400Regular.ttf' },
 };
 
-const SCRIPTS = [
-  ...['arabic', 'armenian', 'bengali', 'devanagari', 'ethiopic', 'georgian', 'gujarati', 'gurmukhi', 'hebrew', 'kannada'],
-  ...['khmer', 'lao', 'malayalam', 'myanmar', 'oriya', 'sinhala', 'tamil', 'telugu', 'thaana', 'thai'],
-  ...['adlam', 'balinese', 'bamum', 'canadian-aboriginal', 'cham', 'cherokee', 'hanifi-rohingya', 'javanese', 'kayah-li'],
-  ...['lisu', 'meetei-mayek', 'new-tai-lue', 'ol-chiki', 'sundanese', 'syriac', 'tai-tham'],
-];
+const SCRIPTS = words(`
+  arabic armenian bengali devanagari ethiopic georgian gujarati gurmukhi hebrew kannada khmer lao malayalam myanmar oriya
+  sinhala tamil telugu thaana thai
+  adlam balinese bamum canadian-aboriginal cham cherokee hanifi-rohingya javanese kayah-li lisu meetei-mayek new-tai-lue
+  ol-chiki sundanese syriac tai-tham
+`);
 const STATIC_SCRIPTS = ['mongolian', 'nko', 'tifinagh', 'vai', 'yi'];
 
 export const FAMILIES: readonly FontFamily[] = [
@@ -81,4 +81,8 @@ function sliced(name: string): FontFamily {
     packageName: `@fontsource-variable/${name}`,
     files: { slice: (subset) => `files/${name}-${subset}-wght-normal.woff2` },
   };
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/u);
 }

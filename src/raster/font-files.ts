@@ -23,7 +23,8 @@ const NUMBERED = /^\[(?<number>\d+)\]$/u;
 export function fontFiles(family: FontFamily): FontFile[] {
   const folder = path.dirname(require.resolve(`${family.packageName}/package.json`));
   const { files } = family;
-  if ('single' in files) return [{ familyId: family.id, alias: family.id, file: path.join(folder, files.single), ranges: undefined }];
+  if ('single' in files)
+    return [{ familyId: family.id, alias: family.id, file: path.join(folder, files.single), ranges: undefined }];
   const subsets: Record<string, string> = JSON.parse(readFileSync(path.join(folder, 'unicode.json'), 'utf8'));
   return Object.entries(subsets).flatMap(([subset, ranges]) => {
     const number = NUMBERED.exec(subset)?.groups?.['number'];

@@ -35,7 +35,9 @@ export class FontIndex {
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
     let missingGlyphs = 0;
     for (const grapheme of graphemes(caption)) {
-      const drawn = [...grapheme].filter((char) => !NEEDS_NO_GLYPH.test(char)).map(codePoint);
+      const drawn = Array.from(grapheme)
+        .filter((char) => !NEEDS_NO_GLYPH.test(char))
+        .map(codePoint);
       if (isEmoji(grapheme)) {
         if (!covers(this.#emoji, drawn)) missingGlyphs += 1;
         continue;

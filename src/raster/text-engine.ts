@@ -1,6 +1,7 @@
 // Skia, behind two questions: how large is this run, and what do these bars look like. One engine per process; it keeps one
 // canvas, because canvases are freed by finalizers that a busy loop never lets run.
 
+import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';

@@ -1,0 +1,104 @@
+// The only reader of the environment. Everything is read once, checked as a whole and handed down; docs/configuration.md
+// is generated from the table below.
+
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+
+interface Setting<Value> {
+  readonly variable: string;
+  readonly describe: string;
+  readonly fallback: string;
+  /** Returns the value, or a sentence that says what would be right. */
+  readonly parse: (text: string) => { readonly value: Value } | { readonly fault: string };
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
+
+const SETTINGS = {
+  port: setting('PORT', '8080', 'TCP port of the HTTP server; 0 takes a free one.', wholeNumber(0, 65_535)),
+  host: setting('HOST', '127.0.0.1', 'Address to listen on. `0.0.0.0` opens the service to the network.', nonEmpty),
+  dataDirectory: setting(
+    'STORYBAR_DATA_DIR',
+    './data',
+    'Where the database and the work directories live. Created when missing.',
+    (text) => (text.trim() === '' ? { fault: 'must name a directory' } : { value: path.resolve(text) }),
+  ),
+  workers: setting(
+    'STORYBAR_WORKERS',
+    String(availableParallelism()),
+    'Render worker processes, each rendering one image at a time. Default: one per core.',
+    wholeNumber(1, 256),
+  ),
+  queueLength: setting(
+    'STORYBAR_QUEUE',
+    '64',
+    'Renders that may wait for a worker before callers get 503.',
+    wholeNumber(0, 100_000),
+  ),
+  deadlineSeconds: setting(
+    'STORYBAR_DEADLINE_SECONDS',
+    '60',
+    'Longest time from the first byte of a request to a finished render; then 504.',
+    wholeNumber(1, 3_600),
+  ),
+  logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, (text) => {
+    const level = LOG_LEVELS.find((name) => name === text);
+    return level ? { value: level } : { fault: `must be one of ${LOG_LEVELS.join(', ')}` };
+  }),
+} as const;
+
+type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
+export type Settings = { readonly [Name in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[Name]> };
+
+export class SettingsError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`bad settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'SettingsError';
+    this.faults = faults;
+  }
+}
+
+/** Throws a `SettingsError` that names every fault. */
+export function readSettings(environment: Readonly<Record<string, string | undefined>> = process.env): Settings {
+  const faults: string[] = [];
+  const entries = Object.entries(SETTINGS).map(([name, { variable, fallback, parse }]) => {
+    const text = environment[variable] ?? fallback;
+    const parsed = parse(text);
+    if ('value' in parsed) return [name, parsed.value];
+    faults.push(`${variable} ${parsed.fault}, not ${JSON.stringify(text)}`);
+    return [name, undefined];
+  });
+  if (faults.length > 0) throw new SettingsError(faults);
+  return Object.freeze(Object.fromEntries(entries)) as Settings;
+}
+
+export function describeSettings(): { variable: string; fallback: string; describe: string }[] {
+  return Object.values(SETTINGS).map(({ variable, fallback, describe }) => ({
+    variable,
+    fallback: variable === 'STORYBAR_WORKERS' ? 'number of cores' : fallback,
+    describe,
+  }));
+}
+
+function setting<Value>(
+  variable: string,
+  fallback: string,
+  describe: string,
+  parse: Setting<Value>['parse'],
+): Setting<Value> {
+  return { variable, fallback, describe, parse };
+}
+
+function wholeNumber(least: number, most: number): Setting<number>['parse'] {
+  return (text) => {
+    const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return { value };
+    return { fault: `must be a whole number from ${least} to ${most}` };
+  };
+}
+
+function nonEmpty(text: string): { value: string } | { fault: string } {
+  return text.trim() === '' ? { fault: 'must not be empty' } : { value: text.trim() };
+}

@@ -1,0 +1,115 @@
+// One render worker process, seen from the server: give it a task, get the result or the reason why not.
+
+import { AppError } from '../errors.ts';
+import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
+import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
+
+/** The process ended, or was ended because it hung, before it answered. The task may be tried again elsewhere. */
+export class WorkerLost extends Error {
+  readonly exit: ProcessExit;
+  readonly hung: boolean;
+
+  constructor(exit: ProcessExit, hung: boolean) {
+    super(hung ? 'the render worker hung' : `the render worker ended (${exit.signal ?? exit.code})`);
+    this.name = 'WorkerLost';
+    this.exit = exit;
+    this.hung = hung;
+  }
+}
+
+/** How long a cancelled worker may take to stop by itself before it is killed. */
+const CANCEL_GRACE_MS = 100;
+
+interface Pending {
+  readonly id: number;
+  readonly settle: (outcome: FromWorker & { type: 'done' | 'failed' }) => void;
+}
+
+export class Worker {
+  readonly #process: ManagedProcess;
+  readonly ready: Promise<void>;
+  readonly exited: Promise<ProcessExit>;
+  #pending: Pending | undefined;
+  #nextId = 1;
+
+  constructor(start: StartOptions) {
+    this.#process = new ManagedProcess(start);
+    this.exited = this.#process.exited;
+    this.ready = new Promise((resolve, reject) => {
+      this.#process.onMessage((message) => this.#receive(message as FromWorker, resolve));
+      void this.exited.then((exit) => reject(new WorkerLost(exit, false)));
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+
+  /** Rejects with `WorkerLost` when the process dies or exceeds `limitMs`; with the signal's reason when cancelled. */
+  async run<Type extends Task['type']>(
+    task: TaskOf<Type>,
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<TaskResults[Type]> {
+    signal.throwIfAborted();
+    const id = this.#nextId;
+    this.#nextId += 1;
+    let hung = false;
+    const watchdog = setTimeout(() => {
+      hung = true;
+      this.kill();
+    }, limitMs);
+    const onAbort = (): void => this.#cancel(id);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const outcome = await this.#ask(id, task);
+      signal.throwIfAborted();
+      if (outcome.type === 'failed') throw toError(outcome.failure);
+      return outcome.result as TaskResults[Type];
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof WorkerLost ? new WorkerLost(error.exit, hung) : error;
+    } finally {
+      clearTimeout(watchdog);
+      signal.removeEventListener('abort', onAbort);
+      this.#pending = undefined;
+    }
+  }
+
+  async #ask(id: number, task: Task): Promise<FromWorker & { type: 'done' | 'failed' }> {
+    const answered = new Promise<FromWorker & { type: 'done' | 'failed' }>((resolve) => {
+      this.#pending = { id, settle: resolve };
+    });
+    this.#send({ type: 'task', id, task });
+    const lost = this.exited.then((exit) => {
+      throw new WorkerLost(exit, false);
+    });
+    return await Promise.race([answered, lost]);
+  }
+
+  /** Asks first: a worker between two steps stops at once and stays warm. One deep inside a decoder is killed. */
+  #cancel(id: number): void {
+    this.#send({ type: 'cancel', id });
+    setTimeout(() => {
+      if (this.#pending?.id === id) this.kill();
+    }, CANCEL_GRACE_MS);
+  }
+
+  #send(message: ToWorker): void {
+    if (!this.#process.send(message)) this.kill();
+  }
+
+  #receive(message: FromWorker, onReady: () => void): void {
+    if (message.type === 'ready') onReady();
+    else if (message.id === this.#pending?.id) this.#pending.settle(message);
+  }
+}
+
+function toError({ code, message, limit }: TaskFailure): Error {
+  if (code === undefined) return new Error(`render worker: ${message}`);
+  return new AppError(code, message, limit ? { limit } : {});
+}

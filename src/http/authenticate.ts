@@ -1,0 +1,41 @@
+// Who is calling: from the `x-api-key` header to an account, before a byte of the body is read.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { assertMayRender, type KeyHolder } from '../account/access.ts';
+import { hashKey, isWellFormedKey } from '../account/api-key.ts';
+import { AppError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+
+/** "Last used" is for people; to the minute is enough, and a render need not wait for a disk write. */
+const MARK_EVERY_MS = 60_000;
+
+export class Authenticator {
+  readonly #store: Pick<Store, 'findKey' | 'markKeyUsed'>;
+  readonly #markedAt = new Map<string, number>();
+
+  constructor(store: Pick<Store, 'findKey' | 'markKeyUsed'>) {
+    this.#store = store;
+  }
+
+  /** Asks the store every time, so that a revoked or suspended key stops working at once. */
+  async authenticate(headers: IncomingHttpHeaders): Promise<KeyHolder> {
+    const key = headers['x-api-key'];
+    if (key === undefined || key === '') {
+      throw new AppError('missing_api_key', 'Send your API key in the x-api-key header.');
+    }
+    if (typeof key !== 'string' || !isWellFormedKey(key)) {
+      throw new AppError('invalid_api_key', 'The API key is not valid.');
+    }
+    const holder = await this.#store.findKey(hashKey(key));
+    assertMayRender(holder);
+    await this.#markUsed(holder.keyId);
+    return holder;
+  }
+
+  async #markUsed(keyId: string): Promise<void> {
+    const now = Date.now();
+    if (now - (this.#markedAt.get(keyId) ?? 0) < MARK_EVERY_MS) return;
+    this.#markedAt.set(keyId, now);
+    await this.#store.markKeyUsed(keyId);
+  }
+}

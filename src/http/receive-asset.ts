@@ -1,0 +1,56 @@
+// One uploaded file, to disk as it arrives. Its first bytes say what it is, and from then on how large it may become.
+
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { AppError } from '../errors.ts';
+import { type AssetFormat, SNIFF_LENGTH, sniff } from '../media/sniff.ts';
+
+export interface AssetDestination {
+  readonly path: string;
+  /** The most any format may have. */
+  readonly maxBytes: number;
+  readonly maxBytesOf: (format: AssetFormat) => number;
+}
+
+export interface ReceivedAsset {
+  readonly path: string;
+  readonly bytes: number;
+  /** Undefined when the bytes are none of the formats we know; such a file is counted but not kept. */
+  readonly format: AssetFormat | undefined;
+}
+
+export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
+  const file = createWriteStream(destination.path, { flags: 'wx', mode: 0o600 });
+  const written = finished(file);
+  let head = Buffer.alloc(0);
+  let format: AssetFormat | undefined;
+  let bytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (head.length < SNIFF_LENGTH) {
+        head = Buffer.concat([head, chunk.subarray(0, SNIFF_LENGTH)]);
+        format = sniff(head);
+      }
+      assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
+      const keep = format !== undefined || head.length < SNIFF_LENGTH;
+      if (keep && !file.write(chunk)) await once(file, 'drain');
+    }
+    file.end();
+    await written;
+  } catch (error) {
+    file.destroy();
+    await written.catch(() => undefined);
+    throw error;
+  }
+  return { path: destination.path, bytes, format };
+}
+
+function assertSize(bytes: number, limit: number): void {
+  if (bytes <= limit) return;
+  throw new AppError('asset_too_large', `The asset has more than ${limit} bytes, the limit for its type.`, {
+    limit: { limit, actual: bytes },
+  });
+}

@@ -1,0 +1,42 @@
+// A finished file to the caller: headers with the facts of the render, then the bytes from disk.
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../errors.ts';
+import type { RenderFacts } from '../render/render.ts';
+
+export interface RenderedFile {
+  readonly file: string;
+  readonly facts: RenderFacts;
+  readonly receiveMs: number;
+  readonly renderMs: number;
+}
+
+/** Resolves when the last byte has been handed to the connection. */
+export async function sendRendered(reply: FastifyReply, renderId: string, rendered: RenderedFile): Promise<void> {
+  const { file, facts, receiveMs, renderMs } = rendered;
+  const { size } = await stat(file);
+  reply.headers({
+    'content-type': 'image/png',
+    'content-length': size,
+    'content-disposition': `inline; filename="${renderId}.png"`,
+    'cache-control': 'no-store',
+    'x-source-type': 'image',
+    'x-render-duration-ms': Math.max(1, Math.round(renderMs)),
+    'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
+    ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': facts.missingGlyphs }),
+  });
+  const sent = finished(reply.raw).catch((error: unknown) => {
+    throw new AppError('client_closed', 'The client closed the connection.', { cause: error });
+  });
+  reply.send(createReadStream(file));
+  await sent;
+}
+
+function serverTiming(timings: Readonly<Record<string, number>>): string {
+  return Object.entries(timings)
+    .map(([step, milliseconds]) => `${step};dur=${milliseconds.toFixed(1)}`)
+    .join(', ');
+}

@@ -1,0 +1,112 @@
+// The HTTP surface: routes, one error handler, and the rules every answer follows.
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import type { HealthReport } from '../telemetry/health.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
+import { drainRest } from './drain.ts';
+import { errorDocsPage } from './error-docs.ts';
+import { type OverlayDependencies, overlayHandler } from './overlay-route.ts';
+import { ERROR_DOCS_PATH, problemHeaders, toProblem } from './problem.ts';
+import { PROBLEMS } from './statuses.ts';
+
+export interface ServerDependencies extends OverlayDependencies {
+  readonly logger: Logger;
+  readonly health: () => HealthReport;
+  /** True once the server has been asked to stop. */
+  readonly isClosing: () => boolean;
+}
+
+const ALLOWED_METHODS: Readonly<Record<string, string>> = {
+  '/v1/overlay': 'POST',
+  '/ping': 'GET, HEAD',
+  '/health': 'GET, HEAD',
+  [ERROR_DOCS_PATH]: 'GET, HEAD',
+};
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than the idle time of common load balancers, so that they close connections and not we. */
+const KEEP_ALIVE_MS = 65_000;
+
+export function createServer(dependencies: ServerDependencies): FastifyInstance {
+  const app = fastify({
+    genReqId: () => randomUUID(),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true },
+    clientErrorHandler: refuseBrokenRequest,
+    frameworkErrors: (_error, request, reply) => {
+      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply);
+    },
+  });
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  answerExpectationsOurselves(app);
+  // Bodies are streamed by whoever wants them; the framework never reads one.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  addHooks(app, dependencies);
+  addRoutes(app, dependencies);
+  return app;
+}
+
+function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void {
+  app.post('/v1/overlay', overlayHandler(dependencies));
+  app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
+  app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
+  app.get(ERROR_DOCS_PATH, (_request, reply) => reply.type('text/html; charset=utf-8').send(errorDocsPage()));
+  app.setNotFoundHandler((request, reply) => {
+    const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
+    const allow = ALLOWED_METHODS[path];
+    if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
+    reply.header('allow', allow);
+    throw new AppError('method_not_allowed', `This path takes ${allow} only.`);
+  });
+}
+
+function addHooks(app: FastifyInstance, { logger, isClosing }: ServerDependencies): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-render-id': request.id, 'x-content-type-options': 'nosniff' });
+    if (isClosing()) {
+      reply.header('connection', 'close');
+      throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    drainRest(request.raw);
+    logger.info({ renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const known =
+      error instanceof AppError ? error : new AppError('internal_error', 'Something went wrong on our side.');
+    const { status } = PROBLEMS[known.code];
+    const entry = { renderId: request.id, code: known.code, status };
+    if (known.code === 'internal_error') logger.error({ ...entry, err: error }, 'request failed');
+    else if (status >= 500) logger.warn({ ...entry, err: known.cause }, 'request failed');
+    else logger.debug(entry, 'request refused');
+    answerError(known, request, reply);
+  });
+}
+
+function answerError(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.raw.headersSent || error.code === 'client_closed') {
+    // Nobody to tell, or half an answer on the wire: only cutting the connection is honest.
+    reply.hijack();
+    reply.raw.destroy();
+    return;
+  }
+  const baseUrl = `${request.protocol}://${request.host}`;
+  const body = JSON.stringify(toProblem(error, request.id, baseUrl));
+  reply.code(PROBLEMS[error.code].status).headers(problemHeaders(error)).send(body);
+}
+
+/** `Expect: 100-continue` is answered by the route, after the key has been checked. */
+function answerExpectationsOurselves(app: FastifyInstance): void {
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    app.server.emit('request', request, response);
+  });
+}

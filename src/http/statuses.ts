@@ -1,0 +1,108 @@
+// Every error code on the wire: its status, its title and what a caller should do. `satisfies Record` makes a forgotten
+// code a compile error; docs/errors.md and the page behind each problem's `type` are written from this table.
+
+import type { ErrorCode } from '../errors.ts';
+
+export interface ProblemKind {
+  readonly status: number;
+  readonly title: string;
+  readonly advice: string;
+}
+
+export const PROBLEMS = {
+  malformed_body: {
+    status: 400,
+    title: 'Malformed request body',
+    advice: 'The multipart body is broken or incomplete. Let your HTTP client build it and set the content type.',
+  },
+  invalid_fields: {
+    status: 400,
+    title: 'Invalid fields',
+    advice: '`errors` lists every fault with a pointer to the field. Correct them all and send again.',
+  },
+  missing_api_key: {
+    status: 401,
+    title: 'API key missing',
+    advice: 'Send your key in the `x-api-key` header.',
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'API key invalid',
+    advice: 'The key is mistyped, unknown or revoked. Check it, or create a new one.',
+  },
+  subscription_inactive: {
+    status: 403,
+    title: 'Subscription inactive',
+    advice: 'The account behind the key has no active subscription. Subscribe to a plan.',
+  },
+  key_suspended: {
+    status: 403,
+    title: 'Suspended',
+    advice: 'The key or its account is suspended. Ask the operator of the service.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    advice: 'There is nothing at this path. Renders are made by `POST /v1/overlay`.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    advice: 'The path exists, but not for this method; see the `allow` header.',
+  },
+  asset_too_large: {
+    status: 413,
+    title: 'Asset too large',
+    advice: 'The file has more bytes than your plan allows; `limit` and `actual` say how many.',
+  },
+  asset_too_many_pixels: {
+    status: 413,
+    title: 'Too many pixels',
+    advice: 'The picture is larger than your plan allows; `limit` and `actual` are pixels. Scale it down.',
+  },
+  unsupported_content_type: {
+    status: 415,
+    title: 'Unsupported content type',
+    advice: 'Send the request as `multipart/form-data`.',
+  },
+  unsupported_asset: {
+    status: 415,
+    title: 'Unsupported asset',
+    advice: 'The file, judged by its bytes, is not JPEG, PNG or WebP. Its name and declared type do not matter.',
+  },
+  asset_undecodable: {
+    status: 422,
+    title: 'Asset cannot be decoded',
+    advice: 'The file is of a supported type but damaged. Export it again.',
+  },
+  client_closed: {
+    status: 499,
+    title: 'Client closed the request',
+    advice: 'Appears in logs only: the caller went away before the answer.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    advice: 'A fault of the service. Try again; if it persists, report `instance` to the operator.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    advice: 'Too many renders at once. Try again after `retry-after` seconds.',
+  },
+  renderer_unavailable: {
+    status: 503,
+    title: 'Renderer unavailable',
+    advice: 'The render was interrupted. Try again after `retry-after` seconds.',
+  },
+  shutting_down: {
+    status: 503,
+    title: 'Shutting down',
+    advice: 'This server is about to stop. Try again; another one will answer.',
+  },
+  deadline_exceeded: {
+    status: 504,
+    title: 'Deadline exceeded',
+    advice: 'The render took longer than the service allows. Send a smaller asset.',
+  },
+} as const satisfies Record<ErrorCode, ProblemKind>;

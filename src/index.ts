@@ -1,0 +1,76 @@
+// The public door of the library: the same renderer as behind the API, without server, store or settings. It decodes in
+// the calling process; a service that takes files from strangers should use the server, which keeps decoders apart.
+
+import { readFile } from 'node:fs/promises';
+import { checkOverlays } from './caption/overlays-field.ts';
+import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
+import { AppError, type FieldFault } from './errors.ts';
+import { probeImage } from './media/image.ts';
+import { KIND_OF_FORMAT, sniff } from './media/sniff.ts';
+import { composeImageRecipe, composeTransparentRecipe, DEFAULT_ASSET_LIMITS } from './render/recipe.ts';
+import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
+import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
+
+export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
+export type { Rendered } from './render/render.ts';
+
+/** One caption in the middle, or several with positions in percent of the height. */
+export type Captions = string | readonly { readonly text: string; readonly position?: number | null }[];
+
+export interface ImageOptions {
+  /** Larger pictures are refused. Default: 50 million. */
+  readonly maxPixels?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Puts caption bars on a JPEG, PNG or WebP (a path, or the file's bytes) and returns a PNG. */
+export async function renderImage(
+  asset: string | Uint8Array,
+  captions: Captions,
+  options: ImageOptions = {},
+): Promise<Rendered> {
+  const overlays = toOverlays(captions);
+  const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
+  const format = sniff(bytes);
+  if (format === undefined || KIND_OF_FORMAT[format] !== 'image') {
+    throw new AppError('unsupported_asset', 'The asset is not a JPEG, PNG or WebP image, judged by its bytes.');
+  }
+  const limits = { imagePixels: options.maxPixels ?? DEFAULT_ASSET_LIMITS.imagePixels };
+  const recipe = composeImageRecipe(await probeImage(bytes), overlays, limits);
+  return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
+}
+
+/** Returns a transparent PNG with the caption bars alone. Laid over a picture of that size, it gives what `renderImage` does. */
+export async function renderOverlay(
+  size: { readonly width: number; readonly height: number },
+  captions: Captions,
+): Promise<Rendered> {
+  const overlays = toOverlays(captions);
+  for (const side of [size.width, size.height]) {
+    if (!Number.isInteger(side) || side < MIN_SIDE || side > MAX_SIDE) {
+      throw new AppError('invalid_fields', `width and height must be whole numbers from ${MIN_SIDE} to ${MAX_SIDE}.`);
+    }
+  }
+  if (size.width * size.height > MAX_CANVAS_PIXELS) {
+    throw new AppError('invalid_fields', `The overlay has more than ${MAX_CANVAS_PIXELS} pixels.`);
+  }
+  return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
+}
+
+function toOverlays(captions: Captions): Overlay[] {
+  const faults: FieldFault[] = [];
+  const overlays = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);
+  if (faults.length > 0) {
+    throw new AppError('invalid_fields', faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '), {
+      faults,
+    });
+  }
+  return overlays;
+}
+
+/** Fonts are loaded once per process, at the first render: the library's own composition root. */
+let tools: RenderTools | undefined;
+function sharedTools(): RenderTools {
+  tools ??= createRenderTools();
+  return tools;
+}

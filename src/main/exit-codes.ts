@@ -1,0 +1,34 @@
+import type { ErrorCode } from '../errors.ts';
+
+/** The command was called wrongly. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** After sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 our fault, 77 no permission, 78 configuration. */
+export const EXIT_CODES = {
+  usage: 64,
+  settings: 78,
+  malformed_body: 65,
+  invalid_fields: 65,
+  missing_api_key: 77,
+  invalid_api_key: 77,
+  subscription_inactive: 77,
+  key_suspended: 77,
+  not_found: 65,
+  method_not_allowed: 64,
+  unsupported_content_type: 65,
+  unsupported_asset: 65,
+  asset_too_large: 65,
+  asset_too_many_pixels: 65,
+  asset_undecodable: 65,
+  internal_error: 70,
+  overloaded: 69,
+  renderer_unavailable: 69,
+  shutting_down: 69,
+  deadline_exceeded: 69,
+  client_closed: 70,
+} as const satisfies Record<ErrorCode | 'usage' | 'settings', number>;

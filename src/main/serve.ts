@@ -1,0 +1,86 @@
+// Composition root of the server: the only place that knows every part.
+
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import type { Settings } from '../config/settings.ts';
+import { LocalRenderer } from '../dispatch/local-renderer.ts';
+import { AppError } from '../errors.ts';
+import { Authenticator } from '../http/authenticate.ts';
+import { createServer } from '../http/server.ts';
+import { WorkArea } from '../media/work-area.ts';
+import type { Store } from '../store/store.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { issueKey } from './issue-key.ts';
+import { openStore } from './store-file.ts';
+import { VERSION } from './version.ts';
+import { welcome } from './welcome.ts';
+
+const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
+/** How long running requests may finish after the server was asked to stop. */
+const SHUTDOWN_GRACE_MS = 30_000;
+
+export interface RunningServer {
+  readonly url: string;
+  /** Stops accepting, lets running requests finish, then ends workers and closes the store. */
+  close(): Promise<void>;
+}
+
+export async function serve(settings: Settings): Promise<RunningServer> {
+  const logger = createLogger(settings.logLevel);
+  const store = openStore(settings);
+  const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
+  const renderer = startRenderer(settings, logger);
+  const shutdown = new AbortController();
+  let closing = false;
+  const app = createServer({
+    logger,
+    renderer,
+    workArea,
+    authenticator: new Authenticator(store),
+    deadlineMs: settings.deadlineSeconds * 1_000,
+    shutdown: shutdown.signal,
+    isClosing: () => closing,
+    health: () => {
+      const status = renderer.status();
+      const uptimeSeconds = Math.floor(process.uptime());
+      return { status: status.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
+    },
+  });
+  const url = await app.listen({ port: settings.port, host: settings.host });
+  await greet(store, url);
+  return {
+    url,
+    close: async () => {
+      closing = true;
+      await stopAccepting(app, shutdown);
+      await renderer.close();
+      await workArea.close();
+      await store.close();
+    },
+  };
+}
+
+function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
+  return new LocalRenderer({
+    // A worker inherits nothing of our environment, so no secret can leak through a broken decoder.
+    start: { file: process.execPath, args: [WORKER_FILE], env: {} },
+    workers: settings.workers,
+    maxWaiting: settings.queueLength,
+    onWorkerLost: (lost) => logger.warn({ exit: lost.exit }, 'render worker lost, replaced'),
+  });
+}
+
+async function greet(store: Store, url: string): Promise<void> {
+  const isNew = (await store.countAccounts()) === 0;
+  const issued = isNew ? await issueKey(store, 'business', 'local') : undefined;
+  process.stdout.write(welcome(url, issued?.key));
+}
+
+async function stopAccepting(app: FastifyInstance, shutdown: AbortController): Promise<void> {
+  const timer = setTimeout(() => {
+    shutdown.abort(new AppError('shutting_down', 'The server is shutting down. Try again.', { retryAfterSeconds: 1 }));
+  }, SHUTDOWN_GRACE_MS);
+  await app.close();
+  clearTimeout(timer);
+}

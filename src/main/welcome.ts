@@ -1,0 +1,36 @@
+// What a person sees after `npm start`.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { VERSION } from './version.ts';
+
+const SAMPLE_PHOTO = fileURLToPath(new URL('../../examples/photo.jpg', import.meta.url));
+
+export function welcome(url: string, newKey: string | undefined): string {
+  const lines = ['', `Storybar ${VERSION} listens on ${url}`, ''];
+  if (newKey === undefined) {
+    lines.push('Make a key with: npx storybar keys create --plan free', '');
+    return lines.join('\n');
+  }
+  lines.push(
+    'This is a new data directory, so here is a key for it. It is shown only this once:',
+    '',
+    `  ${newKey}`,
+    '',
+    'Try it:',
+    '',
+    `  curl ${url}/v1/overlay \\`,
+    `    -H 'x-api-key: ${newKey}' \\`,
+    `    -F asset=@${samplePhoto()} \\`,
+    `    -F 'text=Golden hour, no filter needed 🌅' \\`,
+    '    -o captioned.png',
+    '',
+  );
+  return lines.join('\n');
+}
+
+function samplePhoto(): string {
+  const relative = path.relative(process.cwd(), SAMPLE_PHOTO);
+  return existsSync(relative) && !relative.startsWith('..') ? relative : SAMPLE_PHOTO;
+}

@@ -1,0 +1,14 @@
+// Composition root of a render worker process; started by the server, never by hand.
+
+import type { FromWorker, ToWorker } from '../dispatch/protocol.ts';
+import { runWorkerLoop } from '../dispatch/worker-loop.ts';
+
+// Without the server there is nobody to render for.
+process.on('disconnect', () => process.exit(0));
+// Ctrl-C in a terminal reaches the whole process group; the server decides when a worker ends.
+process.on('SIGINT', () => undefined);
+
+runWorkerLoop({
+  send: (message: FromWorker) => process.send?.(message),
+  onMessage: (listener) => process.on('message', (message) => listener(message as ToWorker)),
+});

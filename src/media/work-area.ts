@@ -1,0 +1,54 @@
+// One directory per render, with names we choose, always removed. Each server process has its own area under the root, so
+// a new one can sweep what a killed one left behind without touching its neighbours.
+
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface WorkDirectory {
+  readonly path: string;
+  file(name: string): string;
+  remove(): Promise<void>;
+}
+
+export class WorkArea {
+  readonly #path: string;
+
+  private constructor(areaPath: string) {
+    this.#path = areaPath;
+  }
+
+  static async open(root: string): Promise<WorkArea> {
+    await mkdir(root, { recursive: true });
+    const names = await readdir(root);
+    const abandoned = names.filter((name) => !isAlive(Number(name)));
+    await Promise.all(abandoned.map((name) => rm(path.join(root, name), { recursive: true, force: true })));
+    const areaPath = path.join(root, String(process.pid));
+    await rm(areaPath, { recursive: true, force: true });
+    await mkdir(areaPath, { recursive: true, mode: 0o700 });
+    return new WorkArea(areaPath);
+  }
+
+  async directory(id: string): Promise<WorkDirectory> {
+    const directory = path.join(this.#path, id);
+    await mkdir(directory, { mode: 0o700 });
+    return {
+      path: directory,
+      file: (name) => path.join(directory, name),
+      remove: () => rm(directory, { recursive: true, force: true, maxRetries: 3 }),
+    };
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#path, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

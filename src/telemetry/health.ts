@@ -1,0 +1,14 @@
+/** What `GET /health` says. */
+export interface HealthReport {
+  /** `starting` until the first render worker is ready. */
+  readonly status: 'ok' | 'starting';
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly renderer: {
+    readonly workers: number;
+    readonly ready: number;
+    readonly busy: number;
+    readonly waiting: number;
+    readonly restarts: number;
+  };
+}
