@@ -5,6 +5,8 @@ import { EMOJI, FAMILIES, type FontFamily } from '../src/raster/catalogue.ts';
 import { encodeRanges, includes, toRanges } from '../src/raster/code-points.ts';
 import { fontFiles } from '../src/raster/font-files.ts';
 
+const PRIVATE_USE = /\p{Private_Use}/u;
+
 export function generateCoverage(): string {
   const rows = [...FAMILIES, EMOJI].map((family) => `  '${family.id}':\n    '${coverageOf(family)}',`);
   return [
@@ -23,8 +25,14 @@ function coverageOf(family: FontFamily): string {
   for (const { file, ranges } of fontFiles(family)) {
     const font = openSync(file);
     if (!('characterSet' in font)) throw new Error(`${file} is a font collection`);
-    // A character outside the range its slice is listed under would never be found there.
-    codePoints.push(...font.characterSet.filter((codePoint) => ranges === undefined || includes(ranges, codePoint)));
+    // A character outside the range its slice is listed under would never be found there; one for private use means
+    // something else to whoever sent it than to the font.
+    codePoints.push(
+      ...font.characterSet.filter(
+        (codePoint) =>
+          (ranges === undefined || includes(ranges, codePoint)) && !PRIVATE_USE.test(String.fromCodePoint(codePoint)),
+      ),
+    );
   }
   return encodeRanges(toRanges(codePoints));
 }

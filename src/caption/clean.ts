@@ -9,15 +9,16 @@ const ISOLATE_OPEN = /[\u2066-\u2068]/u;
 const ISOLATE_CLOSE = '\u2069';
 
 export function cleanText(raw: string): string {
-  const text = raw.toWellFormed().replace(LINE_ENDS, '\n').replace(TABS, ' ').replace(DROPPED, '').normalize('NFC');
+  const text = raw.toWellFormed().replace(LINE_ENDS, '\n').replace(TABS, ' ').replace(DROPPED, '');
   return dropUnbalancedIsolates(text)
+    .normalize('NFC')
     .split('\n')
     .map((line) => line.trim())
     .join('\n')
     .trim();
 }
 
-/** True when nothing would be drawn: only spaces, marks without a base, or invisible format characters. */
+/** True when nothing would be drawn: only spaces and invisible format characters. */
 export function isBlank(cleaned: string): boolean {
   return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(cleaned);
 }

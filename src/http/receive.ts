@@ -79,7 +79,8 @@ class Reception {
   readonly #fields: FormField[] = [];
   readonly #faults: FieldFault[] = [];
   #asset: ReceivedAsset | undefined;
-  #assetSeen = false;
+  /** Set when its part begins: a second one may arrive before the first is on disk. */
+  #assetBegun = false;
 
   constructor(destination: AssetDestination) {
     this.#destination = destination;
@@ -96,20 +97,19 @@ class Reception {
   }
 
   result(): ReceivedForm {
-    return { fields: this.#fields, faults: this.#faults, hasAsset: this.#assetSeen, asset: this.#asset };
+    return { fields: this.#fields, faults: this.#faults, hasAsset: this.#asset !== undefined, asset: this.#asset };
   }
 
   async #takeAsset(stream: Readable, filename: string | undefined): Promise<void> {
-    if (this.#assetSeen) {
+    if (this.#assetBegun) {
       this.#faults.push({ pointer: '#/asset', code: 'duplicate', detail: 'Send one asset.' });
       stream.resume();
       return;
     }
+    this.#assetBegun = true;
     const asset = await receiveAsset(stream, this.#destination);
     // A browser form with no file chosen sends an empty part without a name: that is no asset.
-    if (asset.bytes === 0 && (filename ?? '') === '') return;
-    this.#assetSeen = true;
-    this.#asset = asset;
+    if (asset.bytes > 0 || (filename ?? '') !== '') this.#asset = asset;
   }
 
   async #takeField(name: string, stream: Readable): Promise<void> {

@@ -70,11 +70,14 @@ function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void
 
 function addHooks(app: FastifyInstance, { logger, isClosing }: ServerDependencies): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-render-id': request.id, 'x-content-type-options': 'nosniff' });
+    reply.headers(commonHeaders(request));
     if (isClosing()) {
-      reply.header('connection', 'close');
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
+  });
+  // Whoever is served last must not keep the connection: closing waits for it.
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing()) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
     drainRest(request.raw);
@@ -101,7 +104,12 @@ function answerError(error: AppError, request: FastifyRequest, reply: FastifyRep
   }
   const baseUrl = `${request.protocol}://${request.host}`;
   const body = JSON.stringify(toProblem(error, request.id, baseUrl));
-  reply.code(PROBLEMS[error.code].status).headers(problemHeaders(error)).send(body);
+  const headers = { ...commonHeaders(request), ...problemHeaders(error) };
+  reply.code(PROBLEMS[error.code].status).headers(headers).send(body);
+}
+
+function commonHeaders(request: FastifyRequest): Record<string, string> {
+  return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };
 }
 
 /** `Expect: 100-continue` is answered by the route, after the key has been checked. */

@@ -13,8 +13,8 @@ const DICTIONARY_SCRIPTS = [
   { locale: 'my', run: /[\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]{2,}/gu },
 ].map(({ locale, run }) => ({ run, words: new Intl.Segmenter(locale, { granularity: 'word' }) }));
 
-/** Repetition marks and abbreviations belong to the word before them, whatever the dictionary says. */
-const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u104a\u104b\u17d4-\u17da]/u;
+/** Repetition marks, abbreviations and written-out particles belong to the word before them, whatever the dictionary says. */
+const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u104a-\u104d\u104f\u17d4-\u17da]/u;
 
 /** Positions after which a line may end, ascending; the last one is always the end of the paragraph. */
 export function breakPositions(paragraph: string): number[] {

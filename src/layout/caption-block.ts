@@ -19,8 +19,6 @@ export interface CaptionBlock {
 
 /** Clear space that deep or tall ink (Tibetan, Javanese, stacked marks) keeps from the edge of the bar, in em. */
 const EDGE_CLEARANCE = 0.1;
-/** Ink boxes of neighbouring lines may overlap this much: tall and deep letters seldom meet at the same place. */
-const BOX_OVERLAP = 0.15;
 /** No caption grows its bar by more than this at one edge or between two lines, however many marks are stacked on a letter. */
 const MAX_GROWTH = 1.2;
 const SHRINK_STEPS = 12;
@@ -90,7 +88,7 @@ function stack(lines: readonly Line[], em: number): { baselines: number[]; heigh
   let baseline = 0;
   for (const line of lines) {
     baseline += previous
-      ? grown(pitch, previous.descent + line.ascent - BOX_OVERLAP * em, em)
+      ? grown(pitch, previous.descent + line.ascent, em)
       : grown(above, line.ascent + EDGE_CLEARANCE * em, em);
     baselines.push(baseline);
     previous = line;

@@ -17,6 +17,7 @@ export interface Line extends Extent {
 }
 
 const SOFT_HYPHEN = '\u00ad';
+const HYPHEN = '-';
 /** Seen by the algorithms above, never by a font: some fonts would draw a box for them. */
 const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
@@ -108,10 +109,12 @@ function longestFit(
 function measurePiece(text: string, fontSize: number, measurer: Measurer): FittedPiece {
   const inked = text.replace(TRAILING_SPACE, '');
   const space = text.slice(inked.length);
+  // A soft hyphen takes room at the end of a line and gives it back when the line goes on.
+  const hyphen = text.endsWith(SOFT_HYPHEN) ? advance(HYPHEN, fontSize, measurer) : 0;
   return {
     text,
-    width: advance(visibleText(inked), fontSize, measurer),
-    spaceWidth: space === '' ? 0 : advance(space, fontSize, measurer),
+    width: advance(inked.replace(UNDRAWN, ''), fontSize, measurer) + hyphen,
+    spaceWidth: space === '' ? -hyphen : advance(space, fontSize, measurer),
   };
 }
 
@@ -121,19 +124,16 @@ function advance(text: string, fontSize: number, measurer: Measurer): number {
     .reduce((sum, width) => sum + width, 0);
 }
 
-/** A soft hyphen shows only where a line ends on it. */
-function visibleText(text: string): string {
-  return (text.endsWith(SOFT_HYPHEN) ? `${text}-` : text).replace(UNDRAWN, '');
-}
-
 function composeLine(paragraph: Paragraph, [start, end]: [number, number], fontSize: number, measurer: Measurer): Line {
   const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
   const levels = paragraph.levels.subarray(start, start + text.length);
+  // A soft hyphen shows only where a line ends on it and the paragraph goes on.
+  const ending = text.endsWith(SOFT_HYPHEN) && end < paragraph.text.length ? HYPHEN : '';
   const runs: PlacedRun[] = [];
   let x = 0;
   let ascent = 0;
   let descent = 0;
-  for (const { level: _, ...run } of visualOrder(logicalRuns(text, levels))) {
+  for (const { level: _, ...run } of visualOrder(logicalRuns(text, levels, ending))) {
     const extent = measurer.measure(run, fontSize);
     runs.push({ ...run, x });
     x += extent.width;
@@ -143,12 +143,13 @@ function composeLine(paragraph: Paragraph, [start, end]: [number, number], fontS
   return { width: x, ascent, descent, runs };
 }
 
-function logicalRuns(text: string, levels: Uint8Array): (Run & { level: number })[] {
+function logicalRuns(text: string, levels: Uint8Array, ending: string): (Run & { level: number })[] {
   const runs: (Run & { level: number })[] = [];
   let start = 0;
   const flush = (end: number): void => {
     const level = levels[start] ?? 0;
-    for (const piece of splitByKind(visibleText(text.slice(start, end)))) {
+    const drawn = text.slice(start, end).replace(UNDRAWN, '') + (end === text.length ? ending : '');
+    for (const piece of splitByKind(drawn)) {
       runs.push({ ...piece, rtl: level % 2 === 1, level });
     }
     start = end;

@@ -5,6 +5,7 @@ export interface Segment {
   readonly start: number;
   readonly end: number;
   readonly width: number;
+  /** What the segment adds when the line goes on: its spaces; less than nothing when a hyphen disappears. */
   readonly spaceWidth: number;
 }
 

@@ -1,10 +1,12 @@
 // Images in: JPEG, PNG and WebP to upright 8-bit sRGB pixels. The only place that calls the image decoder; runs in render
 // workers (or in a library caller's own process), never in the server.
 
+import { open as openFile } from 'node:fs/promises';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { isSrgbProfile } from './icc.ts';
+import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 
 /** A path, or the file's bytes. */
 export type ImageSource = string | Uint8Array;
@@ -56,15 +58,27 @@ async function decodeDamaged(source: ImageSource, maxPixels: number, ignoreIcc: 
   try {
     return await readPixels(open(source, { failOn: 'none', limitInputPixels: maxPixels, ignoreIcc }));
   } catch (error) {
-    throw undecodable('its pixels cannot be decoded', error);
+    throw undecodable('it is damaged, or of a rare variant', error);
   }
 }
 
 async function metadataOf(source: ImageSource): Promise<Metadata> {
+  if (hasBrokenPngHeader(await headOf(source))) throw undecodable('its header is damaged');
   try {
     return await open(source, { failOn: 'none', limitInputPixels: false }).metadata();
   } catch (error) {
-    throw undecodable('its header cannot be read', error);
+    throw undecodable('its header is damaged', error);
+  }
+}
+
+async function headOf(source: ImageSource): Promise<Uint8Array> {
+  if (typeof source !== 'string') return source.subarray(0, PNG_HEADER_LENGTH);
+  const file = await openFile(source);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(PNG_HEADER_LENGTH), 0, PNG_HEADER_LENGTH, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 
@@ -94,5 +108,5 @@ function isOneColour({ data, channels }: DecodedImage): boolean {
 }
 
 function undecodable(reason: string, cause?: unknown): AppError {
-  return new AppError('asset_undecodable', `The asset is damaged: ${reason}.`, { cause });
+  return new AppError('asset_undecodable', `The image cannot be decoded: ${reason}.`, { cause });
 }

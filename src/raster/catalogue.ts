@@ -46,10 +46,11 @@ const STATIC_SCRIPTS = ['mongolian', 'nko', 'tifinagh', 'vai', 'yi'];
 export const FAMILIES: readonly FontFamily[] = [
   MAIN,
   LATIN,
+  // Before the scripts, because the Yi, Mongolian and Lisu fonts bring CJK punctuation of their own.
+  ...['sc', 'tc', 'jp', 'kr'].map((region) => sliced(`noto-sans-${region}`)),
   ...SCRIPTS.map((script) => variable(`noto-sans-${script}`, script)),
   variable('noto-serif-tibetan', 'tibetan'),
   ...STATIC_SCRIPTS.map((script) => fixed(`noto-sans-${script}`, script)),
-  ...['sc', 'tc', 'jp', 'kr'].map((region) => sliced(`noto-sans-${region}`)),
   variable('noto-sans-symbols', 'symbols'),
   fixed('noto-sans-symbols-2', 'symbols'),
   fixed('noto-sans-math', 'latin'),

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { createApiKey, hashKey, isWellFormedKey, maskKey } from './api-key.ts';
+
+describe('an API key', () => {
+  it.each(['live', 'test'] as const)('has the %s prefix, letters and digits, and a valid checksum', (mode) => {
+    const key = createApiKey(mode);
+    expect(key).toMatch(new RegExp(`^sb_${mode}_[0-9A-Za-z]{33}$`, 'u'));
+    expect(isWellFormedKey(key)).toBe(true);
+  });
+
+  it('is different every time', () => {
+    expect(new Set(Array.from({ length: 1_000 }, () => createApiKey('live'))).size).toBe(1_000);
+  });
+
+  it('is refused with any one character changed, swapped or missing', () => {
+    const key = createApiKey('live');
+    for (let index = 0; index < key.length; index += 1) {
+      const other = key[index] === 'x' ? 'y' : 'x';
+      expect(isWellFormedKey(key.slice(0, index) + other + key.slice(index + 1))).toBe(false);
+      expect(isWellFormedKey(key.slice(0, index) + key.slice(index + 1))).toBe(false);
+    }
+  });
+
+  it('a live key cannot be turned into a test key', () => {
+    expect(isWellFormedKey(createApiKey('live').replace('live', 'test'))).toBe(false);
+  });
+
+  it('is shown by its beginning and last four characters only', () => {
+    const key = createApiKey('live');
+    expect(maskKey(key)).toEqual({ prefix: key.slice(0, 12), lastFour: key.slice(-4) });
+    expect(hashKey(key)).toHaveLength(32);
+  });
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanText, isBlank } from './clean.ts';
+
+describe('cleanText', () => {
+  it.each([
+    ['both ends trimmed', '  hello \n', 'hello'],
+    ['every line trimmed', 'one  \n  two', 'one\ntwo'],
+    ['wide and no-break spaces trimmed', '\u3000\u00a0hello\u2003', 'hello'],
+    ['spaces inside kept', 'a  b', 'a  b'],
+    ['CRLF', 'a\r\nb', 'a\nb'],
+    ['a lone CR', 'a\rb', 'a\nb'],
+    ['line and paragraph separators', 'a\u2028b\u2029c', 'a\nb\nc'],
+    ['vertical tab, form feed and next line', 'a\u000bb\u000cc\u0085d', 'a\nb\nc\nd'],
+    ['explicit blank lines kept', 'a\n\nb', 'a\n\nb'],
+    ['a tab is a space', 'a\tb', 'a b'],
+  ])('%s', (_name, raw, expected) => {
+    expect(cleanText(raw)).toBe(expected);
+  });
+
+  it('drops every C0 and C1 control that is not a line end or a tab', () => {
+    const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)].filter(
+      (code) => ![0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x85].includes(code),
+    );
+    expect(controls).toHaveLength(59);
+    for (const code of controls) expect(cleanText(`a${String.fromCharCode(code)}b`)).toBe('ab');
+  });
+
+  it.each(['\u202a', '\u202b', '\u202c', '\u202d', '\u202e'])('drops the bidi embedding or override %j', (control) => {
+    expect(cleanText(`a${control}b\u202c`)).toBe('ab');
+  });
+
+  it('keeps isolates that are balanced within their line', () => {
+    const text = 'the name is \u2068שלום\u2069, or \u2066a \u2067b\u2069\u2069';
+    expect(cleanText(text)).toBe(text);
+  });
+
+  it.each([
+    ['an open one', 'a \u2067b', 'a b'],
+    ['a stray close', 'a \u2069b', 'a b'],
+    ['closed before it opens', '\u2069a\u2068', 'a'],
+    ['closed on another line', '\u2067a\nb\u2069', 'a\nb'],
+  ])('drops isolates that are not balanced: %s', (_name, raw, expected) => {
+    expect(cleanText(raw)).toBe(expected);
+  });
+
+  it('judges each line by itself', () => {
+    expect(cleanText('\u2068a\u2069\n\u2068b')).toBe('\u2068a\u2069\nb');
+  });
+
+  it('keeps the marks and joiners that shaping needs', () => {
+    const text = 'می\u200cخواهم क्\u200dष a\u200eb \u200f👩\u200d👧 ❤\ufe0f 🏴\u{e0067}\u{e007f}';
+    expect(cleanText(text)).toBe(text);
+  });
+
+  it.each(['\ufeff', '\ufff9', '\ufffb', '\ufffe', '\uffff', '\ufdd0', '\u{1fffe}', '\u{10ffff}'])(
+    'drops %j, which has no picture',
+    (char) => {
+      expect(cleanText(`a${char}b`)).toBe('ab');
+    },
+  );
+
+  it('composes marks, also those a dropped character kept apart', () => {
+    expect(cleanText('e\u0301')).toBe('é');
+    expect(cleanText('e\u0000\u0301')).toBe('é');
+    expect(cleanText('e\u2069\u0301')).toBe('é');
+  });
+
+  it('replaces lone surrogates instead of passing them on', () => {
+    expect(cleanText('a\ud83db')).toBe('a\ufffdb');
+  });
+
+  it('changes nothing the second time, and never leaves the ends untrimmed', () => {
+    const piece = fc.constantFrom(...'ab \t\r\n\u2028\u0085\u0000\u202e\u2066\u2067\u2068\u2069\u0301\ufeff\ud83d\ude00é가');
+    const raw = fc.oneof(fc.string({ unit: 'binary' }), fc.array(piece).map((pieces) => pieces.join('')));
+    fc.assert(
+      fc.property(raw, (text) => {
+        const cleaned = cleanText(text);
+        expect(cleanText(cleaned)).toBe(cleaned);
+        expect(cleaned).toBe(cleaned.trim());
+        expect(cleaned.isWellFormed()).toBe(true);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+});
+
+describe('isBlank', () => {
+  it.each(['', ' ', '\n\n', '\u3000', '\u00a0', '\u200b', '\u200d\ufe0f', '\u00ad', '\u2800', '\u3164', '\u2068\u2069'])(
+    '%j draws nothing',
+    (text) => {
+      expect(isBlank(cleanText(text))).toBe(true);
+    },
+  );
+
+  it.each(['a', '.', '0', '\u0301', '👍', '\ufffd', '\u200ba'])('%j draws something', (text) => {
+    expect(isBlank(cleanText(text))).toBe(false);
+  });
+});
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,70 @@
+// Keys from the command line, effective on a running server.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ STORYBAR_WORKERS: '1' });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const FORM = { width: '32', height: '32', text: 'a' };
+
+async function answerTo(key: string): Promise<string> {
+  const response = await post({ url: server.url, key }, form(FORM));
+  if (response.status === 200) {
+    await response.arrayBuffer();
+    return '200';
+  }
+  return `${response.status} ${(await problemOf(response)).code}`;
+}
+
+it('creates, suspends, resumes and revokes', async () => {
+  const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'starter', '--name', 'shop', '--json')) as {
+    id: string;
+    key: string;
+    plan: string;
+  };
+  expect(created).toEqual({ id: expect.any(String), key: expect.stringMatching(/^sb_live_\w{33}$/u), plan: 'starter' });
+  expect(await answerTo(created.key)).toBe('200');
+  await server.cli('keys', 'suspend', created.id);
+  expect(await answerTo(created.key)).toBe('403 key_suspended');
+  await server.cli('keys', 'resume', created.id);
+  expect(await answerTo(created.key)).toBe('200');
+  await server.cli('keys', 'revoke', created.id);
+  expect(await answerTo(created.key)).toBe('401 invalid_api_key');
+  await expect(server.cli('keys', 'resume', created.id)).rejects.toThrow('a revoked key stays revoked');
+});
+
+it('lists keys without showing them, with the time of last use', async () => {
+  const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as {
+    id: string;
+    key: string;
+  };
+  await answerTo(created.key);
+  const text = await server.cli('keys', 'list', '--json');
+  expect(text).not.toContain(created.key);
+  const keys = JSON.parse(text) as Record<string, unknown>[];
+  expect(keys.find(({ id }) => id === created.id)).toMatchObject({
+    plan: 'free',
+    state: 'active',
+    prefix: created.key.slice(0, 12),
+    lastFour: created.key.slice(-4),
+    lastUsedAt: expect.stringMatching(/^\d{4}-/u),
+  });
+});
+
+it.each([
+  [['keys', 'create'], '--plan is required'],
+  [['keys', 'create', '--plan', 'gold'], 'there is no plan "gold"; the plans are free, starter, pro, business'],
+  [['keys', 'suspend'], 'name the key by its id'],
+  [['keys', 'revoke', 'nobody'], 'There is no key "nobody"'],
+  [['keys', 'frobnicate'], 'there is no "keys frobnicate"'],
+  [['frobnicate'], 'there is no command "frobnicate"'],
+  [['keys', 'list', '--frob'], "Unknown option '--frob'"],
+])('refuses %j', async (args, message) => {
+  await expect(server.cli(...args)).rejects.toThrow(message);
+});

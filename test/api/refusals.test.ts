@@ -1,0 +1,223 @@
+// Every way a request is turned away, as a caller sees it.
+
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainPng } from '../pictures.ts';
+import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+async function refusal(values: Record<string, string | Buffer>) {
+  const response = await post(server, form(values));
+  const problem = await problemOf(response);
+  const faults = problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`) ?? [];
+  return { status: response.status, code: problem.code, faults, problem };
+}
+
+const SIZE = { width: '320', height: '640' };
+
+describe('400 for fields', () => {
+  it.each([
+    ['neither text nor overlays', { ...SIZE }, ['#/text required']],
+    ['blank text', { ...SIZE, text: ' \n\u200b ' }, ['#/text blank']],
+    ['both', { ...SIZE, text: 'a', overlays: '[{"text":"b"}]' }, ['#/overlays conflict']],
+    ['181 characters', { ...SIZE, text: 'x'.repeat(181) }, ['#/text too_long']],
+    ['no size', { text: 'a' }, ['#/width required', '#/height required']],
+    [
+      'fraction of a pixel',
+      { text: 'a', width: '100.5', height: '1e3' },
+      ['#/width not_an_integer', '#/height not_an_integer'],
+    ],
+    [
+      'size out of range',
+      { text: 'a', width: '15', height: '8193' },
+      ['#/width out_of_range', '#/height out_of_range'],
+    ],
+    ['too many pixels', { text: 'a', width: '8192', height: '8192' }, ['#/width out_of_range']],
+    ['broken JSON', { ...SIZE, overlays: '[{"text":' }, ['#/overlays invalid_json']],
+    ['JSON that is no array', { ...SIZE, overlays: '{"text":"a"}' }, ['#/overlays wrong_type']],
+    ['an empty array', { ...SIZE, overlays: '[]' }, ['#/overlays required']],
+    ['eleven overlays', { ...SIZE, overlays: JSON.stringify(Array(11).fill({ text: 'a' })) }, ['#/overlays too_many']],
+    ['an unknown field', { ...SIZE, text: 'a', colour: 'red' }, ['#/colour unknown_field']],
+    ['a field over 64 KiB', { ...SIZE, text: 'a'.repeat(70_000) }, ['#/text too_large']],
+  ])('%s', async (_name, values, faults) => {
+    expect(await refusal(values)).toMatchObject({ status: 400, code: 'invalid_fields', faults });
+  });
+
+  it('names every fault in one answer', async () => {
+    const overlays = JSON.stringify([
+      { text: 'x'.repeat(181), position: '50' },
+      { position: 100.1 },
+      'no',
+      { text: 7 },
+    ]);
+    const { faults } = await refusal({ overlays, width: 'wide', extra: '1' });
+    expect(faults).toEqual([
+      '#/extra unknown_field',
+      '#/overlays/0/text too_long',
+      '#/overlays/0/position wrong_type',
+      '#/overlays/1/text required',
+      '#/overlays/1/position out_of_range',
+      '#/overlays/2 wrong_type',
+      '#/overlays/3/text wrong_type',
+      '#/width not_an_integer',
+      '#/height required',
+    ]);
+  });
+
+  it('duplicates and text that is not UTF-8', async () => {
+    const data = form({ ...SIZE, text: 'a' });
+    data.append('text', 'b');
+    data.append('overlays', new Blob([Uint8Array.of(0xff, 0xfe, 0x41)]));
+    const problem = await problemOf(await post(server, data));
+    expect(problem.errors).toMatchObject([
+      { pointer: '#/overlays', code: 'invalid_encoding' },
+      { pointer: '#/text', code: 'duplicate' },
+    ]);
+  });
+
+  it('two assets', async () => {
+    const data = form({ asset: await plainPng(16, 16, '#fff'), text: 'a' });
+    data.append('asset', new Blob(['again']), 'second.png');
+    const problem = await problemOf(await post(server, data));
+    expect(problem.errors).toMatchObject([{ pointer: '#/asset', code: 'duplicate' }]);
+  });
+
+  it('fields are judged before the asset', async () => {
+    expect(await refusal({ asset: Buffer.from('not a picture'), text: '' })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('400 for the body', () => {
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
+  const part = (name: string, value: string): string =>
+    `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+  it.each([
+    ['an empty body', '', multipart],
+    ['no closing boundary', part('text', 'a'), multipart],
+    ['a part that breaks off', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
+    ['no boundary at all', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
+    ['more than 24 parts', `${part('text', 'a').repeat(30)}--x--\r\n`, multipart],
+  ])('%s', async (_name, body, headers) => {
+    const response = await post(server, body, { headers });
+    expect(await problemOf(response)).toMatchObject({ status: 400, code: 'malformed_body' });
+  });
+
+  it('a connection that is half closed in the middle of the upload', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(
+      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 5000\r\n` +
+        `content-type: multipart/form-data; boundary=x\r\n\r\n${part('text', 'a')}`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.end();
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_body"/su);
+  });
+});
+
+describe('401 and 403', () => {
+  it.each([
+    ['no key', {}, 'missing_api_key'],
+    ['an empty key', { 'x-api-key': '' }, 'missing_api_key'],
+    ['nonsense', { 'x-api-key': 'letmein' }, 'invalid_api_key'],
+    ['a well-formed key that nobody issued', { 'x-api-key': `sb_live_${'0'.repeat(33)}` }, 'invalid_api_key'],
+  ])('%s', async (_name, headers, code) => {
+    const response = await fetch(`${server.url}/v1/overlay`, { method: 'POST', headers, body: form({ text: 'a' }) });
+    expect(response.headers.get('www-authenticate')).toContain('ApiKey');
+    expect(await problemOf(response)).toMatchObject({ status: 401, code });
+  });
+
+  it('is decided before the body is read: a large upload still gets the answer', async () => {
+    const body = form({ asset: Buffer.alloc(20_000_000), text: 'a' });
+    const response = await fetch(`${server.url}/v1/overlay`, { method: 'POST', headers: { 'x-api-key': 'no' }, body });
+    expect(await problemOf(response)).toMatchObject({ status: 401, code: 'invalid_api_key' });
+  });
+
+  it('no 100 Continue for a bad key', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(
+      'POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: no\r\ncontent-length: 5000\r\nexpect: 100-continue\r\n' +
+        'content-type: multipart/form-data; boundary=x\r\n\r\n',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    socket.destroy();
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /u);
+  });
+});
+
+describe('404, 405, 413, 415, 422', () => {
+  it.each(['/', '/v1', '/v1/overlays', '/V1/OVERLAY', '/v1/overlay/x', '/%'])('404 for %s', async (path) => {
+    expect(await problemOf(await fetch(server.url + path))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('405 for %s /v1/overlay', async (method) => {
+    const response = await fetch(`${server.url}/v1/overlay`, { method });
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+  });
+
+  it('405 for HEAD too, without a body', async () => {
+    expect((await fetch(`${server.url}/v1/overlay`, { method: 'HEAD' })).status).toBe(405);
+  });
+
+  it('413 names limit and actual', async () => {
+    const big = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(25_500_000)]);
+    const { problem } = await refusal({ asset: big, text: 'a' });
+    expect(problem).toMatchObject({ status: 413, code: 'asset_too_large', limit: 25_000_000 });
+    expect(problem.actual).toBeGreaterThan(25_000_000);
+  });
+
+  it('413 for an announced body that cannot fit, before it is sent', async () => {
+    const { problem } = await refusal({ asset: Buffer.alloc(40_000_000), text: 'a' });
+    expect(problem).toMatchObject({ status: 413, code: 'asset_too_large', limit: 25_000_000 });
+  });
+
+  it('413 for too many pixels', async () => {
+    const { problem } = await refusal({ asset: await plainPng(8000, 7000, '#fff'), text: 'a' });
+    expect(problem).toMatchObject({
+      status: 413,
+      code: 'asset_too_many_pixels',
+      limit: 50_000_000,
+      actual: 56_000_000,
+    });
+  });
+
+  it('415 for a body that is no form', async () => {
+    const response = await post(server, '{"text":"a"}', { headers: { 'content-type': 'application/json' } });
+    expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_content_type' });
+  });
+
+  it.each([
+    ['text', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n')],
+    ['GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000')],
+    ['an empty file', Buffer.alloc(0)],
+  ])('415 for %s', async (_name, asset) => {
+    expect(await refusal({ asset, text: 'a' })).toMatchObject({ status: 415, code: 'unsupported_asset' });
+  });
+
+  it('422 for a picture that is only a beginning', async () => {
+    const whole = await plainPng(64, 64, '#123456');
+    expect(await refusal({ asset: whole.subarray(0, 40), text: 'a' })).toMatchObject({
+      status: 422,
+      code: 'asset_undecodable',
+    });
+  });
+});
+
+it('prints no key in any log', () => {
+  expect(server.output().stderr).not.toContain('sb_live_');
+});

@@ -1,0 +1,91 @@
+// `storybar render` and the library, as their users meet them.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decode, plainPng } from './pictures.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-cli-'));
+  writeFileSync(path.join(folder, 'photo.png'), await plainPng(300, 500, '#fff'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function storybar(...args: string[]) {
+  const program = path.join(ROOT, 'bin/storybar.js');
+  return await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, encoding: 'buffer' }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr: stderr.toString() }),
+    (error: { code: number; stdout: Buffer; stderr: Buffer }) => ({
+      code: error.code,
+      stdout: error.stdout,
+      stderr: error.stderr.toString(),
+    }),
+  );
+}
+
+describe('storybar render', () => {
+  it('writes beside the picture by default', async () => {
+    const { code, stderr } = await storybar('render', 'photo.png', '--text', 'Hello');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('photo-captioned.png: 300x500')]);
+    expect(await decode(readFileSync(path.join(folder, 'photo-captioned.png')))).toMatchObject({ width: 300 });
+  });
+
+  it('writes to standard output, and a transparent overlay without a picture', async () => {
+    const { code, stdout } = await storybar('render', '--width', '64', '--height', '32', '--text', 'Hello', '-o', '-');
+    expect(code).toBe(0);
+    expect(await decode(stdout)).toMatchObject({ width: 64, height: 32, channels: 4 });
+  });
+
+  it('takes overlays', async () => {
+    const overlays = '[{"text":"a","position":0},{"text":"b"}]';
+    const { code } = await storybar('render', 'photo.png', '--overlays', overlays, '-o', 'two.png');
+    expect(code).toBe(0);
+    expect(await decode(readFileSync(path.join(folder, 'two.png')))).toMatchObject({ height: 500 });
+  });
+
+  it.each([
+    [['render', 'photo.png'], 65, 'Send the caption in text'],
+    [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
+    [['render', 'nowhere.jpg', '--text', 'a'], 65, 'There is no file nowhere.jpg'],
+    [['render', '--text', 'a'], 65, 'width'],
+    [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'one image at a time'],
+    [['render', 'photo.png', '--txet', 'a'], 64, '--txet'],
+  ])('%j ends with %i', async (args, code, message) => {
+    const result = await storybar(...args);
+    expect(result).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  it('refuses a file that is no picture', async () => {
+    writeFileSync(path.join(folder, 'list.jpg'), '#EXTM3U\n');
+    expect(await storybar('render', 'list.jpg', '--text', 'a')).toMatchObject({ code: 65 });
+  });
+});
+
+describe('storybar', () => {
+  it('tells its version and its commands', async () => {
+    const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect((await storybar('--version')).stdout.toString()).toBe(`${version}\n`);
+    expect((await storybar('--help')).stdout.toString()).toContain('storybar keys create');
+  });
+});
+
+describe('the library', () => {
+  it('is imported by its name and renders', async () => {
+    const script = `
+      import { renderImage, renderOverlay, StorybarError } from 'storybar';
+      const image = await renderImage(${JSON.stringify(path.join(folder, 'photo.png'))}, 'Hello');
+      const overlay = await renderOverlay({ width: 64, height: 64 }, [{ text: 'a', position: 10 }]);
+      const refused = await renderImage(new Uint8Array(3), 'a').catch((error) => error instanceof StorybarError && error.code);
+      console.log(JSON.stringify([image.width, image.height, overlay.bytes.length > 60, refused]));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: ROOT,
+    });
+    expect(JSON.parse(stdout)).toEqual([300, 500, true, 'unsupported_asset']);
+  });
+});

@@ -1,0 +1,119 @@
+// Worker processes that are killed, freeze or lose their client, in the middle of a render.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noisyJpeg } from '../pictures.ts';
+import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+
+let server: RunningServer;
+let slow: Buffer;
+beforeAll(async () => {
+  [server, slow] = await Promise.all([startServer({ STORYBAR_WORKERS: '1' }), noisyJpeg(6000, 4000)]);
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const busy = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.busy > 0);
+const workersBack = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.ready === renderer.workers);
+
+/** A render that is certainly under way. */
+async function begin(options: { signal?: AbortSignal } = {}): Promise<{ answer: Promise<Response> }> {
+  const answer = post(server, form({ asset: slow, text: 'slow' }), options);
+  answer.catch(() => undefined);
+  await until(busy);
+  return { answer };
+}
+
+function killWorkers(signal: NodeJS.Signals): void {
+  for (const pid of server.workerPids()) process.kill(pid, signal);
+}
+
+describe('a worker that is killed', () => {
+  it('is replaced, and the caller still gets the picture', async () => {
+    const before = (await health(server)).renderer.restarts;
+    const { answer } = await begin();
+    killWorkers('SIGKILL');
+    const response = await answer;
+    expect(response.status).toBe(200);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
+    expect((await health(server)).renderer.restarts).toBe(before + 1);
+  });
+
+  it('again and again, ends in 503 with retry-after and leaves nothing behind', async () => {
+    const response = await renderWhileWorkersDieOf('SIGKILL');
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
+    await until(() => server.workDirectories().length === 0);
+  });
+
+  it('by its own crashes ends in 422', async () => {
+    const response = await renderWhileWorkersDieOf('SIGSEGV');
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
+  });
+});
+
+/** Kills every worker that takes up the render, until there is an answer. */
+async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response> {
+  await until(workersBack);
+  let answered = false;
+  const { answer } = await begin();
+  const watched = answer.finally(() => (answered = true));
+  while (!answered) {
+    if (await busy()) killWorkers(signal);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return await watched;
+}
+
+it('replaces a worker that hangs, and the caller still gets the picture', async () => {
+  await until(workersBack);
+  const [frozen = 0] = server.workerPids();
+  const answer = (async () => {
+    process.kill(frozen, 'SIGSTOP');
+    return await post(server, form({ width: '64', height: '64', text: 'wait for it' }));
+  })();
+  const response = await answer;
+  expect(response.status).toBe(200);
+  await response.arrayBuffer();
+  expect(server.workerPids()).not.toContain(frozen);
+});
+
+it('stops the work and removes the directory when the client goes away', async () => {
+  await until(workersBack);
+  const client = new AbortController();
+  const { answer } = await begin({ signal: client.signal });
+  expect(server.workDirectories()).toHaveLength(1);
+  client.abort();
+  await expect(answer).rejects.toThrow();
+  const gone = Date.now();
+  await until(() => busy().then((isBusy) => !isBusy));
+  await until(() => server.workDirectories().length === 0);
+  expect(Date.now() - gone).toBeLessThan(5_000);
+  await until(workersBack);
+});
+
+it('answers 503 at once when the queue is full', async () => {
+  const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
+  try {
+    const first = post(small, form({ asset: slow, text: 'slow' }));
+    await until(() => health(small).then(({ renderer }) => renderer.busy > 0));
+    const second = await post(small, form({ width: '64', height: '64', text: 'a' }));
+    expect(second.headers.get('retry-after')).toBe('2');
+    expect(await problemOf(second)).toMatchObject({ status: 503, code: 'overloaded' });
+    await (await first).arrayBuffer();
+  } finally {
+    await small.stop();
+  }
+});
+
+it('answers 504 when its own deadline passes', async () => {
+  const hasty = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DEADLINE_SECONDS: '1' });
+  try {
+    for (const pid of hasty.workerPids()) process.kill(pid, 'SIGSTOP');
+    const response = await post(hasty, form({ width: '64', height: '64', text: 'a' }));
+    expect(await problemOf(response)).toMatchObject({ status: 504, code: 'deadline_exceeded' });
+    await until(() => hasty.workDirectories().length === 0);
+  } finally {
+    await hasty.stop();
+  }
+});

@@ -1,0 +1,68 @@
+// The captions whose pictures are kept: every script family once, and the places where layout usually breaks.
+
+import type { Overlay } from '../../src/caption/overlay.ts';
+import type { Size } from '../../src/layout/geometry.ts';
+
+export interface GoldenCase {
+  /** Also the name of the file, `<name>.png`. */
+  readonly name: string;
+  readonly canvas: Size;
+  readonly overlays: readonly Overlay[];
+}
+
+const POST = { width: 540, height: 540 };
+const STORY = { width: 540, height: 960 };
+const LANDSCAPE = { width: 960, height: 540 };
+
+export const GOLDEN_CASES: readonly GoldenCase[] = [
+  caption('latin-one-line', 'Sunday at the lake'),
+  caption(
+    'latin-five-lines',
+    'We left at four in the morning, missed the first ferry, ate cold pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it all again tomorrow!!',
+    { width: 540, height: 540 },
+  ),
+  caption('latin-accents', 'Ångström, Čeština, Żółć, Đặng Thị Ốc ẵm gà: “¿Qué?”'),
+  caption('emoji-line-end', 'First swim of the year, finally 🏊🏽‍♀️\nsee you all out there tomorrow ❤️'),
+  caption('emoji-kinds', '😀 👍🏿 👨‍👩‍👧‍👦 🏳️‍🌈 🇯🇵 🏴󠁧󠁢󠁳󠁣󠁴󠁿 #️⃣ 🧑‍🚀 ❤️‍🔥 ☕️'),
+  caption('arabic', 'صباح الخير يا أصدقاء، الطقس جميل اليوم على الشاطئ ونحن في انتظاركم'),
+  caption('hebrew-digits-parentheses', 'הרכבת יוצאת בשעה 18:45 (רציף 3) ומגיעה ב-20:10, נתראה שם!'),
+  caption('thai', 'วันนี้อากาศดีมาก ไปเที่ยวทะเลกับเพื่อน ๆ กินอาหารอร่อยที่ร้านริมหาด'),
+  caption('khmer', 'ថ្ងៃនេះអាកាសធាតុល្អណាស់ យើងទៅលេងសមុទ្រជាមួយមិត្តភក្តិ'),
+  caption('japanese-kinsoku', '「今日はとてもいい天気ですね。」と、コーヒーを飲みながらジョンさんは言った（笑）。'),
+  caption('chinese-simplified', '今天天气真好，我们一起去海边看日出，听说那里的风景美得让人说不出话来。'),
+  caption('chinese-traditional', '今天天氣真好，我們一起去海邊看日出，聽說那裡的風景美得讓人說不出話來。'),
+  caption('korean', '오늘 날씨가 정말 좋네요! 친구들과 함께 바닷가에서 커피를 마셨어요'),
+  caption('devanagari', 'आज मौसम बहुत अच्छा है, दोस्तों के साथ समुद्र किनारे सूर्यास्त की प्रतीक्षा'),
+  caption('tamil', 'இன்று வானிலை மிகவும் நன்றாக இருக்கிறது, நண்பர்களுடன் கடற்கரையில்'),
+  caption('tibetan', 'བཀྲ་ཤིས་བདེ་ལེགས། བསྒྲུབས་པའི་རྫོགས་ཆེན། ཧཱུྃ་བཛྲ་གུ་རུ་པདྨ་སིདྡྷི'),
+  caption('mixed-bidi', 'הסרט "Blade Runner 2049" הכי טוב 🎬 בעולם\nThe word سلام means peace (and שלום too)'),
+  overlays('edges', STORY, ['Touches the top', 0], ['Right in the middle', 50], ['Touches the bottom', 100]),
+  overlays(
+    'default-positions',
+    STORY,
+    ['First at 50', null],
+    ['Second at 60', null],
+    ['Third at 70\nin two lines', null],
+    ['Fourth gives way', null],
+  ),
+  overlays('overlapping', POST, ['Below, drawn first', 46], ['Above, drawn last 🍀', 54]),
+  overlays(
+    'landscape',
+    LANDSCAPE,
+    ['A landscape frame takes its size from its height', 25],
+    ['so that bars stay slim 🎥', 75],
+  ),
+  caption('tiny', 'Hi', { width: 16, height: 16 }),
+  caption('shrunk', 'A banner is wide and low, so that a caption of several lines\nmust shrink\nuntil it fits', {
+    width: 540,
+    height: 70,
+  }),
+];
+
+function caption(name: string, text: string, canvas: Size = POST): GoldenCase {
+  return overlays(name, canvas, [text, null]);
+}
+
+function overlays(name: string, canvas: Size, ...bars: readonly (readonly [string, number | null])[]): GoldenCase {
+  return { name, canvas, overlays: bars.map(([text, position]) => ({ text, position })) };
+}

@@ -1,0 +1,59 @@
+// A golden case -> pixels, and how far two pictures are apart.
+
+import sharp from 'sharp';
+import type { Size } from '../../src/layout/geometry.ts';
+import { bakeBands, type RawImage } from '../../src/raster/blend.ts';
+import { drawBands } from '../../src/render/bands.ts';
+import type { RenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
+import type { GoldenCase } from './cases.ts';
+
+/** The overlay on a light gradient: what a person sees, and the alpha of every pixel can still be told. */
+export async function renderGolden({ canvas, overlays }: GoldenCase, tools: RenderTools): Promise<RawImage> {
+  const { bands } = await drawBands({ canvas, overlays }, tools, new Stopwatch());
+  const image = lightGradient(canvas);
+  bakeBands(image, bands);
+  return image;
+}
+
+function lightGradient({ width, height }: Size): RawImage {
+  const data = new Uint8Array(width * height * 3);
+  for (let row = 0; row < height; row += 1) {
+    const share = row / Math.max(1, height - 1);
+    const colour = [255 - 30 * share, 250 - 20 * share, 240 + 15 * share].map(Math.round);
+    for (let column = 0; column < width; column += 1) data.set(colour, (row * width + column) * 3);
+  }
+  return { width, height, channels: 3, data };
+}
+
+export async function encodeGolden({ width, height, channels, data }: RawImage): Promise<Buffer> {
+  return await sharp(data, { raw: { width, height, channels } })
+    .png({ compressionLevel: 9, adaptiveFiltering: true, effort: 10 })
+    .toBuffer();
+}
+
+export async function decodeGolden(file: string): Promise<RawImage> {
+  const { data, info } = await sharp(file).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, channels: 3, data };
+}
+
+/**
+ * Fonts and Skia are pinned, so the same machine gives the same bytes. Another processor or a rebuilt library may round
+ * the edge of a letter differently: a channel may be off by this much without counting ...
+ */
+export const CHANNEL_TOLERANCE = 40;
+/** ... and this share of all pixels may be off by more. A lost accent, a letter or a shift by one pixel is well above. */
+export const SHARE_TOLERANCE = 0.0001;
+
+/** Share of pixels with any channel further off than the tolerance; pictures of different size have nothing in common. */
+export function shareOfDifferentPixels(a: RawImage, b: RawImage): number {
+  if (a.width !== b.width || a.height !== b.height) return 1;
+  let different = 0;
+  for (let start = 0; start < a.data.length; start += 3) {
+    const distance = [0, 1, 2].map((channel) =>
+      Math.abs((a.data[start + channel] ?? 0) - (b.data[start + channel] ?? 0)),
+    );
+    if (Math.max(...distance) > CHANNEL_TOLERANCE) different += 1;
+  }
+  return different / (a.width * a.height);
+}

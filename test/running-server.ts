@@ -1,0 +1,148 @@
+// The real program as a child process, on a free port and an empty data directory: tests see what a stranger sees.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
+const run = promisify(execFile);
+
+export interface RunningServer {
+  readonly url: string;
+  readonly key: string;
+  readonly pid: number;
+  readonly dataDirectory: string;
+  /** Everything it has printed so far. */
+  output(): { stdout: string; stderr: string };
+  /** Runs a command on the same data directory. */
+  cli(...args: string[]): Promise<string>;
+  workerPids(): number[];
+  /** Paths of render directories that exist right now. */
+  workDirectories(): string[];
+  signal(name: NodeJS.Signals): void;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stop(): Promise<void>;
+}
+
+export async function startServer(environment: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+  const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-test-'));
+  const env = { PATH: process.env['PATH'] ?? '', STORYBAR_DATA_DIR: dataDirectory, PORT: '0', ...environment };
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  const url = await waitForMatch(child, printed, /listens on (\S+)/u);
+  // A key is printed only for a new data directory.
+  const key = await waitForMatch(child, printed, /(sb_live_\w+|keys create)/u);
+  const pid = child.pid ?? 0;
+  const server: RunningServer = {
+    url,
+    key,
+    pid,
+    dataDirectory,
+    exited,
+    output: () => ({ ...printed }),
+    cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
+    workerPids: () => childrenOf(pid),
+    workDirectories: () => {
+      const area = path.join(dataDirectory, 'work', String(pid));
+      return readdirSync(area).map((name) => path.join(area, name));
+    },
+    signal: (name) => {
+      child.kill(name);
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(dataDirectory, { recursive: true, force: true });
+    },
+  };
+  await until(() => health(server).then(({ renderer }) => renderer.ready === renderer.workers));
+  return server;
+}
+
+async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
+  const match = await until(() => {
+    if (child.exitCode !== null) throw new Error(`server ended: ${printed.stderr}`);
+    return pattern.exec(printed.stdout)?.[1];
+  });
+  return match;
+}
+
+export async function health(server: Pick<RunningServer, 'url'>) {
+  const response = await fetch(`${server.url}/health`);
+  return (await response.json()) as {
+    status: string;
+    renderer: { workers: number; ready: number; busy: number; waiting: number; restarts: number };
+  };
+}
+
+/** Direct children, from the kernel. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number);
+}
+
+/** Polls until the check gives something truthy. */
+export async function until<Value>(
+  check: () => Value | Promise<Value>,
+  timeoutMs = 20_000,
+): Promise<Exclude<Value, undefined | null | false | 0 | ''>> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await check();
+    if (value) return value as Exclude<Value, undefined | null | false | 0 | ''>;
+    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${check.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A form from plain values; a Buffer becomes a file. */
+export function form(values: Readonly<Record<string, string | Buffer>>): FormData {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string') data.append(name, value);
+    else data.append(name, new Blob([new Uint8Array(value)]), 'upload');
+  }
+  return data;
+}
+
+export async function post(
+  server: Pick<RunningServer, 'url' | 'key'>,
+  body: BodyInit,
+  options: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<Response> {
+  return await fetch(`${server.url}/v1/overlay`, {
+    method: 'POST',
+    body,
+    headers: { 'x-api-key': server.key, ...options.headers },
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: string;
+  readonly limit?: number;
+  readonly actual?: number;
+  readonly errors?: readonly { pointer: string; code: string; detail: string }[];
+}
+
+/** Checks what every problem has in common and returns it. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const type = response.headers.get('content-type') ?? '';
+  if (!type.startsWith('application/problem+json')) throw new Error(`${response.status} has content type ${type}`);
+  const problem = (await response.json()) as Problem;
+  if (problem.status !== response.status) throw new Error('status in body and line differ');
+  if (problem.instance !== response.headers.get('x-render-id')) throw new Error('instance is not the render id');
+  if (!URL.canParse(problem.type)) throw new Error(`type ${problem.type} is no URL`);
+  return problem;
+}
