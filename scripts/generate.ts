@@ -2,17 +2,22 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateCoverage } from './generate-coverage.ts';
+import { generateConfiguration, generateErrors } from './generate-docs.ts';
+import { generateNotices } from './generate-notices.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
+  'docs/configuration.md': generateConfiguration,
+  'docs/errors.md': generateErrors,
+  'THIRD_PARTY_NOTICES.md': generateNotices,
 };
 
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 for (const [file, generate] of Object.entries(GENERATED)) {
   const wanted = generate();
-  if (check ? readOrEmpty(file) !== wanted : false) stale.push(file);
   if (!check) writeFileSync(file, wanted);
+  else if (readOrEmpty(file) !== wanted) stale.push(file);
 }
 if (stale.length > 0) {
   console.error(`stale, run \`npm run generate\`: ${stale.join(', ')}`);

@@ -113,7 +113,7 @@ export function form(values: Readonly<Record<string, string | Buffer>>): FormDat
 
 export async function post(
   server: Pick<RunningServer, 'url' | 'key'>,
-  body: BodyInit,
+  body: string | FormData,
   options: { headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<Response> {
   return await fetch(`${server.url}/v1/overlay`, {

@@ -112,7 +112,11 @@ describe('text and overlays', () => {
 
 describe('overlays', () => {
   it('keep their order, texts and positions; null and no position are alike; other keys are ignored', () => {
-    const overlays = [{ text: ' a ', position: 12.5 }, { text: 'b', position: null }, { text: 'c', colour: 'red' }];
+    const overlays = [
+      { text: ' a ', position: 12.5 },
+      { text: 'b', position: null },
+      { text: 'c', colour: 'red' },
+    ];
     expect(parse({ overlays: JSON.stringify(overlays) }).overlays).toEqual([
       { text: 'a', position: 12.5 },
       { text: 'b', position: null },
@@ -152,8 +156,8 @@ describe('overlays', () => {
 });
 
 describe('position', () => {
-  it.each([0, 100, 50, 33.333, 0.0001, -0])('%d is kept', (position) => {
-    expect(parse({ overlays: JSON.stringify([{ text: 'a', position }]) }).overlays[0]?.position).toBeCloseTo(position, 9);
+  it.each([0, 100, 50, 33.333, 0.0001])('%d is kept', (position) => {
+    expect(parse({ overlays: JSON.stringify([{ text: 'a', position }]) }).overlays[0]?.position).toBe(position);
   });
 
   it.each([-1, 100.01, -0.0001, 1e9])('%d is out of range', (position) => {
@@ -187,9 +191,12 @@ describe('width and height without an asset', () => {
     expect(faultsOf({ text, width: ' ', height: '100' })).toEqual(['#/width required']);
   });
 
-  it.each(['1080.5', '1e3', '0x10', 'abc', '10 80', '1080px', '٣٠٠', 'NaN', 'Infinity'])('%s is no integer', (width) => {
-    expect(faultsOf({ text, width, height: '100' })).toEqual(['#/width not_an_integer']);
-  });
+  it.each(['1080.5', '1e3', '0x10', 'abc', '10 80', '1080px', '٣٠٠', 'NaN', 'Infinity'])(
+    '%s is no integer',
+    (width) => {
+      expect(faultsOf({ text, width, height: '100' })).toEqual(['#/width not_an_integer']);
+    },
+  );
 
   it.each(['15', '0', '-100', '8193', '99999999999999999999'])('%s is out of range', (height) => {
     expect(faultsOf({ text, width: '100', height })).toEqual(['#/height out_of_range']);

@@ -43,7 +43,11 @@ describe('400 for fields', () => {
     ['broken JSON', { ...SIZE, overlays: '[{"text":' }, ['#/overlays invalid_json']],
     ['JSON that is no array', { ...SIZE, overlays: '{"text":"a"}' }, ['#/overlays wrong_type']],
     ['an empty array', { ...SIZE, overlays: '[]' }, ['#/overlays required']],
-    ['eleven overlays', { ...SIZE, overlays: JSON.stringify(Array(11).fill({ text: 'a' })) }, ['#/overlays too_many']],
+    [
+      'eleven overlays',
+      { ...SIZE, overlays: JSON.stringify(Array.from({ length: 11 }, () => ({ text: 'a' }))) },
+      ['#/overlays too_many'],
+    ],
     ['an unknown field', { ...SIZE, text: 'a', colour: 'red' }, ['#/colour unknown_field']],
     ['a field over 64 KiB', { ...SIZE, text: 'a'.repeat(70_000) }, ['#/text too_large']],
   ])('%s', async (_name, values, faults) => {

@@ -22,7 +22,7 @@ describe('shutdown', () => {
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
     expect(await server.exited).toEqual({ code: 0, signal: null });
     for (const pid of workers) expect(existsSync(`/proc/${pid}`)).toBe(false);
-    await expect(fetch(`${server.url}/ping`)).rejects.toThrow();
+    await expect(fetch(`${server.url}/ping`)).rejects.toThrow('fetch failed');
   });
 
   it('leaves no worker behind when the server itself is killed', async () => {

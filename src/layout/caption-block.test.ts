@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { fakeMeasurer } from '../../test/fake-measurer.ts';
+import { type CaptionBlock, layoutCaption } from './caption-block.ts';
+import { layoutOverlays } from './layout.ts';
+import type { Measurer } from './measurer.ts';
+import { scaleFor } from './style.ts';
+
+const STORY = { width: 1080, height: 1920 };
+
+function block(text: string, width: number, height: number, measurer: Measurer = fakeMeasurer): CaptionBlock {
+  const canvas = { width, height };
+  return layoutCaption(text, canvas, scaleFor(canvas), measurer);
+}
+
+/** Ink of this many em above and below the baseline. */
+function inked(ascent: number, descent: number): Measurer {
+  return {
+    measure: (run, size) => ({ ...fakeMeasurer.measure(run, size), ascent: ascent * size, descent: descent * size }),
+  };
+}
+
+describe('the scale of a canvas', () => {
+  it('is 4.8 % of the shorter side, and wraps at 92 % of the width', () => {
+    expect(scaleFor(STORY).fontSize).toBeCloseTo(51.84, 9);
+    expect(scaleFor({ width: 1920, height: 1080 }).fontSize).toBeCloseTo(51.84, 9);
+    expect(scaleFor({ width: 1920, height: 1080 }).wrapWidth).toBeCloseTo(1766.4, 9);
+  });
+});
+
+describe('the height of a bar', () => {
+  it.each([
+    [1080, 1920, 104],
+    [1920, 1080, 104],
+    [1080, 1080, 104],
+    [720, 1280, 69],
+    [540, 300, 29],
+    [7680, 4320, 415],
+    [8192, 16, 2],
+    [16, 8192, 2],
+    [16, 16, 2],
+  ])('with one line on %d x %d is 9.6 %% of the shorter side: %d', (width, height, expected) => {
+    expect(expected).toBe(Math.round(0.096 * Math.min(width, height)));
+    expect(block('Hi', width, height).height).toBe(expected);
+  });
+
+  it.each([1, 2, 3, 5, 10])('with %d lines is 1.2 em for each and 0.8 em of padding', (lines) => {
+    const text = Array.from({ length: lines }, () => 'line').join('\n');
+    const { height, lines: laid } = block(text, 1080, 1920);
+    expect(laid).toHaveLength(lines);
+    expect(height).toBe(Math.round((1.2 * lines + 0.8) * 51.84));
+  });
+
+  it('is not changed by emoji', () => {
+    expect(block('hi 😀', 1080, 1920).height).toBe(104);
+    expect(block('😀', 1080, 1920).height).toBe(104);
+  });
+
+  it('counts blank lines', () => {
+    expect(block('a\n\nb', 1080, 1920).height).toBe(block('a\nb\nc', 1080, 1920).height);
+  });
+});
+
+describe('baselines', () => {
+  it('put capitals in the middle of a one-line bar', () => {
+    const { height, lines } = block('Hi', 1080, 1920);
+    const capitalHeight = 0.727 * 51.84;
+    expect((lines[0]?.baseline ?? 0) - capitalHeight / 2).toBeCloseTo(height / 2, 0);
+  });
+
+  it('are whole pixels, one line height apart', () => {
+    const baselines = block('a\nb\nc', 1080, 1920).lines.map(({ baseline }) => baseline);
+    expect(baselines.every(Number.isInteger)).toBe(true);
+    const [first = 0, second = 0, third = 0] = baselines;
+    for (const pitch of [second - first, third - second]) expect(Math.abs(pitch - 62.2)).toBeLessThan(1);
+  });
+});
+
+describe('deep and tall ink', () => {
+  it('makes a bar taller, only as far as it needs', () => {
+    const normal = block('a', 1080, 1920);
+    const deep = block('a', 1080, 1920, inked(0.75, 0.9));
+    const tall = block('a', 1080, 1920, inked(1.5, 0.2));
+    expect(deep.lines[0]?.baseline).toBe(normal.lines[0]?.baseline);
+    expect(deep.height - (deep.lines[0]?.baseline ?? 0)).toBeCloseTo(51.84, 0);
+    expect(tall.lines[0]?.baseline).toBeCloseTo(1.6 * 51.84, 0);
+  });
+
+  it('of neighbouring lines does not overlap', () => {
+    const { lines } = block('a\nb', 1080, 1920, inked(1.1, 0.6));
+    const [first, second] = lines;
+    expect((second?.baseline ?? 0) - (first?.baseline ?? 0)).toBeGreaterThanOrEqual(Math.floor(1.7 * 51.84));
+  });
+
+  it('of ordinary letters changes nothing', () => {
+    expect(block('a\nb', 1080, 1920, inked(0.95, 0.25)).height).toBe(block('a\nb', 1080, 1920).height);
+  });
+
+  it('of endless stacked marks is cut off at some point, not the canvas', () => {
+    expect(block('a', 1080, 1920, inked(50, 50)).height).toBe(Math.round((2 + 2 * 1.2) * 51.84));
+  });
+});
+
+describe('a caption too tall for the canvas', () => {
+  const column = (lines: number): string => Array.from({ length: lines }, () => 'a').join('\n');
+
+  it('shrinks to the largest size that fits', () => {
+    const { fontSize, height, lines } = block(column(40), 1080, 1080);
+    expect(lines).toHaveLength(40);
+    expect(height).toBeLessThanOrEqual(1080);
+    expect(height).toBeGreaterThan(1075);
+    expect(fontSize).toBeCloseTo(1080 / 48.8, 1);
+  });
+
+  it('is not shrunk while it fits', () => {
+    expect(block(column(16), 1080, 1080).fontSize).toBeCloseTo(51.84, 9);
+    expect(block(column(17), 1080, 1080).fontSize).toBeLessThan(51.84);
+  });
+
+  it('goes below the floor of 8 px rather than losing lines', () => {
+    const { fontSize, height, lines } = block(column(90), 400, 400);
+    expect(lines).toHaveLength(90);
+    expect(height).toBeLessThanOrEqual(400);
+    expect(fontSize).toBeLessThan(8);
+    expect(fontSize).toBeGreaterThan(3.5);
+  });
+
+  it('keeps its bar inside even where no size fits', () => {
+    expect(block(column(90), 16, 16).height).toBeLessThanOrEqual(16);
+  });
+
+  it('shrinks more when wrapping makes it taller', () => {
+    const { height, lines } = block('word '.repeat(35).trim(), 200, 16);
+    expect(height).toBeLessThanOrEqual(16);
+    expect(lines.every(({ width }) => width <= 184)).toBe(true);
+  });
+});
+
+describe('a caption on extreme canvases', () => {
+  const text = 'We left at four in the morning and still saw the whole bay turn gold 🌅 before anyone else was awake';
+
+  it.each([
+    [16, 16],
+    [16, 8192],
+    [8192, 16],
+    [7680, 4320],
+    [1920, 1080],
+  ])('%d x %d: inside, and no line too wide', (width, height) => {
+    const laid = block(text, width, height);
+    expect(laid.height).toBeLessThanOrEqual(height);
+    expect(laid.lines.length).toBeGreaterThan(0);
+    for (const line of laid.lines) expect(line.width).toBeLessThanOrEqual(0.92 * width);
+  });
+
+  it('looks the same at every size of one shape', () => {
+    const small = block(text, 540, 960);
+    const large = block(text, 2160, 3840);
+    const wording = ({ lines }: CaptionBlock): string[] =>
+      lines.map((line) => line.runs.map((run) => run.text).join(''));
+    expect(wording(large)).toEqual(wording(small));
+    expect(large.height / 4).toBeCloseTo(small.height, -0.3);
+  });
+
+  it('on a landscape frame takes fewer lines at the same size', () => {
+    expect(block(text, 1920, 1080).fontSize).toBe(block(text, 1080, 1920).fontSize);
+    expect(block(text, 1920, 1080).lines).toHaveLength(2);
+    expect(block(text, 1080, 1920).lines).toHaveLength(3);
+  });
+});
+
+describe('newlines', () => {
+  it('are honoured, and every paragraph has its own direction', () => {
+    const { lines } = block('שלום abc\nabc שלום', 1080, 1920);
+    expect(lines.map((line) => line.runs.map((run) => run.text))).toEqual([
+      ['abc', 'שלום '],
+      ['abc ', 'שלום'],
+    ]);
+  });
+});
+
+describe('layoutOverlays', () => {
+  it('places one bar per overlay, in their order, each with its caption', () => {
+    const overlays = [
+      { text: 'top', position: 0 },
+      { text: 'two\nlines', position: null },
+      { text: 'bottom', position: 100 },
+    ];
+    const { canvas, bars } = layoutOverlays(overlays, STORY, () => fakeMeasurer);
+    expect(canvas).toEqual(STORY);
+    expect(bars.map(({ text, top, height }) => ({ text, top, height }))).toEqual([
+      { text: 'top', top: 0, height: 104 },
+      { text: 'two\nlines', top: 1069, height: 166 },
+      { text: 'bottom', top: 1816, height: 104 },
+    ]);
+  });
+
+  it('asks for a measurer by caption', () => {
+    const asked: string[] = [];
+    layoutOverlays(
+      ['a', 'b'].map((text) => ({ text, position: null })),
+      STORY,
+      (caption) => {
+        asked.push(caption);
+        return fakeMeasurer;
+      },
+    );
+    expect(asked).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { fakeMeasurer } from '../../test/fake-measurer.ts';
+import { analyseParagraph, layoutParagraph, type Line } from './paragraph.ts';
+
+const EM = 10;
+
+/** Lines of a paragraph in a column so many characters wide (half an em each). */
+function layout(text: string, columns: number): Line[] {
+  return layoutParagraph(analyseParagraph(text), (columns * EM) / 2, EM, fakeMeasurer);
+}
+
+/** What each line shows; runs from left to right, letters of a run in reading order. */
+function shown(text: string, columns: number): string[] {
+  return layout(text, columns).map((line) => line.runs.map((run) => run.text).join(''));
+}
+
+/** The runs of a one-line paragraph from left to right, right-to-left ones marked. */
+function runsOf(text: string): string[] {
+  const [line, ...others] = layout(text, 1_000);
+  expect(others).toEqual([]);
+  return (line?.runs ?? []).map((run) => (run.rtl ? `<${run.text}` : run.text));
+}
+
+describe('lines', () => {
+  it('a short paragraph is one line of its measured size', () => {
+    expect(layout('hello', 5)).toEqual([
+      { width: 25, ascent: 7.5, descent: 2, runs: [{ text: 'hello', kind: 'text', rtl: false, x: 0 }] },
+    ]);
+  });
+
+  it('an empty paragraph is one empty line', () => {
+    expect(layout('', 5)).toEqual([{ width: 0, ascent: 0, descent: 0, runs: [] }]);
+  });
+
+  it('break at spaces, and the space at the end takes no room', () => {
+    expect(shown('hello world', 5)).toEqual(['hello', 'world']);
+    expect(layout('hello    world', 5).map(({ width }) => width)).toEqual([25, 25]);
+  });
+
+  it('are balanced, without an orphan', () => {
+    expect(shown('one two three four', 14)).toEqual(['one two', 'three four']);
+    expect(shown('aaa bbb ccc ddd eee fff ggg', 23)).toEqual(['aaa bbb ccc ddd', 'eee fff ggg']);
+  });
+
+  it('do not break at a no-break space, and do at a zero-width one', () => {
+    expect(shown('100\u00a0km a', 6)).toEqual(['100\u00a0km', 'a']);
+    expect(shown('aaaa\u200bbbbb', 5)).toEqual(['aaaa', 'bbbb']);
+  });
+
+  it('keep numbers, prices and times together', () => {
+    expect(shown('at $1,234.50 (18:45)', 9)).toEqual(['at', '$1,234.50', '(18:45)']);
+  });
+});
+
+describe('a word longer than the line', () => {
+  it('breaks between characters', () => {
+    expect(shown('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+  });
+
+  it('never breaks inside one', () => {
+    const family = '👨‍👩‍👧‍👦';
+    expect(shown(family.repeat(5), 4)).toEqual([family.repeat(2), family.repeat(2), family]);
+    expect(shown('e\u0323\u0302'.repeat(5), 2).every((line) => line.startsWith('e'))).toBe(true);
+  });
+
+  it('takes one character per line where not even one fits', () => {
+    expect(shown('abc', 0.5)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('starts on a line of its own only if it must', () => {
+    expect(shown('a bcdefghij', 6)).toEqual(['a', 'bcdefg', 'hij']);
+  });
+});
+
+describe('a soft hyphen', () => {
+  const word = 'super\u00adcali\u00adfragi\u00adlistic';
+
+  it('is invisible and takes no room where the word fits', () => {
+    expect(shown(word, 20)).toEqual(['supercalifragilistic']);
+    expect(layout(word, 20)[0]?.width).toBe(100);
+  });
+
+  it('shows as a hyphen where a line ends on it, within the width', () => {
+    expect(shown(word, 11)).toEqual(['supercali-', 'fragilistic']);
+    expect(shown(word, 10)).toEqual(['supercali-', 'fragi-', 'listic']);
+  });
+
+  it('at the end of the paragraph or between two directions stays invisible', () => {
+    expect(shown('abc\u00ad', 10)).toEqual(['abc']);
+    expect(runsOf('abc\u00adאבג')).toEqual(['abc', '<אבג']);
+  });
+
+  it('in right-to-left text hyphenates at the left end', () => {
+    expect(shown('אבגדה\u00adוזחטי', 6)).toEqual(['אבגדה-', 'וזחטי']);
+  });
+});
+
+describe('languages with rules of their own', () => {
+  it('Japanese: no closing mark or small kana at the start of a line, no opening bracket at its end', () => {
+    const lines = shown('「今日は、とてもいい天気ですね。」と、ジョンさんは言った（笑）。コーヒー！', 7);
+    expect(lines.join('')).toHaveLength(38);
+    for (const line of lines) {
+      expect(line).not.toMatch(/^[」。、）！ョーッ]/u);
+      expect(line).not.toMatch(/[「（]$/u);
+    }
+  });
+
+  it.each([
+    ['Thai', 'วันนี้อากาศดีมาก', ['วันนี้', 'อากาศ', 'ดีมาก']],
+    ['Lao', 'ສະບາຍດີຕອນເຊົ້າ', ['ສະບາຍ', 'ດີ', 'ຕອນ', 'ເຊົ້າ']],
+    ['Khmer', 'សួស្តីអ្នកទាំងអស់គ្នា', ['សួស្តី', 'អ្នក', 'ទាំងអស់គ្នា']],
+    ['Myanmar', 'မြန်မာနိုင်ငံ', ['မြန်မာ', 'နိုင်ငံ']],
+  ])('%s breaks between words of the dictionary', (_name, text, words) => {
+    const { breaks } = analyseParagraph(text);
+    const ends = words.map((_, index) => words.slice(0, index + 1).join('').length);
+    expect(words.join('')).toBe(text);
+    expect(breaks).toEqual(expect.arrayContaining(ends));
+  });
+
+  it('a mark of repetition or a written particle stays with its word', () => {
+    expect(shown('เพื่อน ๆ', 6)).toEqual(['เพื่อน', 'ๆ']);
+    expect(analyseParagraph('คนๆ').breaks).toEqual([3]);
+    const burmese = 'ကျောင်းသား၏';
+    expect(analyseParagraph(burmese).breaks).not.toContain(burmese.length - 1);
+  });
+
+  it('Tibetan breaks after its syllable mark', () => {
+    expect(shown('བཀྲ་ཤིས་བདེ་ལེགས།', 7)).toEqual(['བཀྲ་ཤིས་', 'བདེ་', 'ལེགས།']);
+  });
+});
+
+describe('runs', () => {
+  it('emoji stand apart, and follow each other from left to right', () => {
+    const [line] = layout('hi 😀😂 yo', 100);
+    expect(line?.runs).toEqual([
+      { text: 'hi ', kind: 'text', rtl: false, x: 0 },
+      { text: '😀😂', kind: 'emoji', rtl: false, x: 15 },
+      { text: ' yo', kind: 'text', rtl: false, x: 35 },
+    ]);
+    expect(line?.width).toBe(50);
+  });
+
+  it.each([
+    ['Hebrew', 'שלום עולם', ['<שלום עולם']],
+    ['a number in Hebrew', 'בשעה 18:45 שם', ['<' + ' שם', '18:45', '<בשעה ']],
+    ['Latin in Hebrew', 'הסרט Blade Runner טוב', ['< טוב', 'Blade Runner', '<הסרט ']],
+    ['number and Latin in Hebrew', 'שלום 123 abc', ['abc', '< ', '123', '<שלום ']],
+    ['Hebrew in Latin', 'the word שלום is', ['the word ', '<שלום', ' is']],
+    ['Arabic digits', 'عام ٢٠٢٤ هنا', ['< هنا', '٢٠٢٤', '<عام ']],
+    ['parentheses', 'רציף (3) שם', ['<) שם', '3', '<רציף (']],
+    ['a neutral at the end follows the paragraph', 'שלום abc!', ['<!', 'abc', '<שלום ']],
+    ['first strong letter decides: Latin', '1. abc שלום', ['1. abc ', '<שלום']],
+    ['first strong letter decides: Hebrew', '1. שלום abc', ['abc', '<. שלום ', '1']],
+  ])('%s', (_name, text, expected) => {
+    expect(runsOf(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['an emoji', '😀 שלום abc', ['abc', '< שלום ', '<😀']],
+    ['a flag', '🇮🇱 שלום', ['< שלום', '<🇮🇱']],
+    ['a keycap', '1️⃣ שלום', ['< שלום', '<1️⃣']],
+    ['an astral symbol', '𝄞 שלום', ['<𝄞 שלום']],
+  ])('%s in front does not turn a Hebrew caption around', (_name, text, expected) => {
+    expect(runsOf(text)).toEqual(expected);
+  });
+
+  it('scripts outside the basic plane run their own way', () => {
+    expect(runsOf('𞤀𞤣𞤤𞤢𞤥 abc')).toEqual(['abc', '<𞤀𞤣𞤤𞤢𞤥 ']);
+    expect(runsOf('𐐀𐐁 𝟏𝟐')).toEqual(['𐐀𐐁 𝟏𝟐']);
+  });
+
+  it('isolates keep a name of the other direction in its place, and are not drawn', () => {
+    expect(runsOf('שלום \u2068abc!\u2069 עולם')).toEqual(['< עולם', 'abc!', '<שלום ']);
+  });
+
+  it('marks of direction steer, and are not drawn', () => {
+    expect(runsOf('שלום abc\u200e!')).toEqual(['abc!', '<שלום ']);
+  });
+
+  it('each line is ordered by itself', () => {
+    expect(shown('אבג 123 דהו 456', 8)).toEqual(['123אבג ', '456דהו ']);
+  });
+
+  it('touch one another, and their line is as wide as all of them', () => {
+    const [line] = layout('abc שלום 😀 12', 100);
+    let x = 0;
+    for (const run of line?.runs ?? []) {
+      expect(run.x).toBe(x);
+      x += fakeMeasurer.measure(run, EM).width;
+    }
+    expect(line?.width).toBe(x);
+  });
+});
+
+describe('a measurer that shapes a whole line wider than its words', () => {
+  it('still gets lines within the width', () => {
+    const widening = {
+      measure: (run: Parameters<typeof fakeMeasurer.measure>[0], size: number) => {
+        const extent = fakeMeasurer.measure(run, size);
+        return run.text.includes(' ') ? { ...extent, width: extent.width * 1.2 } : extent;
+      },
+    };
+    const lines = layoutParagraph(analyseParagraph('one two three four five six seven'), 80, EM, widening);
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line.width).toBeLessThanOrEqual(80);
+  });
+});
