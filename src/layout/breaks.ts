@@ -13,8 +13,10 @@ const DICTIONARY_SCRIPTS = [
   { locale: 'my', run: /[\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]{2,}/gu },
 ].map(({ locale, run }) => ({ run, words: new Intl.Segmenter(locale, { granularity: 'word' }) }));
 
-/** Repetition marks, abbreviations and written-out particles belong to the word before them, whatever the dictionary says. */
-const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u104a-\u104d\u104f\u17d4-\u17da]/u;
+/** Stops and written-out particles belong to the word before them, whatever the dictionary says ... */
+const NEVER_AFTER_WORD = /^[\u104a-\u104d\u104f\u17d4-\u17da]/u;
+/** ... and signs of repetition or abbreviation even if there is a space between. */
+const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
 
 /** Positions after which a line may end, ascending; the last one is always the end of the paragraph. */
 export function breakPositions(paragraph: string): number[] {
@@ -23,14 +25,16 @@ export function breakPositions(paragraph: string): number[] {
   for (const position of dictionaryBreaks(paragraph)) positions.add(position);
   positions.add(paragraph.length);
   const boundaries = graphemeBoundaries(paragraph);
-  return [...positions].filter((position) => boundaries.has(position)).toSorted((a, b) => a - b);
+  return [...positions]
+    .filter((position) => boundaries.has(position) && !NEVER_FIRST.test(paragraph.slice(position)))
+    .toSorted((a, b) => a - b);
 }
 
 function* dictionaryBreaks(paragraph: string): Generator<number> {
   for (const { run, words } of DICTIONARY_SCRIPTS) {
     for (const match of paragraph.matchAll(run)) {
       for (const { index, segment } of words.segment(match[0])) {
-        if (index > 0 && !NEVER_FIRST.test(segment)) yield match.index + index;
+        if (index > 0 && !NEVER_AFTER_WORD.test(segment)) yield match.index + index;
       }
     }
   }

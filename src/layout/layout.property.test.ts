@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fakeMeasurer } from '../../test/fake-measurer.ts';
+import { anyCanvas, anyCaption, ltrCaption } from '../../test/random-captions.ts';
+import { graphemes } from '../caption/graphemes.ts';
+import { defaultPosition, type Overlay } from '../caption/overlay.ts';
+import { type Bar, type Layout, layoutOverlays } from './layout.ts';
+import type { Size } from './geometry.ts';
+import { placeBars, type Rows } from './placement.ts';
+
+/** Fixed, so that a failure on one machine is a failure on all. Properties of whole layouts cost more and run less often. */
+const RUNS = { seed: 20_240_229, numRuns: 400 } as const;
+
+function layOut(overlays: readonly Overlay[], canvas: Size): Layout {
+  return layoutOverlays(overlays, canvas, () => fakeMeasurer);
+}
+
+function barOf(text: string, canvas: Size): Bar {
+  const [bar] = layOut([{ text, position: null }], canvas).bars;
+  if (!bar) throw new Error('no bar');
+  return bar;
+}
+
+const position = fc.oneof(fc.constant(null), fc.double({ min: 0, max: 100, noNaN: true }));
+const anyOverlays = fc.array(fc.record({ text: anyCaption, position }), { minLength: 1, maxLength: 6 });
+
+/** What each line holds, run by run from left to right. */
+function runTexts({ lines }: Bar): string[][] {
+  return lines.map((line) => line.runs.map((run) => run.text));
+}
+
+/** The part of the caption that each line shows: as long as its runs, after the spaces and newlines between lines. */
+function sourceOfLines(caption: string, lines: readonly string[][]): string[] {
+  let at = 0;
+  const sources = lines.map((runs) => {
+    const { length } = runs.join('');
+    if (length > 0) while (/\s/u.test(caption.charAt(at))) at += 1;
+    at += length;
+    return caption.slice(at - length, at);
+  });
+  expect(caption.slice(at).trim()).toBe('');
+  return sources;
+}
+
+describe('every line of every caption', () => {
+  it('is no wider than the wrap width', () => {
+    fc.assert(
+      fc.property(anyCaption, anyCanvas, (text, canvas) => {
+        const widest = Math.max(...barOf(text, canvas).lines.map(({ width }) => width));
+        expect(widest).toBeLessThanOrEqual(0.92 * canvas.width + 1e-6);
+      }),
+      RUNS,
+    );
+  });
+
+  it('shows its part of a left-to-right caption, letter for letter', () => {
+    fc.assert(
+      fc.property(ltrCaption, anyCanvas, (text, canvas) => {
+        const lines = runTexts(barOf(text, canvas));
+        expect(lines.map((runs) => runs.join(''))).toEqual(sourceOfLines(text, lines));
+      }),
+      RUNS,
+    );
+  });
+
+  it('shows its part of a mixed caption: no character lost or doubled, each run in reading order, no space at the ends', () => {
+    fc.assert(
+      fc.property(anyCaption, anyCanvas, (text, canvas) => {
+        const lines = runTexts(barOf(text, canvas));
+        sourceOfLines(text, lines).forEach((source, index) => {
+          const runs = lines[index] ?? [];
+          expect(runs.flatMap(graphemes).toSorted()).toEqual(graphemes(source).toSorted());
+          for (const run of runs) expect(source).toContain(run);
+          expect(source).toBe(source.trim());
+        });
+      }),
+      RUNS,
+    );
+  });
+
+  it('is as wide as its runs, which touch', () => {
+    fc.assert(
+      fc.property(anyCaption, anyCanvas, (text, canvas) => {
+        const { lines, fontSize } = barOf(text, canvas);
+        for (const line of lines) {
+          let x = 0;
+          for (const run of line.runs) {
+            expect(run.x).toBeCloseTo(x, 6);
+            x += fakeMeasurer.measure(run, fontSize).width;
+          }
+          expect(line.width).toBeCloseTo(x, 6);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('sits inside its bar, one below the other', () => {
+    fc.assert(
+      fc.property(anyCaption, anyCanvas, (text, canvas) => {
+        const { lines, height } = barOf(text, canvas);
+        const baselines = lines.map(({ baseline }) => baseline);
+        expect(baselines).toEqual(baselines.toSorted((a, b) => a - b));
+        expect(Math.min(...baselines)).toBeGreaterThanOrEqual(0);
+        expect(Math.max(...baselines)).toBeLessThanOrEqual(height);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('every layout', () => {
+  it('has all its bars inside the canvas, in whole pixels', () => {
+    fc.assert(
+      fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
+        const { bars } = layOut(overlays, canvas);
+        expect(bars).toHaveLength(overlays.length);
+        for (const { top, height } of bars) {
+          expect(Number.isInteger(top) && Number.isInteger(height)).toBe(true);
+          expect(top).toBeGreaterThanOrEqual(0);
+          expect(height).toBeGreaterThanOrEqual(1);
+          expect(top + height).toBeLessThanOrEqual(canvas.height);
+        }
+      }),
+      { ...RUNS, numRuns: 200 },
+    );
+  });
+
+  it('is the same for the same input', () => {
+    fc.assert(
+      fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
+        expect(layOut(structuredClone(overlays), { ...canvas })).toEqual(layOut(overlays, canvas));
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+
+  it('has each bar as tall as it would be alone', () => {
+    fc.assert(
+      fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
+        const alone = overlays.map(({ text }) => barOf(text, canvas).height);
+        expect(layOut(overlays, canvas).bars.map(({ height }) => height)).toEqual(alone);
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+});
+
+describe('placement', () => {
+  const bars = fc.array(fc.record({ position, share: fc.double({ min: 0.01, max: 0.6, noNaN: true }) }), {
+    minLength: 1,
+    maxLength: 10,
+  });
+  const canvasHeight = fc.integer({ min: 16, max: 600 });
+
+  /** The contract, by trying every row: down first, then up, the nearest free one. */
+  function nearestFree(wanted: number, height: number, canvas: number, earlier: readonly Rows[]): number {
+    const isFree = (top: number): boolean =>
+      earlier.every((bar) => top >= bar.top + bar.height || top + height <= bar.top);
+    for (let top = wanted; top + height <= canvas; top += 1) if (isFree(top)) return top;
+    for (let top = wanted; top >= 0; top -= 1) if (isFree(top)) return top;
+    return wanted;
+  }
+
+  it('obeys explicit positions, and moves defaulted ones down, then up, just enough to uncover earlier bars', () => {
+    fc.assert(
+      fc.property(bars, canvasHeight, (list, canvas) => {
+        const heights = list.map(({ share }) => Math.max(1, Math.round(share * canvas)));
+        const overlays = list.map((bar) => ({ text: 'a', position: bar.position }));
+        const rows = placeBars(overlays, heights, canvas);
+        list.forEach((bar, index) => {
+          const height = heights[index] ?? 0;
+          const centred = Math.round(((bar.position ?? defaultPosition(index)) / 100) * canvas - height / 2);
+          const wanted = Math.min(Math.max(centred, 0), canvas - height);
+          const expected = bar.position === null ? nearestFree(wanted, height, canvas, rows.slice(0, index)) : wanted;
+          expect(rows[index]).toEqual({ top: expected, height });
+        });
+      }),
+      RUNS,
+    );
+  });
+});

@@ -1,0 +1,219 @@
+// Text against the files of the Unicode Consortium, a list of strings that broke other programs, and a sample of every
+// script, drawn with the real fonts.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { cleanText, isBlank } from '../src/caption/clean.ts';
+import { graphemes } from '../src/caption/graphemes.ts';
+import { MAX_TEXT_GRAPHEMES } from '../src/caption/overlay.ts';
+import { breakPositions } from '../src/layout/breaks.ts';
+import { isEmoji } from '../src/layout/emoji.ts';
+import { layoutOverlays } from '../src/layout/layout.ts';
+import type { Band } from '../src/raster/band.ts';
+import { TextEngine } from '../src/raster/text-engine.ts';
+import { dataLines, hasSharedMedia, sharedMedia } from './shared-media.ts';
+
+const engine = new TextEngine();
+
+/** `÷ 0061 × 0308 ÷`, as the break tests write it: the text, and the offsets where ÷ stands. */
+function parseBreakTest(line: string): { text: string; breaks: number[] } {
+  let text = '';
+  const breaks: number[] = [];
+  for (const token of (line.split('#')[0] ?? '').trim().split(/\s+/u)) {
+    if (token === '÷') breaks.push(text.length);
+    else if (token !== '×') text += String.fromCodePoint(Number.parseInt(token, 16));
+  }
+  return { text, breaks };
+}
+
+function hexOf(text: string): string {
+  return Array.from(text, (char) => (char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')).join(' ');
+}
+
+function boundaries(text: string): Set<number> {
+  let at = 0;
+  return new Set(graphemes(text).map((grapheme) => (at += grapheme.length)));
+}
+
+describe.skipIf(!hasSharedMedia)('GraphemeBreakTest (skipped where ../shared/media is absent)', () => {
+  it('every row splits as the file says', () => {
+    const rows = dataLines('text/icu4x__GraphemeBreakTest.txt').map(parseBreakTest);
+    expect(rows.length).toBeGreaterThan(700);
+    const wrong = rows.filter(({ text, breaks }) => String([0, ...boundaries(text)]) !== String(breaks));
+    expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media is absent)', () => {
+  /**
+   * The file is of Unicode 15.0, the library follows 15.1, where LB15 became LB15a and LB15b: only a quotation mark that
+   * opens a quotation (Pi) holds on to what follows its spaces, and only one that closes it (Pf) to what comes before.
+   */
+  const CHANGED_IN_15_1: Readonly<Record<string, readonly number[]>> = {
+    '0022 0020 2329': [2, 3],
+    '0022 0308 0020 2329': [3, 4],
+    '0022 0020 0028': [2, 3],
+    '0022 0308 0020 0028': [3, 4],
+    '0061 006d 0062 0069 0067 0075 00ab 0020 0028 0020 0308 0020 0029 0020 00bb 0028 0065 0308 0029': [8, 14, 19],
+    '0061 006d 0062 0069 0067 0075 00ab 0020 007b 0020 0308 0020 007d 0020 00bb 0028 0065 0308 0029': [8, 14, 19],
+    '0061 006d 0062 0069 0067 0075 0028 00ab 0020 0308 0020 00bb 0029 0028 0065 0308 0029': [13, 17],
+    '0061 006d 0062 0069 0067 0075 007b 00ab 0020 0308 0020 00bb 007d 0028 0065 0308 0029': [13, 17],
+  };
+
+  const rows = hasSharedMedia ? dataLines('text/unicodedata15__LineBreakTest.txt').map(parseBreakTest) : [];
+
+  it('every row breaks as the file says, except inside a character and by the rule that changed', () => {
+    expect(rows.length).toBeGreaterThan(7_000);
+    const wrong = rows.filter(({ text, breaks }) => {
+      // UAX #14 would part a space from a joiner or skin tone after it; the contract never breaks inside a grapheme.
+      const allowed = boundaries(text);
+      const expected = CHANGED_IN_15_1[hexOf(text)] ?? breaks.filter((position) => allowed.has(position));
+      return String(breakPositions(text)) !== String(expected);
+    });
+    expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
+  });
+
+  it('the rows that differ are all in the file, and do differ', () => {
+    const inFile = new Map(rows.map(({ text, breaks }) => [hexOf(text), String(breaks)]));
+    for (const [hex, breaks] of Object.entries(CHANGED_IN_15_1)) {
+      expect(inFile.has(hex)).toBe(true);
+      expect(inFile.get(hex)).not.toBe(String(breaks));
+    }
+  });
+});
+
+describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent)', () => {
+  const SIZE = 100;
+
+  function widthOf(text: string): number {
+    return engine.measurerFor(text).measure({ text, kind: 'emoji', rtl: false }, SIZE).width;
+  }
+
+  /** Sequences of a data file, by the status or type behind the first semicolon. */
+  function sequences(file: string, kind: string): string[] {
+    return dataLines(file)
+      .map((line) => line.split(/[;#]/u).map((part) => part.trim()))
+      .filter(([, status]) => status === kind)
+      .map(([codes = '']) => String.fromCodePoint(...codes.split(' ').map((code) => Number.parseInt(code, 16))));
+  }
+
+  it.each([
+    ['emoji-test.txt, fully qualified', 'text/unicodedata15__emoji-test.txt', 'fully-qualified', 3_655],
+    ['emoji-test.txt, minimally qualified', 'text/unicodedata15__emoji-test.txt', 'minimally-qualified', 827],
+    ['emoji-zwj-sequences.txt', 'text/unicodedata15__emoji-zwj-sequences.txt', 'RGI_Emoji_ZWJ_Sequence', 1_350],
+  ])('every sequence of %s is one character, one emoji, one glyph', (_name, file, kind, count) => {
+    const all = sequences(file, kind);
+    expect(all).toHaveLength(count);
+    const one = widthOf('😀');
+    expect(one).toBeGreaterThan(SIZE);
+    const wrong = all.filter(
+      (text) =>
+        cleanText(text) !== text ||
+        graphemes(text).length !== 1 ||
+        !isEmoji(text) ||
+        engine.fontsFor(text).missingGlyphs > 0 ||
+        Math.abs(widthOf(text) - one) > 0.01,
+    );
+    expect(wrong.map(hexOf)).toEqual([]);
+  });
+
+  it('a text selector asks for text, and an emoji selector for an emoji', () => {
+    const both = sequences('text/unicodedata15__emoji-test.txt', 'fully-qualified').filter((text) =>
+      /^.\ufe0f$/u.test(text),
+    );
+    expect(both.length).toBeGreaterThan(150);
+    expect(both.filter((text) => isEmoji(text.replace('\ufe0f', '\ufe0e')))).toEqual([]);
+  });
+});
+
+const CANVAS = { width: 360, height: 640 };
+const BAR_BYTE = 153;
+
+function draw(text: string): Band {
+  const layout = layoutOverlays([{ text, position: null }], CANVAS, (caption) => engine.measurerFor(caption));
+  const [band] = engine.draw(layout);
+  if (!band) throw new Error('nothing drawn');
+  return band;
+}
+
+/** Whether column or row `at` of a band is the bare bar. */
+function isPlain({ pixels, width, height }: Band, axis: 'column' | 'row', at: number): boolean {
+  const length = axis === 'column' ? height : width;
+  for (let index = 0; index < length; index += 1) {
+    const pixel = (axis === 'column' ? index * width + at : at * width + index) * 4;
+    if (pixels[pixel] !== 0 || pixels[pixel + 1] !== 0 || pixels[pixel + 2] !== 0 || pixels[pixel + 3] !== BAR_BYTE)
+      return false;
+  }
+  return true;
+}
+
+function hasInk({ pixels }: Band): boolean {
+  return pixels.some((value, index) => index % 4 === 3 && value > BAR_BYTE);
+}
+
+describe.skipIf(!hasSharedMedia)('the big list of naughty strings (skipped where ../shared/media is absent)', () => {
+  const strings: string[] = hasSharedMedia
+    ? JSON.parse(readFileSync(sharedMedia('text/biglistofnaugh__blns.json'), 'utf8'))
+    : [];
+  const captions = strings
+    .map((raw) => graphemes(cleanText(raw)).slice(0, MAX_TEXT_GRAPHEMES).join(''))
+    .map(cleanText)
+    .filter((text) => !isBlank(text));
+
+  it(`each of ${captions.length} is drawn inside its bar`, () => {
+    expect(captions.length).toBeGreaterThan(480);
+    const inkless: string[] = [];
+    const cut: string[] = [];
+    for (const text of captions) {
+      const band = draw(text);
+      expect(band.top).toBeGreaterThanOrEqual(0);
+      expect(band.top + band.height).toBeLessThanOrEqual(CANVAS.height);
+      if (!hasInk(band)) inkless.push(text);
+      // Text wraps at 92 %: letters may lean out of the line a little, never to the edge.
+      const atEdge = [0, 1, 2, 357, 358, 359].some((column) => !isPlain(band, 'column', column));
+      if (atEdge || !isPlain(band, 'row', 0) || !isPlain(band, 'row', band.height - 1)) cut.push(text);
+    }
+    expect(inkless).toEqual([]);
+    // Marks stacked without end are the one thing a bar cuts off.
+    expect(cut.filter((text) => !/\p{M}{4}/u.test(text))).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../shared/media is absent)', () => {
+  /** ISO 15924 codes. Historical scripts, and living ones that have no font in the catalogue yet. */
+  const KNOWN_MISSING = `
+    Ahom Armi Avst Bass Batk Berf Bhks Brah Bugi Buhd Cakm Cari Chrs Copt Cprt Diak Dogr Dsrt Egyp Elba Elym Glag Gong Gonm
+    Goth Gran Hani Hano Hatr Hluw Hmng Hmnp Hung Ital Kawi Khar Khoj Krai Kthi Lepc Limb Linb Lyci Lydi Mahj Maka Mand Mani
+    Marc Medf Mend Modi Mroo Mult Nagm Nand Narb Nbat Newa Nshu Ogam Orkh Osge Osma Ougr Palm Phag Phli Phlp Phnx Plrd Prti
+    Rjng Runr Samr Sarb Saur Shaw Shrd Sidd Sind Sogd Sogo Sora Soyo Sunu Sylo Tagb Takr Tale Tang Tavt Tglg Tirh Tnsa Todr
+    Toto Ugar Vith Wara Wcho Xpeo Xsux Yezi Zanb
+  `;
+
+  const samples = (hasSharedMedia ? dataLines('text/lang__one_sample_per_script.tsv').slice(1) : []).map((line) => {
+    const [script = '', , , tester = '', specimen = ''] = line.split('\t');
+    return { script, text: cleanText(`${tester} ${specimen}`) };
+  });
+  const missing = samples.filter(({ text }) => engine.fontsFor(text).missingGlyphs > 0);
+  const covered = samples.filter((sample) => !missing.includes(sample));
+
+  it('has a font, or is known not to have one', () => {
+    expect(samples.length).toBeGreaterThan(150);
+    expect(missing.map(({ script }) => script)).toEqual(KNOWN_MISSING.trim().split(/\s+/u));
+  });
+
+  it(`draws a letter, never a box, for every character of the ${covered.length} scripts that have`, () => {
+    const box = fingerprint('\u0378');
+    expect(engine.fontsFor('\u0378').missingGlyphs).toBe(1);
+    expect(fingerprint('\u0379')).toBe(box);
+    const boxes = covered.flatMap(({ script, text }) =>
+      [...new Set(graphemes(text))]
+        .filter((grapheme) => fingerprint(grapheme) === box)
+        .map((grapheme) => `${script} ${grapheme}`),
+    );
+    expect(boxes).toEqual([]);
+  });
+
+  function fingerprint(text: string): string {
+    return Buffer.from(draw(text).pixels).toString('latin1');
+  }
+});
