@@ -13,7 +13,7 @@ const FONT_PACKAGE = /^(?:@fontsource|@fontsource-variable|@expo-google-fonts)\/
 const OFL_PREAMBLE = /Copyright[^\n]*/u;
 
 export function generateNotices(): string {
-  const { dependencies } = readJson<{ dependencies: Record<string, string> }>('package.json');
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> };
   const names = Object.keys(dependencies).toSorted();
   const fonts = names.filter((name) => FONT_PACKAGE.test(name));
   const libraries = names.filter((name) => !FONT_PACKAGE.test(name));
@@ -53,9 +53,5 @@ function copyrightOf(name: string): string {
 }
 
 function manifestOf(name: string): Manifest {
-  return readJson<Manifest>(path.join('node_modules', name, 'package.json'));
-}
-
-function readJson<Shape>(file: string): Shape {
-  return JSON.parse(readFileSync(file, 'utf8')) as Shape;
+  return JSON.parse(readFileSync(path.join('node_modules', name, 'package.json'), 'utf8')) as Manifest;
 }

@@ -79,7 +79,7 @@ async function paintTile(target: SKRSContext2D, item: Case, x: number, y: number
   const scale = Math.min(TILE.width / width, TILE.height / height);
   target.fillStyle = '#333';
   target.font = '400 22px main';
-  target.fillText(`${item.title}`, x, y + 26);
+  target.fillText(item.title, x, y + 26);
   // Small canvases are enlarged with hard pixels, so that their rows can be counted.
   target.imageSmoothingEnabled = scale < 1;
   target.drawImage(await loadImage(bytes), x, y + TILE.label, width * scale, height * scale);

@@ -19,12 +19,13 @@ export type ErrorCode =
   | 'internal_error'
   | 'overloaded'
   | 'renderer_unavailable'
+  | 'storage_unavailable'
   | 'shutting_down'
   | 'deadline_exceeded'
   | 'client_closed';
 
 /** What is wrong with one field. */
-export type FaultCode =
+type FaultCode =
   | 'required'
   | 'blank'
   | 'too_long'

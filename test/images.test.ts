@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { renderImage, renderOverlay } from '../src/index.ts';
+import { renderImage, renderOverlay, StorybarError } from '../src/index.ts';
 import { decode, type Pixels, pixelAt } from './pictures.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
 
@@ -220,7 +220,7 @@ describe.skipIf(!hasSharedMedia)('real files (skipped where ../shared/media is a
     for (const file of files) {
       const outcome = await renderImage(sharedMedia(file), CAPTION).then(
         ({ bytes }) => (bytes.length > 60 ? 'rendered' : 'empty'),
-        (error: { code?: string }) => error.code ?? String(error),
+        (error: unknown) => (error instanceof StorybarError ? error.code : String(error)),
       );
       expect(`${file} ${outcome}`).toBe(`${file} ${expectedOutcome(file)}`);
     }

@@ -9,12 +9,6 @@ export interface Pixels {
   readonly data: Buffer;
 }
 
-export async function plainJpeg(width: number, height: number, colour: string): Promise<Buffer> {
-  return await sharp({ create: { width, height, channels: 3, background: colour } })
-    .jpeg({ quality: 95, chromaSubsampling: '4:4:4' })
-    .toBuffer();
-}
-
 export async function plainPng(width: number, height: number, colour: string): Promise<Buffer> {
   return await sharp({ create: { width, height, channels: 3, background: colour } })
     .png()

@@ -4,6 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { lockDownDecoders, probeImage } from '../media/image.ts';
+import { rethrowAsStorageError } from '../media/work-area.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_ASSET_LIMITS } from '../render/recipe.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
@@ -47,7 +48,7 @@ async function warmUp(tools: RenderTools): Promise<void> {
 async function perform(task: Task, tools: RenderTools, signal: AbortSignal): Promise<TaskResults[Task['type']]> {
   if (task.type === 'probe') return await probeImage(task.asset.path);
   const { bytes, ...facts } = await renderJob(task.job, tools, signal);
-  await writeFile(task.job.output, bytes, { signal });
+  await writeFile(task.job.output, bytes).catch(rethrowAsStorageError);
   return facts satisfies RenderFacts;
 }
 

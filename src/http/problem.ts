@@ -3,7 +3,7 @@
 import type { AppError } from '../errors.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
-export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export const ERROR_DOCS_PATH = '/docs/errors';
 
 export interface Problem {

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
 import { type AssetFormat, SNIFF_LENGTH, sniff } from '../media/sniff.ts';
+import { rethrowAsStorageError } from '../media/work-area.ts';
 
 export interface AssetDestination {
   readonly path: string;
@@ -23,7 +24,9 @@ export interface ReceivedAsset {
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
   const file = createWriteStream(destination.path, { flags: 'wx', mode: 0o600 });
-  const written = finished(file);
+  const written = finished(file).catch(rethrowAsStorageError);
+  // Awaited below; marked as handled here, because it may fail while the upload is still being waited for.
+  written.catch(() => undefined);
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
   let bytes = 0;
@@ -36,13 +39,12 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       const keep = format !== undefined || head.length < SNIFF_LENGTH;
-      if (keep && !file.write(chunk)) await once(file, 'drain');
+      if (keep && !file.write(chunk)) await Promise.race([once(file, 'drain').catch(rethrowAsStorageError), written]);
     }
     file.end();
     await written;
   } catch (error) {
     file.destroy();
-    await written.catch(() => undefined);
     throw error;
   }
   return { path: destination.path, bytes, format };

@@ -37,7 +37,8 @@ export async function receiveForm(
         parts.push(part);
       });
       parser.once('partsLimit', () => reject(malformed(`it has more than ${MAX_PARTS} parts`)));
-      parser.once('error', (error) => reject(malformed('it ends or breaks off unexpectedly', error)));
+      // More than one error can come, and one without a listener would end the process.
+      parser.on('error', (error) => reject(malformed('it ends or breaks off unexpectedly', error)));
       parser.once('finish', () => resolve(Promise.all(parts).then(() => undefined)));
       request.once('error', reject);
       request.pipe(parser);

@@ -95,6 +95,11 @@ export const PROBLEMS = {
     title: 'Renderer unavailable',
     advice: 'The render was interrupted. Try again after `retry-after` seconds.',
   },
+  storage_unavailable: {
+    status: 503,
+    title: 'Storage unavailable',
+    advice: 'The service has no room for the file right now. Try again after `retry-after` seconds.',
+  },
   shutting_down: {
     status: 503,
     title: 'Shutting down',

@@ -5,7 +5,7 @@ import type { Measurer } from './measurer.ts';
 import { analyseParagraph, layoutParagraph, type Line, type Paragraph } from './paragraph.ts';
 import { type Scale, style } from './style.ts';
 
-export interface PlacedLine extends Line {
+interface PlacedLine extends Line {
   /** Pixels below the top edge of the bar. */
   readonly baseline: number;
 }

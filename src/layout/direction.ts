@@ -15,12 +15,12 @@ export function embeddingLevels(paragraph: string): Uint8Array {
 /**
  * The library looks at UTF-16 units and takes surrogates for left-to-right letters, so that a leading emoji flips a Hebrew
  * caption. Astral characters are replaced, unit for unit, by a BMP character of their class. Emoji are neutral as a whole:
- * a flag is made of letters and a keycap of a digit, but neither should decide which way a sentence runs.
+ * a flag is made of letters, which should not decide the way a sentence runs. Keycaps stay digits: two make a number.
  */
 function withoutSurrogates(paragraph: string): string {
   let text = '';
   for (const grapheme of graphemes(paragraph)) {
-    if (isEmoji(grapheme)) {
+    if (isEmoji(grapheme) && !/^\d/u.test(grapheme)) {
       text += NEUTRAL.repeat(grapheme.length);
       continue;
     }

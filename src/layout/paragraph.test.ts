@@ -167,10 +167,14 @@ describe('runs', () => {
   it.each([
     ['an emoji', '😀 שלום abc', ['abc', '< שלום ', '<😀']],
     ['a flag', '🇮🇱 שלום', ['< שלום', '<🇮🇱']],
-    ['a keycap', '1️⃣ שלום', ['< שלום', '<1️⃣']],
+    ['a keycap', '1️⃣ שלום', ['< שלום', '1️⃣']],
     ['an ornament outside the basic plane', '🙐 שלום', ['<🙐 שלום']],
   ])('%s in front does not turn a Hebrew caption around', (_name, text, expected) => {
     expect(runsOf(text)).toEqual(expected);
+  });
+
+  it('keycaps make a number, which runs from left to right in Hebrew too', () => {
+    expect(runsOf('עמוד 1️⃣0️⃣')).toEqual(['1️⃣0️⃣', '<עמוד ']);
   });
 
   it('scripts outside the basic plane run their own way', () => {

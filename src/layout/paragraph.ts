@@ -7,7 +7,7 @@ import { splitByKind } from './emoji.ts';
 import type { Extent, Measurer, Run } from './measurer.ts';
 import { type LineRange, type Segment, wrapBalanced } from './wrap.ts';
 
-export interface PlacedRun extends Run {
+interface PlacedRun extends Run {
   /** From the left end of the line. */
   readonly x: number;
 }

@@ -28,6 +28,7 @@ export const EXIT_CODES = {
   internal_error: 70,
   overloaded: 69,
   renderer_unavailable: 69,
+  storage_unavailable: 69,
   shutting_down: 69,
   deadline_exceeded: 69,
   client_closed: 70,

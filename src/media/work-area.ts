@@ -3,6 +3,7 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { AppError } from '../errors.ts';
 
 export interface WorkDirectory {
   readonly path: string;
@@ -30,7 +31,7 @@ export class WorkArea {
 
   async directory(id: string): Promise<WorkDirectory> {
     const directory = path.join(this.#path, id);
-    await mkdir(directory, { mode: 0o700 });
+    await mkdir(directory, { mode: 0o700 }).catch(rethrowAsStorageError);
     return {
       path: directory,
       file: (name) => path.join(directory, name),
@@ -41,6 +42,12 @@ export class WorkArea {
   async close(): Promise<void> {
     await rm(this.#path, { recursive: true, force: true });
   }
+}
+
+/** A full disk or a lack of descriptors is neither the caller's fault nor a bug: it passes. */
+export function rethrowAsStorageError(error: unknown): never {
+  const message = 'The service cannot store the file right now. Try again shortly.';
+  throw new AppError('storage_unavailable', message, { retryAfterSeconds: 5, cause: error });
 }
 
 function isAlive(pid: number): boolean {

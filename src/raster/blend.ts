@@ -2,7 +2,7 @@
 
 import type { Size } from '../layout/geometry.ts';
 import { BAR_ALPHA } from '../layout/style.ts';
-import { type Band, compositeOver } from './band.ts';
+import { type Band, compositeOver, wordsOf } from './band.ts';
 
 /** Row by row, without padding; 3 = RGB, 4 = straight RGBA. */
 export interface RawImage extends Size {
@@ -22,7 +22,7 @@ const BAR_BYTE = Math.round(BAR_ALPHA * 255);
 const PLAIN_BAR = (BAR_BYTE << 24) >>> 0;
 
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
-  const words = new Uint32Array(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length / 4);
+  const words = wordsOf(band.pixels);
   const darkened = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * (255 - BAR_BYTE)));
   let target = band.top * width * 3;
   for (let pixel = 0; pixel < words.length; pixel += 1, target += 3) {
@@ -42,8 +42,7 @@ function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
 }
 
 function bakeOverAlpha({ data, width }: RawImage, band: Band): void {
-  const clamped = new Uint8ClampedArray(data.buffer, data.byteOffset, data.length);
-  compositeOver(clamped, band.top * width * 4, band.pixels, 0, band.width * band.height);
+  compositeOver(wordsOf(data), band.top * width, wordsOf(band.pixels));
 }
 
 /** Rounded, without a division: exact for every product of two bytes. */

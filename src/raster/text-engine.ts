@@ -6,7 +6,7 @@ import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@nap
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { BAR_ALPHA, style } from '../layout/style.ts';
-import { type Band, compositeOver } from './band.ts';
+import { type Band, compositeOver, wordsOf } from './band.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, FontIndex } from './font-index.ts';
 
@@ -49,7 +49,7 @@ export class TextEngine {
     const pixels = new Uint8ClampedArray(width * (bottom - top) * 4);
     for (const bar of bars) {
       const drawn = this.#drawBar(bar, width);
-      compositeOver(pixels, (bar.top - top) * width * 4, drawn.pixels, 0, width * bar.height);
+      compositeOver(wordsOf(pixels), (bar.top - top) * width, wordsOf(drawn.pixels));
     }
     return { top, height: bottom - top, width, pixels };
   }

@@ -69,7 +69,7 @@ describe('the embedded store', () => {
         { id: 'account-2', name: 'b', plan: 'free' },
         { id: 'k1', accountId: 'account-2', name: 'b', mode: 'live', hash: hashKey('x'), prefix: 'p', lastFour: 'l' },
       ),
-    ).rejects.toThrow();
+    ).rejects.toThrow('UNIQUE');
     expect(await store.countAccounts()).toBe(1);
     await store.close();
   });

@@ -2,7 +2,7 @@
 // a bar has few colours and gets a palette; colour emoji need full RGBA. Both are exact.
 
 import type { Size } from '../../layout/geometry.ts';
-import type { Band } from '../band.ts';
+import { type Band, wordsOf } from '../band.ts';
 import { chunk, SIGNATURE } from './chunks.ts';
 import { PiecewiseDeflate, type ZeroRuns } from './deflate.ts';
 
@@ -46,7 +46,7 @@ function header({ width, height }: Size, colourType: number): Buffer {
 function paletteOf(bands: readonly Band[]): Map<number, number> | undefined {
   const palette = new Map<number, number>([[0, 0]]);
   for (const band of bands) {
-    const words = wordsOf(band);
+    const words = wordsOf(band.pixels);
     let previous = 0;
     // An index, not an iterator: this loop sees every pixel of every bar.
     for (let index = 0; index < words.length; index += 1) {
@@ -69,7 +69,7 @@ function paletteChunks(palette: ReadonlyMap<number, number>): Buffer[] {
 }
 
 function indexedRows(band: Band, palette: ReadonlyMap<number, number>): Buffer {
-  const words = wordsOf(band);
+  const words = wordsOf(band.pixels);
   const rows = Buffer.alloc((band.width + 1) * band.height);
   let source = 0;
   let target = 0;
@@ -98,8 +98,4 @@ function rgbaRows({ width, height, pixels }: Band): Buffer {
     rows.set(pixels.subarray(row * stride, (row + 1) * stride), row * (stride + 1) + 1);
   }
   return rows;
-}
-
-function wordsOf(band: Band): Uint32Array {
-  return new Uint32Array(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length / 4);
 }
