@@ -16,6 +16,7 @@ import { TextEngine } from '../src/raster/text-engine.ts';
 
 const EM = 20;
 const WRAP_WIDTH = 19 * EM;
+const SEED = Number(process.env['ORSEED'] ?? 7);
 
 const WORDS = {
   hebrew: ['שלום', 'עולם', 'הסרט', 'בשעה', 'טוב', 'ב-', 'מגיעה'],
@@ -23,16 +24,19 @@ const WORDS = {
   latin: ['hello', 'Blade', 'Runner', 'the', 'e-mail', 'it’s', 'OK'],
   number: ['1', '18:45', '3.14', '50%', '$20', '2049', '٢٠٢٤', '+972-3'],
   emoji: ['😀', '❤️', '👨‍👩‍👧‍👦', '👍🏽', '🏳️‍🌈'],
-  punctuation: ['.', ',', '!', '?', '(', ')', '"', ':', '...', '-'],
 } as const;
+
+/** Around a word and behind it, without a space: below is what the engines make of a closing mark after a space. */
+const AROUND = ['', '', '', '()', '""'];
+const BEHIND = ['', '', '', '.', ',', '!', '?', ':', '...'];
 
 function captions(count: number): string[] {
   const word = fc.oneof(...Object.values(WORDS).map((words) => fc.constantFrom(...words)));
-  const pair = fc.tuple(word, fc.constantFrom('', ' ', ' ', ' '));
-  const caption = fc
-    .array(pair, { minLength: 1, maxLength: 25, size: 'max' })
-    .map((pairs) => cleanText(pairs.flat().join('')));
-  return fc.sample(caption, { seed: 7, numRuns: count });
+  const part = fc
+    .tuple(word, fc.constantFrom(...AROUND), fc.constantFrom(...BEHIND), fc.constantFrom('', ' ', ' ', ' ', ' - '))
+    .map(([text, around, behind, glue]) => `${around.charAt(0)}${text}${around.charAt(1)}${behind}${glue}`);
+  const caption = fc.array(part, { minLength: 1, maxLength: 25, size: 'max' }).map((list) => cleanText(list.join('')));
+  return fc.sample(caption, { seed: SEED, numRuns: count });
 }
 
 class Oracle {
@@ -185,10 +189,19 @@ describe('beside an independent paragraph engine', () => {
     expect(comparable.filter(({ sameOrder }) => !sameOrder).map(({ text }) => text)).toEqual([]);
     expect(Math.max(...comparable.map(({ widthRatio }) => Math.abs(widthRatio - 1)))).toBeLessThan(0.005);
 
-    // One in some hundred ends a line elsewhere: where a Hebrew letter, a hyphen and a space come together, ICU sees a
-    // place to break that UAX #14 (LB21a) does not, or a word fits into the balanced width by a fraction of a pixel.
+    // One in a hundred ends a line elsewhere, because a word fits the balanced width by less than the slack.
     const different = results.filter(({ sameLines }) => !sameLines).map(({ text }) => text);
-    expect(different.length, different.join('\n')).toBeLessThanOrEqual(3);
+    expect(different.length, different.join('\n')).toBeLessThanOrEqual(Number(process.env['TOL'] ?? 3));
+  });
+
+  it('a closing mark after a space differs on purpose: UAX #14 (LB13) keeps it with its word, ICU lets it start a line', () => {
+    const text = 'Bonjour !';
+    expect(analyseParagraph(text).breaks).toEqual([text.length]);
+    const paragraph = oracle.paragraph(text, engine.fontsFor(text));
+    paragraph.layout(WRAP_WIDTH);
+    const lines = theirLines(paragraph, text, paragraph.getLongestLine() - 1);
+    paragraph.delete();
+    expect(lines).toEqual(['Bonjour', '!']);
   });
 
   it('a flag differs on purpose: letters for Unicode, a picture without direction for us', () => {

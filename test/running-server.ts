@@ -62,7 +62,7 @@ export async function startServer(environment: Readonly<Record<string, string>> 
       rmSync(dataDirectory, { recursive: true, force: true });
     },
   };
-  await until(() => health(server).then(({ renderer }) => renderer.ready === renderer.workers));
+  await until(() => health(server).then(({ renderer: { images } }) => images.ready === images.workers));
   return server;
 }
 
@@ -78,7 +78,7 @@ export async function health(server: Pick<RunningServer, 'url'>) {
   const response = await fetch(`${server.url}/health`);
   return (await response.json()) as {
     status: string;
-    renderer: { workers: number; ready: number; busy: number; waiting: number; restarts: number };
+    renderer: { images: { workers: number; ready: number; busy: number; waiting: number; restarts: number } };
   };
 }
 

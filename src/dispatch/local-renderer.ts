@@ -1,139 +1,32 @@
-// Render workers on this machine: a fixed crew of warm processes. One that dies is replaced, and the render it held is
-// tried once more on another, so that a crash is invisible unless the asset itself brings the decoder down.
+// Renders on this machine, in worker processes.
 
-import { AppError } from '../errors.ts';
 import type { ImageProbe } from '../media/image.ts';
-import type { StartOptions } from '../media/process.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { Task, TaskOf, TaskResults } from './protocol.ts';
+import type { Crew } from './crew.ts';
 import type { Renderer, RendererStatus, RenderJob, StoredAsset } from './renderer.ts';
-import { Slots } from './slots.ts';
-import { Worker, WorkerLost } from './worker.ts';
-
-export interface LocalRendererOptions {
-  readonly start: StartOptions;
-  readonly workers: number;
-  readonly maxWaiting: number;
-  /** Told about every worker that ended unasked. */
-  readonly onWorkerLost: (lost: WorkerLost) => void;
-}
 
 const PROBE_LIMIT_MS = 5_000;
-const ATTEMPTS = 2;
-/** Signals a process gives itself when the code in it is broken or was broken by a file. */
-const CRASH_SIGNALS: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
-/** After this many workers in a row that never got ready, callers are told instead of waiting. */
-const FAILED_STARTS_BEFORE_GIVING_UP = 3;
-const RESTART_PAUSE_MS = 500;
 
 export class LocalRenderer implements Renderer {
-  readonly #options: LocalRendererOptions;
-  readonly #slots: Slots<Worker>;
-  readonly #workers = new Set<Worker>();
-  readonly #ready = new Set<Worker>();
-  #restarts = 0;
-  #failedStarts = 0;
-  #closing = false;
+  readonly #images: Crew;
 
-  constructor(options: LocalRendererOptions) {
-    this.#options = options;
-    this.#slots = new Slots(options.maxWaiting);
-    for (let count = 0; count < options.workers; count += 1) this.#hire();
+  constructor(images: Crew) {
+    this.#images = images;
   }
 
   async probe(asset: StoredAsset, signal: AbortSignal): Promise<ImageProbe> {
-    return await this.#run<'probe'>({ type: 'probe', asset }, PROBE_LIMIT_MS, signal);
+    return await this.#images.run<'probe'>({ type: 'probe', asset }, PROBE_LIMIT_MS, signal);
   }
 
   async render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts> {
-    return await this.#run<'render'>({ type: 'render', job }, job.recipe.attemptMs, signal);
+    return await this.#images.run<'render'>({ type: 'render', job }, job.recipe.attemptMs, signal);
   }
 
   status(): RendererStatus {
-    return {
-      workers: this.#options.workers,
-      ready: this.#ready.size,
-      busy: this.#ready.size - this.#slots.free,
-      waiting: this.#slots.waiting,
-      restarts: this.#restarts,
-    };
+    return { images: this.#images.status() };
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
-    this.#slots.rejectWaiting(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));
-    const workers = [...this.#workers];
-    for (const worker of workers) worker.kill();
-    await Promise.all(workers.map((worker) => worker.exited));
+    await this.#images.close();
   }
-
-  async #run<Type extends Task['type']>(
-    task: TaskOf<Type>,
-    limitMs: number,
-    signal: AbortSignal,
-  ): Promise<TaskResults[Type]> {
-    for (let attempt = 1; ; attempt += 1) {
-      const worker = await this.#slots.take(signal);
-      try {
-        return await worker.run<Type>(task, limitMs, signal);
-      } catch (error) {
-        if (!(error instanceof WorkerLost)) throw error;
-        if (attempt === ATTEMPTS) throw explainLoss(error, task);
-      } finally {
-        // A dead worker has left the crew; its successor enters by itself.
-        if (this.#ready.has(worker)) this.#slots.put(worker);
-      }
-    }
-  }
-
-  #hire(): void {
-    const worker = new Worker(this.#options.start);
-    this.#workers.add(worker);
-    worker.ready.then(
-      () => {
-        this.#failedStarts = 0;
-        this.#ready.add(worker);
-        this.#slots.put(worker);
-      },
-      () => {
-        this.#failedStarts += 1;
-      },
-    );
-    void worker.exited.then((exit) => this.#replace(worker, new WorkerLost(exit, false)));
-  }
-
-  #replace(worker: Worker, lost: WorkerLost): void {
-    this.#workers.delete(worker);
-    this.#ready.delete(worker);
-    this.#slots.drop(worker);
-    if (this.#closing) return;
-    this.#restarts += 1;
-    this.#options.onWorkerLost(lost);
-    if (this.#failedStarts === 0) {
-      this.#hire();
-      return;
-    }
-    if (this.#failedStarts >= FAILED_STARTS_BEFORE_GIVING_UP) {
-      this.#slots.rejectWaiting(unavailable('Render workers do not start.'));
-    }
-    setTimeout(() => {
-      if (!this.#closing) this.#hire();
-    }, RESTART_PAUSE_MS);
-  }
-}
-
-/** Twice lost: an asset that breaks or hangs the decoder is the sender's to mend; anything else is ours. */
-function explainLoss(lost: WorkerLost, task: Task): AppError {
-  const asset = task.type === 'probe' ? task.asset : task.job.asset;
-  const broke = lost.hung || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
-  if (asset && broke) {
-    return new AppError('asset_undecodable', 'The asset brought the decoder down twice; it cannot be rendered.', {
-      cause: lost,
-    });
-  }
-  return unavailable('The render was interrupted twice. Try again shortly.', lost);
-}
-
-function unavailable(message: string, cause?: unknown): AppError {
-  return new AppError('renderer_unavailable', message, { retryAfterSeconds: 2, cause });
 }

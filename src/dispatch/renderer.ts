@@ -18,12 +18,16 @@ export interface RenderJob {
   readonly output: string;
 }
 
-export interface RendererStatus {
+export interface CrewStatus {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;
   readonly waiting: number;
   readonly restarts: number;
+}
+
+export interface RendererStatus {
+  readonly images: CrewStatus;
 }
 
 export interface Renderer {

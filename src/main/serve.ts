@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../config/settings.ts';
+import { Crew } from '../dispatch/crew.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { AppError } from '../errors.ts';
 import { Authenticator } from '../http/authenticate.ts';
@@ -44,7 +45,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     health: () => {
       const status = renderer.status();
       const uptimeSeconds = Math.floor(process.uptime());
-      return { status: status.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
+      return { status: status.images.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
     },
   });
   const url = await app.listen({ port: settings.port, host: settings.host });
@@ -62,13 +63,14 @@ export async function serve(settings: Settings): Promise<RunningServer> {
 }
 
 function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
-  return new LocalRenderer({
+  const images = new Crew({
     // A worker inherits nothing of our environment, so no secret can leak through a broken decoder.
     start: { file: process.execPath, args: [WORKER_FILE], env: {} },
     workers: settings.workers,
     maxWaiting: settings.queueLength,
     onWorkerLost: (lost) => logger.warn({ exit: lost.exit }, 'render worker lost, replaced'),
   });
+  return new LocalRenderer(images);
 }
 
 async function greet(store: Store, url: string): Promise<void> {

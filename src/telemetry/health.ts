@@ -4,11 +4,13 @@ export interface HealthReport {
   readonly status: 'ok' | 'starting';
   readonly version: string;
   readonly uptimeSeconds: number;
-  readonly renderer: {
-    readonly workers: number;
-    readonly ready: number;
-    readonly busy: number;
-    readonly waiting: number;
-    readonly restarts: number;
-  };
+  readonly renderer: { readonly images: CrewReport };
+}
+
+interface CrewReport {
+  readonly workers: number;
+  readonly ready: number;
+  readonly busy: number;
+  readonly waiting: number;
+  readonly restarts: number;
 }

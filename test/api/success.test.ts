@@ -108,7 +108,7 @@ describe('other paths', () => {
     const ping = await fetch(`${server.url}/ping`);
     expect([ping.status, await ping.text()]).toEqual([200, 'pong\n']);
     const health = await fetch(`${server.url}/health`);
-    expect(await health.json()).toMatchObject({ status: 'ok', renderer: { ready: expect.any(Number) } });
+    expect(await health.json()).toMatchObject({ status: 'ok', renderer: { images: { ready: expect.any(Number) } } });
   });
 
   it('explains every error code on the page that problems point to', async () => {

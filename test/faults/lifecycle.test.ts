@@ -14,7 +14,7 @@ describe('shutdown', () => {
   it('finishes what runs, refuses what comes, ends its workers and exits with 0', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
-    await until(() => health(server).then(({ renderer }) => renderer.busy > 0));
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
     const workers = server.workerPids();
     server.signal('SIGTERM');
     const response = await running;

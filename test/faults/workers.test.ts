@@ -13,8 +13,9 @@ afterAll(async () => {
   await server.stop();
 });
 
-const busy = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.busy > 0);
-const workersBack = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.ready === renderer.workers);
+const busy = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.images.busy > 0);
+const workersBack = (): Promise<boolean> =>
+  health(server).then(({ renderer: { images } }) => images.ready === images.workers);
 
 /** A render that is certainly under way. */
 async function begin(options: { signal?: AbortSignal } = {}): Promise<{ answer: Promise<Response> }> {
@@ -30,13 +31,13 @@ function killWorkers(signal: NodeJS.Signals): void {
 
 describe('a worker that is killed', () => {
   it('is replaced, and the caller still gets the picture', async () => {
-    const before = (await health(server)).renderer.restarts;
+    const before = (await health(server)).renderer.images.restarts;
     const { answer } = await begin();
     killWorkers('SIGKILL');
     const response = await answer;
     expect(response.status).toBe(200);
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
-    expect((await health(server)).renderer.restarts).toBe(before + 1);
+    expect((await health(server)).renderer.images.restarts).toBe(before + 1);
   });
 
   it('again and again, ends in 503 with retry-after and leaves nothing behind', async () => {
@@ -93,7 +94,7 @@ it('answers 503 at once when the queue is full', async () => {
   const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
   try {
     const first = post(small, form({ asset: slow, text: 'slow' }));
-    await until(() => health(small).then(({ renderer }) => renderer.busy > 0));
+    await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
     const second = await post(small, form({ width: '64', height: '64', text: 'a' }));
     expect(second.headers.get('retry-after')).toBe('2');
     expect(await problemOf(second)).toMatchObject({ status: 503, code: 'overloaded' });
