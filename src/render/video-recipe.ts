@@ -39,6 +39,8 @@ const SECONDS_PER_CREDIT = 5;
 /** Frames and bytes beyond what the probe saw that a render puts up with. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
+/** Decoders count whole blocks, so tiny frames need more room than their size. */
+const MIN_PIXEL_BOUND = 1_000_000;
 /** A clip cannot take longer than this many times what a busy small machine needs. */
 const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
@@ -66,7 +68,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
       bytes: Math.round((encoder.maxRate / 8) * durationSeconds * 2 + soundBytes) + BYTES_SLACK,
-      pixels: video.decoded.width * video.decoded.height * 4,
+      pixels: Math.max(MIN_PIXEL_BOUND, video.decoded.width * video.decoded.height * 2),
     },
   } satisfies VideoRecipe);
 }

@@ -3,8 +3,16 @@
 // frame is eight bits and 4:2:0 and cheap to move.
 
 import type { Size } from '../../layout/geometry.ts';
-import { type ColourTags, type ColourTreatment, hasAlphaChannel, treatmentFor } from './colour.ts';
+import {
+  type ColourTags,
+  type ColourTreatment,
+  hasAlphaChannel,
+  type Matrix,
+  type Primaries,
+  treatmentFor,
+} from './colour.ts';
 import type { Orientation } from './orientation.ts';
+import { toneCurve } from './tone-curve.ts';
 
 export interface FilterStep {
   readonly filter: string;
@@ -20,6 +28,10 @@ export interface PictureSource {
   /** Nothing unspecified left but primaries. */
   readonly tags: ColourTags;
   readonly interlaced: boolean;
+  /** The brightest an HDR picture gets, by its own account. */
+  readonly peakNits: number;
+  /** Without its per-frame metadata the picture is not even approximately right. */
+  readonly needsDolbyVision: boolean;
 }
 
 const FINAL_FORMAT: FilterStep = { filter: 'format', args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv' };
@@ -28,6 +40,7 @@ const TO_BT709 = 'out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd
 export function pictureSteps(source: PictureSource): readonly FilterStep[] {
   return [
     ...(source.interlaced ? [{ filter: 'bwdif', args: 'mode=send_frame:deint=interlaced' }] : []),
+    ...evenSteps(source.decoded),
     ...colourSteps(source),
     ...squareSteps(source),
     ...turnSteps(source.orientation),
@@ -44,9 +57,10 @@ export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   ];
 }
 
-function colourSteps({ tags, pixelFormat }: PictureSource): readonly FilterStep[] {
+function colourSteps({ tags, pixelFormat, peakNits, needsDolbyVision }: PictureSource): readonly FilterStep[] {
   if (hasAlphaChannel(pixelFormat)) return flattenSteps();
-  return COLOUR_STEPS[treatmentFor(tags, pixelFormat)](tags, pixelFormat);
+  if (needsDolbyVision) return dolbyVisionSteps();
+  return COLOUR_STEPS[treatmentFor(tags, pixelFormat)](tags, pixelFormat, peakNits);
 }
 
 const COLOUR_STEPS = {
@@ -54,7 +68,10 @@ const COLOUR_STEPS = {
   matrix: convertSteps,
   gamut: convertSteps,
   tonemap: tonemapSteps,
-} as const satisfies Record<ColourTreatment, (tags: ColourTags, pixelFormat: string) => readonly FilterStep[]>;
+} as const satisfies Record<
+  ColourTreatment,
+  (tags: ColourTags, pixelFormat: string, peakNits: number) => readonly FilterStep[]
+>;
 
 /** Multiplied by its own alpha, a picture is what it would be on black. */
 function flattenSteps(): readonly FilterStep[] {
@@ -66,15 +83,53 @@ function flattenSteps(): readonly FilterStep[] {
   ];
 }
 
-function tonemapSteps({ range }: ColourTags): readonly FilterStep[] {
-  const output = 'transfer=bt709:matrix=bt709:primaries=bt709:range=tv:format=yuv420p';
-  const full = range === 'full' ? [{ filter: 'scale', args: 'out_range=tv' }] : [];
+/** To RGB, through the curve, then from the wide primaries to ours in linear light. */
+function tonemapSteps(
+  { transfer, matrix, primaries, range }: ColourTags,
+  _: string,
+  peakNits: number,
+): readonly FilterStep[] {
+  const curve = toneCurve(transfer === 'hlg' ? 'hlg' : 'pq', peakNits)
+    .map(([x, y]) => `${x.toFixed(5)}/${y.toFixed(5)}`)
+    .join(' ');
+  const source = `matrixin=${ZSCALE_MATRICES[matrix]}:rangein=${range}`;
+  const gamut = `primariesin=${ZSCALE_PRIMARIES[primaries]}:primaries=709:transferin=709:transfer=709`;
   return [
-    ...full,
+    { filter: 'zscale', args: `${source}:matrix=gbr:range=full` },
+    { filter: 'format', args: 'pix_fmts=gbrp10le' },
+    { filter: 'curves', args: `all=${curve}:interp=pchip` },
+    { filter: 'zscale', args: `${gamut}:matrixin=gbr:matrix=709:rangein=full:range=limited:dither=ordered` },
+    { filter: 'format', args: 'pix_fmts=yuv420p' },
+  ];
+}
+
+/** Profile 5 of Dolby Vision has a colour space of its own, undone by the metadata that travels with each frame. */
+function dolbyVisionSteps(): readonly FilterStep[] {
+  const output = 'transfer=bt709:matrix=bt709:primaries=bt709:range=tv:format=yuv420p';
+  return [
     { filter: 'format', args: 'pix_fmts=yuv420p10le' },
     { filter: 'tonemapx', args: `tonemap=bt2390:${output}` },
   ];
 }
+
+const ZSCALE_MATRICES = {
+  rgb: 'gbr',
+  bt709: '709',
+  bt601: '170m',
+  fcc: 'fcc',
+  smpte240m: '240m',
+  ycgco: 'ycgco',
+  bt2020: '2020_ncl',
+  ictcp: 'ictcp',
+  unspecified: '2020_ncl',
+} as const satisfies Record<Matrix, string>;
+const ZSCALE_PRIMARIES = {
+  bt709: '709',
+  bt601: '170m',
+  bt2020: '2020',
+  p3: 'smpte432',
+  unspecified: '2020',
+} as const satisfies Record<Primaries, string>;
 
 /** The formats the fast colour filter reads; it needs a third of the general scaler's time. */
 const PLANAR = /^yuvj?(?<sampling>420|422|444)p(?:1[02]le)?$/u;
@@ -110,19 +165,20 @@ function generalSteps(tags: ColourTags): readonly FilterStep[] {
   return [...planar, ...convertSteps({ ...tags, matrix: 'bt709', range: 'limited' }, 'yuv444p')];
 }
 
-function squareSteps({ decoded, square }: PictureSource): readonly FilterStep[] {
-  if (decoded.width !== square.width || decoded.height !== square.height) {
-    return [{ filter: 'scale', args: `w=${evenUp(square.width)}:h=${evenUp(square.height)}:flags=lanczos` }];
-  }
-  const right = square.width % 2;
-  const bottom = square.height % 2;
+/** One more row or column, a copy of its neighbour: no pixel is resampled and none is lost. */
+function evenSteps({ width, height }: Size): readonly FilterStep[] {
+  const right = width % 2;
+  const bottom = height % 2;
   if (right + bottom === 0) return [];
-  // One more row or column, a copy of its neighbour: no pixel is resampled and none is lost.
   return [
-    { filter: 'format', args: 'pix_fmts=yuv420p' },
-    { filter: 'pad', args: `w=${square.width + right}:h=${square.height + bottom}:x=0:y=0` },
+    { filter: 'pad', args: `w=${width + right}:h=${height + bottom}:x=0:y=0` },
     { filter: 'fillborders', args: `right=${right}:bottom=${bottom}:mode=smear` },
   ];
+}
+
+function squareSteps({ decoded, square }: PictureSource): readonly FilterStep[] {
+  if (decoded.width === square.width && decoded.height === square.height) return [];
+  return [{ filter: 'scale', args: `w=${evenUp(square.width)}:h=${evenUp(square.height)}:flags=lanczos` }];
 }
 
 function turnSteps({ transpose, flipX, flipY }: Orientation): readonly FilterStep[] {

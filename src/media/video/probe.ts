@@ -12,6 +12,7 @@ import { pictureGeometry, type Ratio } from './geometry.ts';
 import { readOrientation } from './orientation.ts';
 import type { PictureSource } from './picture-steps.ts';
 import { scan, type TrackScan } from './scan.ts';
+import { needsDolbyVision, peakNitsOf } from './hdr.ts';
 import { readTags } from './tags.ts';
 import { audioCandidates, type ChosenTrack, chooseVideo } from './tracks.ts';
 import { undecodable } from './undecodable.ts';
@@ -122,6 +123,8 @@ function describeVideo({ stream, codec, decoder }: ChosenTrack, track: TrackScan
     pixelFormat,
     tags: effectiveTags(readTags(stream.codecpar, frame), pixelFormat, decoded),
     interlaced: frame.hasFlags(AV_FRAME_FLAG_INTERLACED),
+    peakNits: peakNitsOf(frame),
+    needsDolbyVision: needsDolbyVision(stream),
   };
   return { source, canvas };
 }
