@@ -3,6 +3,7 @@
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
+import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
 import { encoderSettings } from '../media/video/encoding.ts';
 import { pictureSteps } from '../media/video/picture-steps.ts';
 import type { VideoProbe } from '../media/video/probe.ts';
@@ -39,8 +40,6 @@ const SECONDS_PER_CREDIT = 5;
 /** Frames and bytes beyond what the probe saw that a render puts up with. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
-/** Decoders count whole blocks, so tiny frames need more room than their size. */
-const MIN_PIXEL_BOUND = 1_000_000;
 /** A clip cannot take longer than this many times what a busy small machine needs. */
 const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
@@ -68,7 +67,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
       bytes: Math.round((encoder.maxRate / 8) * durationSeconds * 2 + soundBytes) + BYTES_SLACK,
-      pixels: Math.max(MIN_PIXEL_BOUND, video.decoded.width * video.decoded.height * 2),
+      pixels: decoderPixels(limits.videoSide),
     },
   } satisfies VideoRecipe);
 }
@@ -84,11 +83,7 @@ function creditsFor({ video }: VideoProbe): number {
 
 function refuseOverLimit(probe: VideoProbe, limits: VideoLimits): void {
   const { width, height, claimedSeconds, frameRate } = probe;
-  const side = Math.max(width, height);
-  if (side > limits.videoSide) {
-    const detail = `The video is ${width}x${height}; the limit is ${limits.videoSide} pixels a side.`;
-    throw tooMuch('asset_dimensions_too_large', detail, limits.videoSide, side);
-  }
+  refuseLargerThan(limits.videoSide, { width, height });
   if (claimedSeconds > limits.videoSeconds + SECONDS_TOLERANCE) {
     const seconds = round(claimedSeconds);
     const detail = `The video lasts ${seconds} seconds; the limit is ${limits.videoSeconds}.`;

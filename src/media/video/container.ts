@@ -6,6 +6,7 @@ import { FormatContext, InputFormat, type Packet, type Stream } from 'node-av/li
 import type { AssetFormat } from '../sniff.ts';
 import { check } from './check.ts';
 import { ALLOWED_DECODERS } from './codecs.ts';
+import { claimedMovieSeconds } from './movie-header.ts';
 import { undecodable } from './undecodable.ts';
 
 export type VideoFormat = Extract<AssetFormat, 'mp4' | 'mov' | 'webm'>;
@@ -17,10 +18,12 @@ const MAX_READ_ERRORS = 64;
 
 export class Container {
   readonly #context = new FormatContext();
+  readonly #path: string;
   #readErrors = 0;
 
   constructor(path: string, format: VideoFormat) {
     const demuxer = DEMUXERS[format];
+    this.#path = path;
     this.#context.allocContext();
     check(this.#context.setOption('format_whitelist', demuxer), 'restrict formats');
     check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS), 'restrict decoders');
@@ -37,7 +40,7 @@ export class Container {
   /** What the header claims, in seconds; undefined when it claims nothing. */
   get claimedSeconds(): number | undefined {
     const { duration } = this.#context;
-    return duration > 0n ? Number(duration) / 1e6 : undefined;
+    return duration > 0n ? Number(duration) / 1e6 : claimedMovieSeconds(this.#path);
   }
 
   /** Packets of other streams are not even read. */

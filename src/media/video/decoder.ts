@@ -3,6 +3,7 @@
 
 import { AV_CODEC_FLAG_OUTPUT_CORRUPT, AVERROR_EOF } from 'node-av/constants';
 import { CodecContext, type Frame, type Packet, type Stream } from 'node-av/lib';
+import type { Size } from '../../layout/geometry.ts';
 import { AGAIN, check } from './check.ts';
 import { findDecoder } from './codecs.ts';
 import { undecodable } from './undecodable.ts';
@@ -35,8 +36,9 @@ export class Decoder {
     }
   }
 
-  get failures(): number {
-    return this.#failures;
+  /** What the bitstream says, known even when its frames are refused. */
+  get size(): Size {
+    return { width: this.#context.width, height: this.#context.height };
   }
 
   /** `null` asks for the frames still inside. */

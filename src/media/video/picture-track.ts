@@ -22,6 +22,7 @@ export class PictureTrack {
   readonly #track: Stream;
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
+  readonly #usualDuration: bigint;
   readonly #decoded = new Frame();
   readonly #finished = new Frame();
   readonly #packet = new Packet();
@@ -38,6 +39,7 @@ export class PictureTrack {
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
+    this.#usualDuration = BigInt(Math.max(1, Math.round(this.#timeBase.den / this.#timeBase.num / plan.frameRate)));
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
     const timing = { timeBase: this.#timeBase, frameRate: toFrameRate(plan.frameRate) };
     this.#encoder = openPictureEncoder(plan.canvas, plan.encoder, timing);
@@ -120,7 +122,8 @@ export class PictureTrack {
     const frame = this.#finished;
     const pts = this.#presentationTime(timeBase);
     if (this.#frames > 0 && pts <= this.#lastPts) return;
-    frame.duration = avRescaleQ(frame.duration, timeBase, this.#timeBase);
+    // Without a duration the last frame would end when it begins, and the index would leave it out.
+    frame.duration = frame.duration > 0n ? avRescaleQ(frame.duration, timeBase, this.#timeBase) : this.#usualDuration;
     frame.pts = pts;
     if (this.#frames === 0) this.#firstPts = pts;
     this.#lastPts = pts;
@@ -135,8 +138,7 @@ export class PictureTrack {
     if (this.#finished.pts !== AV_NOPTS_VALUE) {
       return avRescaleQ(this.#finished.pts, timeBase, this.#timeBase) - this.#offset;
     }
-    const step = BigInt(Math.max(1, Math.round(this.#timeBase.den / this.#timeBase.num / this.#plan.frameRate)));
-    return this.#frames === 0 ? 0n : this.#lastPts + step;
+    return this.#frames === 0 ? 0n : this.#lastPts + this.#usualDuration;
   }
 
   #writePackets(): void {

@@ -8,6 +8,7 @@ import { type AudioSource, describeAudio } from './audio-source.ts';
 import { effectiveTags } from './colour.ts';
 import { Container, type VideoFormat } from './container.ts';
 import { Decoder } from './decoder.ts';
+import { decoderPixels, refuseLargerThan } from './dimensions.ts';
 import { pictureGeometry, type Ratio } from './geometry.ts';
 import { readOrientation } from './orientation.ts';
 import type { PictureSource } from './picture-steps.ts';
@@ -46,18 +47,19 @@ export interface VideoProbe extends Size {
 
 export interface ProbeOptions {
   /** Larger frames are refused before they are decoded. */
-  readonly maxPixels: number;
+  readonly maxSide: number;
 }
 
-export function probeVideo(path: string, format: VideoFormat, { maxPixels }: ProbeOptions): VideoProbe {
+export function probeVideo(path: string, format: VideoFormat, { maxSide }: ProbeOptions): VideoProbe {
   const container = new Container(path, format);
   try {
     const video = chooseVideo(container.streams);
     const sounds = audioCandidates(container.streams);
     container.select([video, ...sounds].map(({ stream }) => stream.index));
-    const decoder = new Decoder(video.decoder, video.stream, { maxPixels, threads: 1 });
+    refuseLargerThan(maxSide, video.stream.codecpar);
+    const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
     try {
-      const { tracks, firstFrame } = scan(container, video.stream, decoder);
+      const { tracks, firstFrame } = scan(container, video.stream, decoder, maxSide);
       const audio = describeAudio(sounds, tracks);
       try {
         return describe({ container, format, video, tracks, firstFrame, audio });

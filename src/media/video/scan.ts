@@ -5,6 +5,7 @@ import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from
 import { Frame, Packet, type Stream } from 'node-av/lib';
 import type { Container } from './container.ts';
 import type { Decoder } from './decoder.ts';
+import { refuseLargerThan } from './dimensions.ts';
 import { undecodable } from './undecodable.ts';
 
 /** What a track holds, in seconds on the presentation clock. */
@@ -29,7 +30,7 @@ const MAX_PACKETS = 400_000;
 /** A decoder that has seen this much and shown nothing will not. */
 const MAX_PACKETS_BEFORE_FRAME = 600;
 
-export function scan(container: Container, video: Stream, decoder: Decoder): ScanResult {
+export function scan(container: Container, video: Stream, decoder: Decoder, maxSide: number): ScanResult {
   const tallies = new Map<number, TrackTally>(
     container.streams.map((stream) => [stream.index, new TrackTally(stream)]),
   );
@@ -44,7 +45,7 @@ export function scan(container: Container, video: Stream, decoder: Decoder): Sca
     }
     return {
       tracks: new Map([...tallies].map(([index, tally]) => [index, tally.result])),
-      firstFrame: search.finish(),
+      firstFrame: search.finish(maxSide),
     };
   } finally {
     packet.free();
@@ -70,13 +71,14 @@ class FirstFrame {
     this.#found = this.#decoder.receive(this.#frame);
   }
 
-  finish(): Frame {
+  finish(maxSide: number): Frame {
     if (!this.#found) {
       this.#decoder.send(null);
       this.#found = this.#decoder.receive(this.#frame);
     }
     if (this.#found) return this.#frame;
     this.#frame.free();
+    refuseLargerThan(maxSide, this.#decoder.size);
     throw undecodable(this.#offered === 0 ? 'its video stream is empty' : 'no frame of it can be decoded');
   }
 }

@@ -37,10 +37,11 @@ class CopiedSound implements SoundTrack {
   take(packet: Packet): void {
     const stamp = packet.dts === AV_NOPTS_VALUE ? packet.pts : packet.dts;
     if (stamp === AV_NOPTS_VALUE) return;
-    // Packets outside a later edit repeat time that has been written already. Those before the first edit stay: a decoder
-    // needs them to start up, and their negative timestamps keep them silent.
+    // Packets that the edit list hides: before the beginning they stay, because a decoder needs them to start up and
+    // their negative timestamps keep them silent. Anywhere else they would be heard.
+    const hidden = packet.hasFlags(AV_PKT_FLAG_DISCARD) && stamp >= this.#offset;
     const repeated = this.#next !== AV_NOPTS_VALUE && stamp < this.#next;
-    if (repeated && (packet.hasFlags(AV_PKT_FLAG_DISCARD) || stamp + packet.duration <= this.#next)) return;
+    if (hidden || (repeated && stamp + packet.duration <= this.#next)) return;
     this.#next = stamp + (packet.duration > 0n ? packet.duration : 1n);
     packet.pts = stamp - this.#offset;
     packet.dts = packet.pts;
