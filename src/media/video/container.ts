@@ -1,8 +1,8 @@
 // An opened asset. The demuxer is the one our own sniffing chose, never one FFmpeg guessed: a playlist or a concat list
 // posing as MP4 would otherwise make it read other files. One file, no network, no references to elsewhere.
 
-import { AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
-import { FormatContext, InputFormat, type Packet, type Stream } from 'node-av/lib';
+import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
+import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
 import type { AssetFormat } from '../sniff.ts';
 import { check } from './check.ts';
 import { ALLOWED_DECODERS } from './codecs.ts';
@@ -24,6 +24,8 @@ export class Container {
   constructor(path: string, format: VideoFormat) {
     const demuxer = DEMUXERS[format];
     this.#path = path;
+    // The library would write what it thinks of a stranger's file to our standard error.
+    Log.setLevel(AV_LOG_QUIET);
     this.#context.allocContext();
     check(this.#context.setOption('format_whitelist', demuxer), 'restrict formats');
     check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS), 'restrict decoders');

@@ -22,11 +22,12 @@ const PRESET = 'veryfast';
 const CRF = 19;
 
 /** What our fast H.264 needs for the same picture, as a multiple of what the source's codec needed. */
-const ALLOWANCE: Readonly<Record<string, number>> = { hevc: 2.5, vp9: 2.5, av1: 3 };
-const DEFAULT_ALLOWANCE = 1.75;
+const ALLOWANCE: Readonly<Record<string, number>> = { hevc: 2, vp9: 2, av1: 2.5 };
+const DEFAULT_ALLOWANCE = 1.5;
 /** Bits per pixel that are always granted: the text of the bars is new detail, whatever the source spent. */
-const FLOOR_BITS_PER_PIXEL = 0.05;
+const FLOOR_BITS_PER_PIXEL = 0.04;
 const FLOOR_BITS_PER_SECOND = 200_000;
+const BUFFER_SECONDS = 1;
 const KEYFRAME_SECONDS = 5;
 
 export function encoderSettings(canvas: Size, frameRate: number, source: SourceRate): EncoderSettings {
@@ -41,5 +42,3 @@ export function encoderSettings(canvas: Size, frameRate: number, source: SourceR
     keyframeInterval: Math.min(250, Math.max(1, Math.round(rate * KEYFRAME_SECONDS))),
   };
 }
-
-const BUFFER_SECONDS = 1.5;

@@ -11,6 +11,7 @@ import {
   type Primaries,
   treatmentFor,
 } from './colour.ts';
+import { evenSide } from './geometry.ts';
 import type { Orientation } from './orientation.ts';
 import { toneCurve } from './tone-curve.ts';
 
@@ -21,7 +22,7 @@ export interface FilterStep {
 
 export interface PictureSource {
   readonly decoded: Size;
-  /** Stored orientation, square pixels. */
+  /** Stored orientation, square pixels, even sides. */
   readonly square: Size;
   readonly orientation: Orientation;
   readonly pixelFormat: string;
@@ -165,20 +166,15 @@ function generalSteps(tags: ColourTags): readonly FilterStep[] {
   return [...planar, ...convertSteps({ ...tags, matrix: 'bt709', range: 'limited' }, 'yuv444p')];
 }
 
-/** One more row or column, a copy of its neighbour: no pixel is resampled and none is lost. */
 function evenSteps({ width, height }: Size): readonly FilterStep[] {
-  const right = width % 2;
-  const bottom = height % 2;
-  if (right + bottom === 0) return [];
-  return [
-    { filter: 'pad', args: `w=${width + right}:h=${height + bottom}:x=0:y=0` },
-    { filter: 'fillborders', args: `right=${right}:bottom=${bottom}:mode=smear` },
-  ];
+  if (width % 2 === 0 && height % 2 === 0) return [];
+  const even = `w=${evenSide(width)}:h=${evenSide(height)}`;
+  return [width === 1 || height === 1 ? { filter: 'scale', args: even } : { filter: 'crop', args: `${even}:x=0:y=0` }];
 }
 
 function squareSteps({ decoded, square }: PictureSource): readonly FilterStep[] {
-  if (decoded.width === square.width && decoded.height === square.height) return [];
-  return [{ filter: 'scale', args: `w=${evenUp(square.width)}:h=${evenUp(square.height)}:flags=lanczos` }];
+  if (evenSide(decoded.width) === square.width && evenSide(decoded.height) === square.height) return [];
+  return [{ filter: 'scale', args: `w=${square.width}:h=${square.height}:flags=lanczos` }];
 }
 
 function turnSteps({ transpose, flipX, flipY }: Orientation): readonly FilterStep[] {
@@ -191,8 +187,4 @@ function turnSteps({ transpose, flipX, flipY }: Orientation): readonly FilterSte
     ];
   }
   return [...(flipX ? [{ filter: 'hflip', args: '' }] : []), ...(flipY ? [{ filter: 'vflip', args: '' }] : [])];
-}
-
-function evenUp(side: number): number {
-  return side + (side % 2);
 }

@@ -5,7 +5,7 @@ import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
 import { Decoder } from './decoder.ts';
 import { type Encoder, forgetSourceType, openPictureEncoder } from './encoder.ts';
-import type { Ratio } from './geometry.ts';
+import { evenSide, type Ratio } from './geometry.ts';
 import type { Output } from './output.ts';
 import { type BarPicture, PictureGraph } from './picture-graph.ts';
 import { pictureSteps, refitSteps } from './picture-steps.ts';
@@ -101,7 +101,12 @@ export class PictureTrack {
       this.#graph.free();
     }
     const expected = width === video.decoded.width && height === video.decoded.height;
-    const source = { ...video, decoded: { width, height }, square: { width, height }, pixelFormat };
+    const source = {
+      ...video,
+      decoded: { width, height },
+      square: { width: evenSide(width), height: evenSide(height) },
+      pixelFormat,
+    };
     const sameAsPlanned = expected && pixelFormat === video.pixelFormat;
     const chain = sameAsPlanned
       ? steps
