@@ -60,6 +60,21 @@ export const PROBLEMS = {
     title: 'Too many pixels',
     advice: 'The picture is larger than your plan allows; `limit` and `actual` are pixels. Scale it down.',
   },
+  asset_dimensions_too_large: {
+    status: 413,
+    title: 'Video too large',
+    advice: 'The longer side of the video has more pixels than your plan allows; `limit` and `actual` are pixels.',
+  },
+  asset_too_long: {
+    status: 413,
+    title: 'Video too long',
+    advice: 'The video lasts longer than your plan allows; `limit` and `actual` are seconds. Cut it.',
+  },
+  asset_frame_rate_too_high: {
+    status: 413,
+    title: 'Frame rate too high',
+    advice: 'The video has more frames per second than your plan allows; `limit` and `actual` say how many.',
+  },
   unsupported_content_type: {
     status: 415,
     title: 'Unsupported content type',

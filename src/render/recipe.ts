@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { ImageProbe } from '../media/image.ts';
 
-interface RecipeBase {
+export interface RecipeBase {
   /** The finished picture, upright. */
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];

@@ -1,0 +1,120 @@
+// The render loop: read, decode, filter, encode, write, one packet at a time. Synchronous calls inside an asynchronous
+// loop, because they are a tenth faster than asynchronous ones; the event loop gets its turn every few frames, so that a
+// signal or a message is heard. Holds one frame and one packet of each kind, whatever the length of the clip.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Packet, type Stream } from 'node-av/lib';
+import type { AudioSource } from './audio-source.ts';
+import { Container, type VideoFormat } from './container.ts';
+import type { EncoderSettings } from './encoding.ts';
+import { Output } from './output.ts';
+import type { BarPicture } from './picture-graph.ts';
+import type { FilterStep } from './picture-steps.ts';
+import { PictureTrack } from './picture-track.ts';
+import type { VideoSource } from './probe.ts';
+import { openSound, type SoundTrack } from './sound.ts';
+import { undecodable } from './undecodable.ts';
+import type { Size } from '../../layout/geometry.ts';
+
+/** Everything decided beforehand; plain JSON. */
+export interface TranscodePlan {
+  readonly format: VideoFormat;
+  readonly canvas: Size;
+  readonly video: VideoSource;
+  readonly audio: AudioSource | null;
+  readonly frameRate: number;
+  /** Taken off every timestamp, in seconds: files may begin at any time of the day. */
+  readonly offset: number;
+  readonly steps: readonly FilterStep[];
+  readonly encoder: EncoderSettings;
+  /** A file that turns out to hold more than its probe saw is given up. */
+  readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };
+}
+
+export interface Progress {
+  readonly frames: number;
+  readonly totalFrames: number;
+}
+
+export interface TranscodeOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+export interface TranscodeFacts {
+  readonly frames: number;
+  readonly durationSeconds: number;
+}
+
+/** Short enough for a signal to take effect at once, long enough to cost nothing. */
+const TURN_MS = 40;
+
+export async function transcode(
+  plan: TranscodePlan,
+  path: string,
+  outPath: string,
+  bars: readonly BarPicture[],
+  options: TranscodeOptions = {},
+): Promise<TranscodeFacts> {
+  const container = new Container(path, plan.format);
+  const closers: (() => void)[] = [() => container.close()];
+  try {
+    container.select([plan.video.index, ...(plan.audio === null ? [] : [plan.audio.index])]);
+    const output = new Output(outPath);
+    closers.push(() => output.close());
+    const picture = new PictureTrack(plan, streamAt(container, plan.video.index), bars, output);
+    closers.push(() => picture.free());
+    const sound = plan.audio && openSound(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
+    if (sound !== null) closers.push(() => sound.free());
+    output.begin();
+    await copyPackets(plan, { container, picture, sound, output }, options);
+    picture.finish();
+    sound?.finish();
+    if (picture.frames === 0) throw undecodable('no frame of it can be decoded');
+    output.finish();
+    options.onProgress?.({ frames: picture.frames, totalFrames: picture.frames });
+    return { frames: picture.frames, durationSeconds: picture.seconds };
+  } finally {
+    for (const close of closers.toReversed()) close();
+  }
+}
+
+interface Tracks {
+  readonly container: Container;
+  readonly picture: PictureTrack;
+  readonly sound: SoundTrack | null;
+  readonly output: Output;
+}
+
+async function copyPackets(
+  { video, audio, bounds }: TranscodePlan,
+  { container, picture, sound, output }: Tracks,
+  { signal, onProgress }: TranscodeOptions,
+): Promise<void> {
+  const packet = new Packet();
+  packet.alloc();
+  let turnEnds = performance.now() + TURN_MS;
+  try {
+    while (container.read(packet)) {
+      if (packet.streamIndex === video.index) picture.take(packet);
+      else if (packet.streamIndex === audio?.index) sound?.take(packet);
+      packet.unref();
+      if (picture.frames > bounds.frames || output.bytes > bounds.bytes) {
+        throw undecodable('it holds more than its index says');
+      }
+      if (performance.now() < turnEnds) continue;
+      onProgress?.({ frames: picture.frames, totalFrames: video.frames });
+      await nextTurn();
+      signal?.throwIfAborted();
+      turnEnds = performance.now() + TURN_MS;
+    }
+  } finally {
+    packet.free();
+  }
+}
+
+function streamAt(container: Container, index: number): Stream {
+  const stream = container.streams[index];
+  if (stream === undefined) throw undecodable('it has changed since it was probed');
+  return stream;
+}

@@ -1,0 +1,109 @@
+// Every number of a video render, decided from the probe and the caller's limits. Pure and plain JSON, like every recipe.
+
+import type { Overlay } from '../caption/overlay.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { Size } from '../layout/geometry.ts';
+import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
+import { encoderSettings } from '../media/video/encoding.ts';
+import { pictureSteps } from '../media/video/picture-steps.ts';
+import type { VideoProbe } from '../media/video/probe.ts';
+import { startOffset } from '../media/video/timing.ts';
+import type { TranscodePlan } from '../media/video/transcode.ts';
+import type { RecipeBase } from './recipe.ts';
+
+export interface VideoRecipe extends RecipeBase, TranscodePlan {
+  readonly kind: 'video';
+  readonly canvas: Size;
+  readonly durationSeconds: number;
+  /** One for every five seconds in which the video still runs. */
+  readonly credits: number;
+}
+
+export interface VideoLimits {
+  readonly videoBytes: number;
+  readonly videoSeconds: number;
+  readonly videoSide: number;
+  readonly videoFps: number;
+}
+
+export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
+  videoBytes: 200_000_000,
+  videoSeconds: 60,
+  videoSide: 4_096,
+  videoFps: 60,
+};
+
+/** Phones write 60.06 for 60, and a clip cut at sixty seconds holds the rest of its last frame and of its sound. */
+const FPS_TOLERANCE = 1.05;
+const SECONDS_TOLERANCE = 0.5;
+const SECONDS_PER_CREDIT = 5;
+/** Frames and bytes beyond what the probe saw that a render puts up with. */
+const FRAME_SLACK = 64;
+const BYTES_SLACK = 4_000_000;
+/** A clip cannot take longer than this many times what a busy small machine needs. */
+const ATTEMPT_BASE_MS = 20_000;
+const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
+
+export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay[], limits: VideoLimits): VideoRecipe {
+  refuseOverLimit(probe, limits);
+  const { video, audio, frameRate, durationSeconds, format } = probe;
+  const canvas = { width: probe.width, height: probe.height };
+  const encoder = encoderSettings(canvas, frameRate, video);
+  const soundBytes = audio === null ? 0 : durationSeconds * MAX_SOUND_BYTES_PER_SECOND;
+  return Object.freeze({
+    kind: 'video',
+    canvas,
+    overlays,
+    attemptMs: attemptMs(canvas, video.frames),
+    credits: creditsFor(probe),
+    durationSeconds,
+    format,
+    video,
+    audio,
+    frameRate,
+    offset: startOffset(video.start, audio?.start),
+    steps: pictureSteps(video),
+    encoder,
+    bounds: {
+      frames: video.frames * 2 + FRAME_SLACK,
+      bytes: Math.round((encoder.maxRate / 8) * durationSeconds * 2 + soundBytes) + BYTES_SLACK,
+      pixels: decoderPixels(limits.videoSide),
+    },
+  } satisfies VideoRecipe);
+}
+
+/** Uncompressed sound never gets this far, compressed sound stays far below. */
+const MAX_SOUND_BYTES_PER_SECOND = 200_000;
+
+/** Five seconds have started when a frame begins in them; a last frame that stands for long counts as running. */
+function creditsFor({ video }: VideoProbe): number {
+  const lastMoment = Math.max(video.lastStart, video.end - 0.1) - video.start;
+  return Math.floor(Math.max(lastMoment, 0) / SECONDS_PER_CREDIT) + 1;
+}
+
+function refuseOverLimit(probe: VideoProbe, limits: VideoLimits): void {
+  const { width, height, claimedSeconds, frameRate } = probe;
+  refuseLargerThan(limits.videoSide, { width, height });
+  if (claimedSeconds > limits.videoSeconds + SECONDS_TOLERANCE) {
+    const seconds = round(claimedSeconds);
+    const detail = `The video lasts ${seconds} seconds; the limit is ${limits.videoSeconds}.`;
+    throw tooMuch('asset_too_long', detail, limits.videoSeconds, seconds);
+  }
+  if (frameRate > limits.videoFps * FPS_TOLERANCE) {
+    const rate = round(frameRate);
+    const detail = `The video has ${rate} frames per second; the limit is ${limits.videoFps}.`;
+    throw tooMuch('asset_frame_rate_too_high', detail, limits.videoFps, rate);
+  }
+}
+
+function tooMuch(code: ErrorCode, detail: string, limit: number, actual: number): AppError {
+  return new AppError(code, detail, { limit: { limit, actual } });
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function attemptMs({ width, height }: Size, frames: number): number {
+  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL_FRAME * frames * width * height) / 1e6);
+}

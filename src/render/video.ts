@@ -1,0 +1,28 @@
+import { transcode, type TranscodeOptions } from '../media/video/transcode.ts';
+import { toPlanarBand } from '../raster/planar.ts';
+import { drawBands } from './bands.ts';
+import type { RenderFacts } from './render.ts';
+import type { RenderTools } from './renderer-tools.ts';
+import { Stopwatch } from './timing.ts';
+import type { VideoRecipe } from './video-recipe.ts';
+
+export interface VideoFacts extends RenderFacts {
+  readonly durationSeconds: number;
+  readonly frames: number;
+}
+
+/** Bars drawn once, as for an image, then laid over every frame on its way through. */
+export async function renderOnVideo(
+  recipe: VideoRecipe,
+  assetPath: string,
+  outPath: string,
+  tools: RenderTools,
+  options: TranscodeOptions = {},
+): Promise<VideoFacts> {
+  const watch = new Stopwatch();
+  const { bands, missingGlyphs } = await drawBands(recipe, tools, watch);
+  const bars = await watch.step('convert', () => bands.map(toPlanarBand));
+  options.signal?.throwIfAborted();
+  const facts = await watch.step('encode', () => transcode(recipe, assetPath, outPath, bars, options));
+  return { ...recipe.canvas, ...facts, missingGlyphs, timings: watch.timings };
+}

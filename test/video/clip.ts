@@ -1,0 +1,311 @@
+// Makes small clips whose every pixel and timestamp is known, and reads rendered ones back. Only for tests: real files
+// cover what cameras do, these cover what cameras might do.
+
+import {
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_SAMPLE_FMT_FLTP,
+  AV_SAMPLE_FMT_S16,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+  AVCOL_SPC_BT709,
+  AVCOL_PRI_BT709,
+  AVCOL_RANGE_MPEG,
+  AVCOL_TRC_BT709,
+  type AVColorPrimaries,
+  type AVColorRange,
+  type AVColorSpace,
+  type AVColorTransferCharacteristic,
+  type FFEncoderCodec,
+} from 'node-av/constants';
+import {
+  avChannelLayoutDefault,
+  avGetCodecName,
+  avGetPixFmtFromName,
+  Codec,
+  CodecContext,
+  FormatContext,
+  Frame,
+  Packet,
+  Rational,
+  type Stream,
+} from 'node-av/lib';
+
+/** Planes of one frame, in the values of the pixel format. */
+export type Paint = (plane: number, x: number, y: number, frame: number) => number;
+
+export interface ClipOptions {
+  readonly path: string;
+  readonly container: 'mp4' | 'mov' | 'webm';
+  readonly codec: string;
+  readonly pixelFormat: string;
+  readonly width: number;
+  readonly height: number;
+  readonly paint: Paint;
+  readonly frames?: number;
+  readonly timeBase?: { readonly num: number; readonly den: number };
+  /** Timestamps in the time base; evenly spaced by default. */
+  readonly pts?: readonly number[];
+  readonly tags?:
+    | {
+        readonly space: AVColorSpace;
+        readonly primaries: AVColorPrimaries;
+        readonly transfer: AVColorTransferCharacteristic;
+        readonly range: AVColorRange;
+      }
+    | undefined;
+  readonly encoderOptions?: Readonly<Record<string, string>>;
+  readonly muxerOptions?: Readonly<Record<string, string>>;
+  readonly audio?: { readonly codec: string; readonly seconds: number; readonly sampleRate: number };
+}
+
+export const PLAIN_TAGS = {
+  space: AVCOL_SPC_BT709,
+  primaries: AVCOL_PRI_BT709,
+  transfer: AVCOL_TRC_BT709,
+  range: AVCOL_RANGE_MPEG,
+} as const;
+
+const BEEP_HERTZ = 440;
+
+function check(result: number): number {
+  if (result < 0) throw new Error(`test clip: ${result}`);
+  return result;
+}
+
+export function makeClip(options: ClipOptions): void {
+  const output = new FormatContext();
+  check(output.allocOutputContext2(null, options.container, options.path));
+  for (const [name, value] of Object.entries(options.muxerOptions ?? {})) check(output.setOption(name, value));
+  const picture = openPicture(options);
+  const sound = options.audio && openSound(options.audio);
+  const tracks = [picture, ...(sound ? [sound] : [])].map((context) => addTrack(output, context));
+  check(output.openOutputSync());
+  check(output.writeHeaderSync());
+  if (sound && options.audio && tracks[1]) encodeSound(output, sound, tracks[1], options.audio);
+  if (tracks[0]) encodePicture(output, picture, tracks[0], options);
+  check(output.writeTrailerSync());
+  output.closeOutputSync();
+  output.freeContext();
+}
+
+function openPicture(options: ClipOptions): CodecContext {
+  const codec = Codec.findEncoderByName(options.codec as FFEncoderCodec);
+  const context = new CodecContext();
+  context.allocContext3(codec);
+  const { num, den } = options.timeBase ?? { num: 1, den: 30 };
+  context.width = options.width;
+  context.height = options.height;
+  context.pixelFormat = avGetPixFmtFromName(options.pixelFormat);
+  context.timeBase = new Rational(num, den);
+  context.framerate = new Rational(30, 1);
+  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
+  const tags = options.tags;
+  if (tags) {
+    context.colorSpace = tags.space;
+    context.colorPrimaries = tags.primaries;
+    context.colorTrc = tags.transfer;
+    context.colorRange = tags.range;
+  }
+  for (const [name, value] of Object.entries(options.encoderOptions ?? {})) check(context.setOption(name, value));
+  check(context.open2Sync(codec));
+  return context;
+}
+
+function openSound({ codec: name, sampleRate }: NonNullable<ClipOptions['audio']>): CodecContext {
+  const codec = Codec.findEncoderByName(name as FFEncoderCodec);
+  const context = new CodecContext();
+  context.allocContext3(codec);
+  context.sampleRate = sampleRate;
+  context.sampleFormat = name === 'aac' || name === 'libmp3lame' ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_S16;
+  context.channelLayout = avChannelLayoutDefault(1);
+  context.timeBase = new Rational(1, sampleRate);
+  if (!name.startsWith('pcm')) context.bitRate = 96_000n;
+  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
+  check(context.open2Sync(codec));
+  return context;
+}
+
+function addTrack(output: FormatContext, context: CodecContext): Stream {
+  const stream = output.newStream();
+  check(stream.codecpar.fromContext(context));
+  stream.timeBase = context.timeBase;
+  return stream;
+}
+
+function encodePicture(output: FormatContext, context: CodecContext, track: Stream, options: ClipOptions): void {
+  const count = options.pts?.length ?? options.frames ?? 6;
+  for (let index = 0; index < count; index += 1) {
+    const frame = Frame.fromVideoBuffer(paintFrame(options, index), {
+      width: options.width,
+      height: options.height,
+      format: avGetPixFmtFromName(options.pixelFormat),
+      pts: BigInt(options.pts?.[index] ?? index),
+      timeBase: context.timeBase,
+    });
+    if (options.tags) {
+      frame.colorSpace = options.tags.space;
+      frame.colorRange = options.tags.range;
+    }
+    drain(output, context, track, frame);
+    frame.free();
+  }
+  drain(output, context, track, null);
+  context.freeContext();
+}
+
+const PLANAR = /^(?<kind>yuva?|gbr)(?:j)?(?<sampling>420|422|444)?p(?<deep>10le)?$/u;
+
+function paintFrame({ pixelFormat, width, height, paint }: ClipOptions, frame: number): Buffer {
+  const { kind, sampling, deep } = PLANAR.exec(pixelFormat)?.groups ?? {};
+  const halfWidth = sampling === '420' || sampling === '422' ? 2 : 1;
+  const halfHeight = sampling === '420' ? 2 : 1;
+  const planes = kind === 'yuva' ? 4 : 3;
+  const chunks = Array.from({ length: planes }, (_, plane) => {
+    const chroma = kind !== 'gbr' && (plane === 1 || plane === 2);
+    const [stepX, stepY] = chroma ? [halfWidth, halfHeight] : [1, 1];
+    const [columns, rows] = [Math.ceil(width / stepX), Math.ceil(height / stepY)];
+    const buffer = Buffer.alloc(columns * rows * (deep ? 2 : 1));
+    for (let y = 0; y < rows; y += 1) {
+      for (let x = 0; x < columns; x += 1) {
+        const value = Math.round(paint(plane, x * stepX, y * stepY, frame));
+        if (deep) buffer.writeUInt16LE(value, (y * columns + x) * 2);
+        else buffer[y * columns + x] = value;
+      }
+    }
+    return buffer;
+  });
+  return Buffer.concat(chunks);
+}
+
+/** A tone that starts at once and stops at once. */
+function encodeSound(
+  output: FormatContext,
+  context: CodecContext,
+  track: Stream,
+  { seconds, sampleRate }: NonNullable<ClipOptions['audio']>,
+): void {
+  const size = context.frameSize > 0 ? context.frameSize : 1_024;
+  const float = context.sampleFormat === AV_SAMPLE_FMT_FLTP;
+  for (let at = 0; at + size <= seconds * sampleRate; at += size) {
+    const buffer = Buffer.alloc(size * (float ? 4 : 2));
+    for (let index = 0; index < size; index += 1) {
+      const value = 0.5 * Math.sin((2 * Math.PI * BEEP_HERTZ * (at + index)) / sampleRate);
+      if (float) buffer.writeFloatLE(value, index * 4);
+      else buffer.writeInt16LE(Math.round(value * 32_767), index * 2);
+    }
+    const frame = Frame.fromAudioBuffer(buffer, {
+      nbSamples: size,
+      format: context.sampleFormat,
+      sampleRate,
+      channelLayout: avChannelLayoutDefault(1),
+      pts: BigInt(at),
+      timeBase: { num: 1, den: sampleRate },
+    });
+    drain(output, context, track, frame);
+    frame.free();
+  }
+  drain(output, context, track, null);
+  context.freeContext();
+}
+
+function drain(output: FormatContext, context: CodecContext, track: Stream, frame: Frame | null): void {
+  check(context.sendFrameSync(frame));
+  const packet = new Packet();
+  packet.alloc();
+  while (context.receivePacketSync(packet) >= 0) {
+    packet.streamIndex = track.index;
+    packet.rescaleTs(context.timeBase, track.timeBase);
+    check(output.interleavedWriteFrameSync(packet));
+  }
+  packet.free();
+}
+
+export interface ReadFrame {
+  readonly seconds: number;
+  /** Mean RGB of a small square, read as BT.709 limited range. */
+  rgb(x: number, y: number): readonly [number, number, number];
+}
+
+export interface ReadClip {
+  readonly width: number;
+  readonly height: number;
+  readonly codec: string;
+  readonly tags: readonly [number, number, number, number];
+  readonly seconds: number;
+  readonly frames: readonly ReadFrame[];
+  readonly audio: { readonly codec: string; readonly packets: readonly Buffer[]; readonly start: number } | undefined;
+  readonly streams: number;
+}
+
+/** Decodes every frame with FFmpeg's own choice of demuxer: what any player would see. */
+export function readClip(path: string, keepFrames = 8): ReadClip {
+  const input = new FormatContext();
+  check(input.openInputSync(path));
+  check(input.findStreamInfoSync());
+  const video = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_VIDEO);
+  const audio = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO);
+  if (!video) throw new Error('no video in the result');
+  const codec = Codec.findDecoder(video.codecpar.codecId);
+  const context = new CodecContext();
+  context.allocContext3(codec);
+  check(context.parametersToContext(video.codecpar));
+  context.pktTimebase = video.timeBase;
+  check(context.open2Sync(codec));
+  const frames: ReadFrame[] = [];
+  const sounds: Buffer[] = [];
+  let start = 0;
+  const packet = new Packet();
+  packet.alloc();
+  while (input.readFrameSync(packet) >= 0) {
+    if (packet.streamIndex === video.index) check(context.sendPacketSync(packet));
+    if (packet.streamIndex === audio?.index) {
+      if (sounds.length === 0) start = Number(packet.pts) * audio.timeBase.toDouble();
+      sounds.push(Buffer.from(packet.data ?? []));
+    }
+    packet.unref();
+    take(context, video, frames, keepFrames);
+  }
+  context.sendPacketSync(null);
+  take(context, video, frames, keepFrames);
+  const { width, height, colorSpace, colorPrimaries, colorTrc, colorRange, codecId } = video.codecpar;
+  const result: ReadClip = {
+    width,
+    height,
+    codec: avGetCodecName(codecId) ?? '',
+    tags: [colorSpace, colorPrimaries, colorTrc, colorRange],
+    seconds: Number(input.duration) / 1e6,
+    frames,
+    audio: audio && { codec: avGetCodecName(audio.codecpar.codecId) ?? '', packets: sounds, start },
+    streams: input.nbStreams,
+  };
+  packet.free();
+  context.freeContext();
+  input.closeInputSync();
+  return result;
+}
+
+function take(context: CodecContext, stream: Stream, frames: ReadFrame[], keep: number): void {
+  const frame = new Frame();
+  frame.alloc();
+  while (context.receiveFrameSync(frame) >= 0) {
+    const seconds = Number(frame.bestEffortTimestamp) * stream.timeBase.toDouble();
+    const { width, height } = frame;
+    const bytes = frames.length < keep ? frame.toBuffer() : undefined;
+    frames.push({ seconds, rgb: (x, y) => meanRgb(bytes, width, height, x, y) });
+    frame.unref();
+  }
+  frame.free();
+}
+
+function meanRgb(bytes: Buffer | undefined, width: number, height: number, x: number, y: number) {
+  if (!bytes) throw new Error('frame was not kept');
+  const half = Math.ceil(width / 2);
+  const luma = bytes[Math.floor(y) * width + Math.floor(x)] ?? 0;
+  const chromaAt = Math.floor(y / 2) * half + Math.floor(x / 2);
+  const blue = bytes[width * height + chromaAt] ?? 0;
+  const red = bytes[width * height + half * Math.ceil(height / 2) + chromaAt] ?? 0;
+  const level = (luma - 16) / 219;
+  const [u, v] = [(blue - 128) / 224, (red - 128) / 224];
+  const rgb = [level + 1.5748 * v, level - 0.1873 * u - 0.4681 * v, level + 1.8556 * u];
+  return rgb.map((value) => Math.round(Math.min(1, Math.max(0, value)) * 255)) as [number, number, number];
+}

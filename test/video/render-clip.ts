@@ -1,0 +1,59 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Overlay } from '../../src/caption/overlay.ts';
+import { SNIFF_LENGTH, sniff } from '../../src/media/sniff.ts';
+import type { VideoFormat } from '../../src/media/video/container.ts';
+import { probeVideo, type VideoProbe } from '../../src/media/video/probe.ts';
+import type { TranscodeOptions } from '../../src/media/video/transcode.ts';
+import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/render/video-recipe.ts';
+import { renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
+import { type ReadClip, readClip } from './clip.ts';
+
+/** Real clips lie beside the repository, where there are any; without them those tests are skipped by name. */
+const SAMPLES = join(import.meta.dirname, '../../../shared/media');
+export const hasSamples = existsSync(SAMPLES);
+
+export function sample(name: string): string {
+  return join(SAMPLES, name);
+}
+
+const tools = createRenderTools();
+
+export function workDirectory(): { readonly path: (name: string) => string; readonly remove: () => void } {
+  const directory = mkdtempSync(join(tmpdir(), 'storybar-video-'));
+  return {
+    path: (name) => join(directory, name),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+export function formatOf(path: string): VideoFormat {
+  const format = sniff(readFileSync(path).subarray(0, SNIFF_LENGTH));
+  if (format !== 'mp4' && format !== 'mov' && format !== 'webm') throw new Error(`${path} is not a video`);
+  return format;
+}
+
+export interface RenderedClip {
+  readonly probe: VideoProbe;
+  readonly recipe: VideoRecipe;
+  readonly facts: VideoFacts;
+  readonly clip: ReadClip;
+}
+
+export const CAPTION: readonly Overlay[] = [{ text: 'Hi', position: 50 }];
+
+/** Probe, decide, render and read back; the recipe travels as JSON, as it does to a worker. */
+export async function renderClip(
+  path: string,
+  outPath: string,
+  overlays: readonly Overlay[] = CAPTION,
+  options: TranscodeOptions = {},
+): Promise<RenderedClip> {
+  const probe = probeVideo(path, formatOf(path), { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+  const recipe = composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS);
+  const travelled: VideoRecipe = JSON.parse(JSON.stringify(recipe));
+  const facts = await renderOnVideo(travelled, path, outPath, tools, options);
+  return { probe, recipe, facts, clip: readClip(outPath) };
+}
