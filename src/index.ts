@@ -1,18 +1,21 @@
 // The public door of the library: the same renderer as behind the API, without server, store or settings. It decodes in
 // the calling process; a service that takes files from strangers should use the server, which keeps decoders apart.
 
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeImage } from './media/image.ts';
-import { KIND_OF_FORMAT, sniff } from './media/sniff.ts';
-import { composeImageRecipe, composeTransparentRecipe, DEFAULT_ASSET_LIMITS } from './render/recipe.ts';
+import { KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from './media/sniff.ts';
+import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
 import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
+import type { VideoFacts } from './render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
 
 export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
 export type { Rendered } from './render/render.ts';
+export type { VideoFacts } from './render/video.ts';
 
 /** One caption in the middle, or several with positions in percent of the height. */
 export type Captions = string | readonly { readonly text: string; readonly position?: number | null }[];
@@ -35,9 +38,38 @@ export async function renderImage(
   if (format === undefined || KIND_OF_FORMAT[format] !== 'image') {
     throw new AppError('unsupported_asset', 'The asset is not a JPEG, PNG or WebP image, judged by its bytes.');
   }
-  const limits = { imagePixels: options.maxPixels ?? DEFAULT_ASSET_LIMITS.imagePixels };
+  const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
   const recipe = composeImageRecipe(await probeImage(bytes), overlays, limits);
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
+}
+
+export interface VideoOptions {
+  /** What is refused. Default: the service's limits of 60 seconds, 4096 pixels a side, 60 frames per second. */
+  readonly limits?: Partial<VideoLimits>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
+}
+
+/** Puts caption bars on an MP4, MOV or WebM file and writes an MP4. */
+export async function renderVideo(
+  asset: string,
+  output: string,
+  captions: Captions,
+  options: VideoOptions = {},
+): Promise<VideoFacts> {
+  const overlays = toOverlays(captions);
+  const format = sniff(await readHead(asset));
+  if (format !== 'mp4' && format !== 'mov' && format !== 'webm') {
+    throw new AppError('unsupported_asset', 'The asset is not an MP4, MOV or WebM video, judged by its bytes.');
+  }
+  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
+  // Loaded when needed: whoever captions pictures never maps the video libraries.
+  const [{ probeVideo }, { renderOnVideo }] = await Promise.all([
+    import('./media/video/probe.ts'),
+    import('./render/video.ts'),
+  ]);
+  const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);
+  return await renderOnVideo(recipe, asset, output, sharedTools(), options);
 }
 
 /** Returns a transparent PNG with the caption bars alone. Laid over a picture of that size, it gives what `renderImage` does. */
@@ -55,6 +87,16 @@ export async function renderOverlay(
     throw new AppError('invalid_fields', `The overlay has more than ${MAX_CANVAS_PIXELS} pixels.`);
   }
   return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
+}
+
+async function readHead(file: string): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SNIFF_LENGTH), 0, SNIFF_LENGTH, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 }
 
 function toOverlays(captions: Captions): Overlay[] {

@@ -62,15 +62,30 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media i
 
   const rows = hasSharedMedia ? dataLines('text/unicodedata15__LineBreakTest.txt').map(parseBreakTest) : [];
 
-  it('every row breaks as the file says, except inside a character and by the rule that changed', () => {
+  /** UAX #14 would part a space from a joiner or skin tone after it; the contract never breaks inside a grapheme. */
+  function insideGrapheme(text: string, position: number): boolean {
+    return !boundaries(text).has(position);
+  }
+
+  /** Unicode 16 took back what Example 7 of 15.0 allows, and what would part "No.1" and ".35" (LB25: IS × NU). */
+  function betweenPointAndDigit(text: string, position: number): boolean {
+    return /^[,.:;]\d/u.test(text.slice(position - 1));
+  }
+
+  it('every row breaks as the file says, except inside a character and by the two rules that changed', () => {
     expect(rows.length).toBeGreaterThan(7_000);
     const wrong = rows.filter(({ text, breaks }) => {
-      // UAX #14 would part a space from a joiner or skin tone after it; the contract never breaks inside a grapheme.
-      const allowed = boundaries(text);
-      const expected = CHANGED_IN_15_1[hexOf(text)] ?? breaks.filter((position) => allowed.has(position));
-      return String(breakPositions(text)) !== String(expected);
+      const ours = breaks.filter((at) => !insideGrapheme(text, at) && !betweenPointAndDigit(text, at));
+      return String(breakPositions(text)) !== String(CHANGED_IN_15_1[hexOf(text)] ?? ours);
     });
     expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
+  });
+
+  it('the exceptions are few: 5 % of the rows, nearly all of them a space before a joiner or skin tone', () => {
+    const count = (exception: (text: string, position: number) => boolean): number =>
+      rows.filter(({ text, breaks }) => breaks.some((position) => exception(text, position))).length;
+    expect(count(insideGrapheme)).toBe(315);
+    expect(count(betweenPointAndDigit)).toBe(13);
   });
 
   it('the rows that differ are all in the file, and do differ', () => {
@@ -202,18 +217,21 @@ describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../sha
   });
 
   it(`draws a letter, never a box, for every character of the ${covered.length} scripts that have`, () => {
-    const box = fingerprint('\u0378');
     expect(engine.fontsFor('\u0378').missingGlyphs).toBe(1);
-    expect(fingerprint('\u0379')).toBe(box);
-    const boxes = covered.flatMap(({ script, text }) =>
+    const box = draw('\u0378');
+    expect(hasInk(box)).toBe(true);
+    expect(isSame(draw('\u0379'), box)).toBe(true);
+    const wrong = covered.flatMap(({ script, text }) =>
       [...new Set(graphemes(text))]
-        .filter((grapheme) => fingerprint(grapheme) === box)
-        .map((grapheme) => `${script} ${grapheme}`),
+        .filter((grapheme) => !isBlank(grapheme))
+        .map((grapheme) => ({ grapheme, band: draw(grapheme) }))
+        .filter(({ band }) => !hasInk(band) || isSame(band, box))
+        .map(({ grapheme }) => `${script} ${grapheme}`),
     );
-    expect(boxes).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
-  function fingerprint(text: string): string {
-    return Buffer.from(draw(text).pixels).toString('latin1');
+  function isSame(a: Band, b: Band): boolean {
+    return Buffer.from(a.pixels.buffer).equals(Buffer.from(b.pixels.buffer));
   }
 });

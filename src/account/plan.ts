@@ -6,9 +6,21 @@ export type PlanName = (typeof PLAN_NAMES)[number];
 export interface PlanLimits {
   readonly imageBytes: number;
   readonly imagePixels: number;
+  readonly videoBytes: number;
+  readonly videoSeconds: number;
+  /** The longer side, in pixels. */
+  readonly videoSide: number;
+  readonly videoFps: number;
 }
 
-const DEFAULT_LIMITS: PlanLimits = { imageBytes: 25_000_000, imagePixels: 50_000_000 };
+const DEFAULT_LIMITS: PlanLimits = {
+  imageBytes: 25_000_000,
+  imagePixels: 50_000_000,
+  videoBytes: 200_000_000,
+  videoSeconds: 60,
+  videoSide: 4_096,
+  videoFps: 60,
+};
 
 const LIMITS: Readonly<Record<PlanName, PlanLimits>> = {
   free: DEFAULT_LIMITS,

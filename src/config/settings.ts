@@ -26,20 +26,32 @@ const SETTINGS = {
   workers: setting(
     'STORYBAR_WORKERS',
     String(availableParallelism()),
-    'Render worker processes, each rendering one image at a time. Default: one per core.',
+    'Render worker processes for images and overlays, each rendering one at a time. Default: one per core.',
+    wholeNumber(1, 256),
+  ),
+  videoWorkers: setting(
+    'STORYBAR_VIDEO_WORKERS',
+    String(Math.max(1, Math.floor(availableParallelism() / 4))),
+    'Render worker processes for videos. Each uses several cores. Default: one per four cores, at least one.',
     wholeNumber(1, 256),
   ),
   queueLength: setting(
     'STORYBAR_QUEUE',
     '64',
-    'Renders that may wait for a worker before callers get 503.',
+    'Renders that may wait for a worker, images and videos each, before callers get 503.',
     wholeNumber(0, 100_000),
   ),
   deadlineSeconds: setting(
     'STORYBAR_DEADLINE_SECONDS',
     '60',
-    'Longest time from the first byte of a request to a finished render; then 504.',
+    'Longest time from a complete upload to a finished image; then 504.',
     wholeNumber(1, 3_600),
+  ),
+  videoDeadlineSeconds: setting(
+    'STORYBAR_VIDEO_DEADLINE_SECONDS',
+    '300',
+    'The same for videos.',
+    wholeNumber(1, 86_400),
   ),
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, (text) => {
     const level = LOG_LEVELS.find((name) => name === text);
@@ -77,7 +89,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 export function describeSettings(): { variable: string; fallback: string; describe: string }[] {
   return Object.values(SETTINGS).map(({ variable, fallback, describe }) => ({
     variable,
-    fallback: variable === 'STORYBAR_WORKERS' ? 'number of cores' : fallback,
+    // The one of this machine would make the page different on every machine.
+    fallback: variable.endsWith('_WORKERS') ? 'from the number of cores' : fallback,
     describe,
   }));
 }

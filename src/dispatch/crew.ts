@@ -3,6 +3,7 @@
 
 import { AppError } from '../errors.ts';
 import type { StartOptions } from '../media/process.ts';
+import type { CodecInfo } from '../media/video/codecs.ts';
 import type { Task, TaskOf, TaskResults } from './protocol.ts';
 import type { CrewStatus } from './renderer.ts';
 import { Slots } from './slots.ts';
@@ -28,6 +29,7 @@ export class Crew {
   readonly #slots: Slots<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
+  #codecs: CodecInfo | undefined;
   #restarts = 0;
   #failedStarts = 0;
   #closing = false;
@@ -36,6 +38,10 @@ export class Crew {
     this.#options = options;
     this.#slots = new Slots(options.maxWaiting);
     for (let count = 0; count < options.workers; count += 1) this.#hire();
+  }
+
+  get codecs(): CodecInfo | undefined {
+    return this.#codecs;
   }
 
   status(): CrewStatus {
@@ -80,7 +86,8 @@ export class Crew {
     const worker = new Worker(this.#options.start);
     this.#workers.add(worker);
     worker.ready.then(
-      () => {
+      (codecs) => {
+        this.#codecs = codecs;
         this.#failedStarts = 0;
         this.#ready.add(worker);
         this.#slots.put(worker);

@@ -2,12 +2,13 @@
 // here, only their paths.
 
 import type { AppError, ErrorCode } from '../errors.ts';
-import type { ImageProbe } from '../media/image.ts';
+import type { CodecInfo } from '../media/video/codecs.ts';
+import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { RenderJob, StoredAsset } from './renderer.ts';
 
 export type Task =
-  | { readonly type: 'probe'; readonly asset: StoredAsset }
+  | { readonly type: 'probe'; readonly asset: StoredAsset; readonly limits: AssetLimits }
   | { readonly type: 'render'; readonly job: RenderJob };
 
 export type TaskOf<Type extends Task['type']> = Extract<Task, { readonly type: Type }>;
@@ -17,12 +18,12 @@ export type ToWorker =
   | { readonly type: 'cancel'; readonly id: number };
 
 export interface TaskResults {
-  readonly probe: ImageProbe;
+  readonly probe: AssetProbe;
   readonly render: RenderFacts;
 }
 
 export type FromWorker =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly codecs?: CodecInfo }
   | { readonly type: 'done'; readonly id: number; readonly result: TaskResults[Task['type']] }
   | { readonly type: 'failed'; readonly id: number; readonly failure: TaskFailure };
 

@@ -1,8 +1,8 @@
 // Where a render runs. Whoever asks knows only this interface: behind it are worker processes on this machine.
 
-import type { ImageProbe } from '../media/image.ts';
 import type { AssetFormat } from '../media/sniff.ts';
-import type { Recipe } from '../render/recipe.ts';
+import type { CodecInfo } from '../media/video/codecs.ts';
+import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 
 export interface StoredAsset {
@@ -28,10 +28,13 @@ export interface CrewStatus {
 
 export interface RendererStatus {
   readonly images: CrewStatus;
+  readonly videos: CrewStatus;
+  /** What the video workers can decode and encode; unknown until the first is ready. */
+  readonly codecs: CodecInfo | undefined;
 }
 
 export interface Renderer {
-  probe(asset: StoredAsset, signal: AbortSignal): Promise<ImageProbe>;
+  probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe>;
   render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;

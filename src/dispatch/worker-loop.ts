@@ -1,22 +1,23 @@
-// The inside of a render worker process: takes one task at a time, answers, waits for the next. It ends when the server
-// goes away.
+// The inside of a render worker process: takes one task at a time, answers, waits for the next.
 
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { lockDownDecoders, probeImage } from '../media/image.ts';
+import type { AssetFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
-import { composeImageRecipe, composeTransparentRecipe, DEFAULT_ASSET_LIMITS } from '../render/recipe.ts';
-import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
+import type { AssetProbe } from '../render/compose.ts';
+import { type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
-import type { FromWorker, Task, TaskFailure, TaskResults, ToWorker } from './protocol.ts';
+import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 import type { RenderJob } from './renderer.ts';
+import { warmUpImages, warmUpVideos } from './warm-up.ts';
 
 export interface Channel {
   send(message: FromWorker): void;
   onMessage(listener: (message: ToWorker) => void): void;
 }
 
-export function runWorkerLoop(channel: Channel): void {
+export async function runWorkerLoop(channel: Channel, crew: 'image' | 'video'): Promise<void> {
   lockDownDecoders();
   const tools = createRenderTools();
   const running = new Map<number, AbortController>();
@@ -34,28 +35,44 @@ export function runWorkerLoop(channel: Channel): void {
       )
       .finally(() => running.delete(message.id));
   });
-  void warmUp(tools).then(() => channel.send({ type: 'ready' }));
-}
-
-/** The first render of a fresh process pays for loading fonts and compiling code; pay before anyone waits. */
-async function warmUp(tools: RenderTools): Promise<void> {
-  const overlays = [{ text: 'Storybar 🎬', position: null }];
-  const overlay = await renderTransparent(composeTransparentRecipe({ width: 1080, height: 1920 }, overlays), tools);
-  const recipe = composeImageRecipe(await probeImage(overlay.bytes), overlays, DEFAULT_ASSET_LIMITS);
-  await renderOnImage(recipe, overlay.bytes, tools);
+  if (crew === 'video') {
+    channel.send({ type: 'ready', codecs: await warmUpVideos() });
+  } else {
+    await warmUpImages(tools);
+    channel.send({ type: 'ready' });
+  }
 }
 
 async function perform(task: Task, tools: RenderTools, signal: AbortSignal): Promise<TaskResults[Task['type']]> {
-  if (task.type === 'probe') return await probeImage(task.asset.path);
-  const { bytes, ...facts } = await renderJob(task.job, tools, signal);
-  await writeFile(task.job.output, bytes).catch(rethrowAsStorageError);
-  return facts satisfies RenderFacts;
+  return task.type === 'probe' ? await probe(task) : await render(task.job, tools, signal);
 }
 
-async function renderJob({ recipe, asset }: RenderJob, tools: RenderTools, signal: AbortSignal): Promise<Rendered> {
-  if (recipe.kind === 'transparent') return await renderTransparent(recipe, tools);
-  if (asset === undefined) throw new Error('an image recipe came without its asset');
-  return await renderOnImage(recipe, asset.path, tools, signal);
+async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
+  if (!isVideo(format)) return await probeImage(path);
+  // Loaded when needed: a worker for images never maps the video libraries.
+  const { probeVideo } = await import('../media/video/probe.ts');
+  return probeVideo(path, format, { maxSide: limits.videoSide });
+}
+
+async function render(
+  { recipe, asset, output }: RenderJob,
+  tools: RenderTools,
+  signal: AbortSignal,
+): Promise<RenderFacts> {
+  if (recipe.kind === 'transparent') return await store(await renderTransparent(recipe, tools), output);
+  if (asset === undefined) throw new Error(`a recipe for ${recipe.kind} came without its asset`);
+  if (recipe.kind === 'image') return await store(await renderOnImage(recipe, asset.path, tools, signal), output);
+  const { renderOnVideo } = await import('../render/video.ts');
+  return await renderOnVideo(recipe, asset.path, output, tools, { signal });
+}
+
+async function store({ bytes, ...facts }: RenderFacts & { bytes: Buffer }, output: string): Promise<RenderFacts> {
+  await writeFile(output, bytes).catch(rethrowAsStorageError);
+  return facts;
+}
+
+function isVideo(format: AssetFormat): format is 'mp4' | 'mov' | 'webm' {
+  return format === 'mp4' || format === 'mov' || format === 'webm';
 }
 
 function describe(error: unknown): TaskFailure {

@@ -2,6 +2,7 @@
 
 import { AppError } from '../errors.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
+import type { CodecInfo } from '../media/video/codecs.ts';
 import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 
 /** The process ended, or was ended because it hung, before it answered. The task may be tried again elsewhere. */
@@ -27,7 +28,8 @@ interface Pending {
 
 export class Worker {
   readonly #process: ManagedProcess;
-  readonly ready: Promise<void>;
+  /** Resolves with what the worker says about its codecs, if it serves videos. */
+  readonly ready: Promise<CodecInfo | undefined>;
   readonly exited: Promise<ProcessExit>;
   #pending: Pending | undefined;
   #nextId = 1;
@@ -103,8 +105,8 @@ export class Worker {
     if (!this.#process.send(message)) this.kill();
   }
 
-  #receive(message: FromWorker, onReady: () => void): void {
-    if (message.type === 'ready') onReady();
+  #receive(message: FromWorker, onReady: (codecs: CodecInfo | undefined) => void): void {
+    if (message.type === 'ready') onReady(message.codecs);
     else if (message.id === this.#pending?.id) this.#pending.settle(message);
   }
 }

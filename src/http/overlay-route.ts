@@ -6,12 +6,12 @@ import { limitsOf, type PlanLimits } from '../account/plan.ts';
 import { type OverlayRequest, parseForm } from '../caption/form.ts';
 import type { Renderer, StoredAsset } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
-import { KIND_OF_FORMAT } from '../media/sniff.ts';
+import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { WorkArea } from '../media/work-area.ts';
-import { composeImageRecipe, composeTransparentRecipe, type Recipe } from '../render/recipe.ts';
+import { composeRecipe, type Ground } from '../render/compose.ts';
 import type { Authenticator } from './authenticate.ts';
 import { receiveForm } from './receive.ts';
-import type { ReceivedAsset } from './receive-asset.ts';
+import type { AssetDestination, ReceivedAsset } from './receive-asset.ts';
 import { createRequestSignal } from './request-signal.ts';
 import { sendRendered } from './send.ts';
 
@@ -19,7 +19,7 @@ export interface OverlayDependencies {
   readonly authenticator: Authenticator;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
-  readonly deadlineMs: number;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
 }
@@ -37,13 +37,15 @@ export function overlayHandler(dependencies: OverlayDependencies) {
       const form = await receiveForm(request.raw, assetDestination(directory.file('asset'), limits), life.signal);
       const wanted = parseForm(form);
       const asset = form.asset && acceptAsset(form.asset);
+      const kind = asset ? KIND_OF_FORMAT[asset.format] : 'image';
       const received = performance.now();
-      life.startDeadline(deadlineMs);
-      const recipe = await composeRecipe(wanted, asset, limits, renderer, life.signal);
+      life.startDeadline(deadlineMs[kind]);
+      const ground = asset ? await renderer.probe(asset, limits, life.signal) : canvasOf(wanted);
+      const recipe = composeRecipe(ground, wanted.overlays, limits);
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, life.signal);
-      const rendered = { file: output, facts, receiveMs: received - started, renderMs: performance.now() - received };
-      await sendRendered(reply, request.id, rendered);
+      const times = { receiveMs: received - started, renderMs: performance.now() - received };
+      await sendRendered(reply, request.id, { file: output, kind, facts, ...times });
       return reply;
     } finally {
       life.release();
@@ -52,32 +54,21 @@ export function overlayHandler(dependencies: OverlayDependencies) {
   };
 }
 
-async function composeRecipe(
-  wanted: OverlayRequest,
-  asset: StoredAsset | undefined,
-  limits: PlanLimits,
-  renderer: Renderer,
-  signal: AbortSignal,
-): Promise<Recipe> {
-  if (asset) return composeImageRecipe(await renderer.probe(asset, signal), wanted.overlays, limits);
-  if (wanted.canvas) return composeTransparentRecipe(wanted.canvas, wanted.overlays);
-  throw new Error('a form without asset was accepted without a size');
+function canvasOf({ canvas }: OverlayRequest): Ground {
+  if (canvas === undefined) throw new Error('a form without asset was accepted without a size');
+  return { kind: 'canvas', ...canvas };
 }
 
-function assetDestination(path: string, limits: PlanLimits) {
-  return { path, maxBytes: limits.imageBytes, maxBytesOf: () => limits.imageBytes };
+function assetDestination(path: string, { imageBytes, videoBytes }: PlanLimits): AssetDestination {
+  const maxBytesOf = (format: AssetFormat): number => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes);
+  return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf };
 }
 
 function acceptAsset({ path, format, bytes }: ReceivedAsset): StoredAsset {
-  if (format === undefined) {
-    const detail =
-      bytes === 0 ? 'The asset is empty.' : 'The asset is not a JPEG, PNG or WebP image, judged by its bytes.';
-    throw new AppError('unsupported_asset', detail);
-  }
-  if (KIND_OF_FORMAT[format] === 'video') {
-    throw new AppError('unsupported_asset', 'Video assets are not supported yet. Send a JPEG, PNG or WebP image.');
-  }
-  return { path, format };
+  if (format !== undefined) return { path, format };
+  const formats = 'JPEG, PNG or WebP image, nor an MP4, MOV or WebM video';
+  const detail = bytes === 0 ? 'The asset is empty.' : `The asset, judged by its bytes, is neither a ${formats}.`;
+  throw new AppError('unsupported_asset', detail);
 }
 
 function expectsContinue(request: FastifyRequest): boolean {

@@ -5,25 +5,33 @@ import { stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
+import type { AssetKind } from '../media/sniff.ts';
 import type { RenderFacts } from '../render/render.ts';
 
 export interface RenderedFile {
   readonly file: string;
+  readonly kind: AssetKind;
   readonly facts: RenderFacts;
   readonly receiveMs: number;
   readonly renderMs: number;
 }
 
+const OUTPUT = {
+  image: { contentType: 'image/png', extension: 'png' },
+  video: { contentType: 'video/mp4', extension: 'mp4' },
+} as const satisfies Record<AssetKind, { contentType: string; extension: string }>;
+
 /** Resolves when the last byte has been handed to the connection. */
 export async function sendRendered(reply: FastifyReply, renderId: string, rendered: RenderedFile): Promise<void> {
-  const { file, facts, receiveMs, renderMs } = rendered;
+  const { file, kind, facts, receiveMs, renderMs } = rendered;
+  const { contentType, extension } = OUTPUT[kind];
   const { size } = await stat(file);
   reply.headers({
-    'content-type': 'image/png',
+    'content-type': contentType,
     'content-length': size,
-    'content-disposition': `inline; filename="${renderId}.png"`,
+    'content-disposition': `inline; filename="${renderId}.${extension}"`,
     'cache-control': 'no-store',
-    'x-source-type': 'image',
+    'x-source-type': kind,
     'x-render-duration-ms': Math.max(1, Math.round(renderMs)),
     'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
     ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': facts.missingGlyphs }),

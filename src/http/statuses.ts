@@ -83,7 +83,8 @@ export const PROBLEMS = {
   unsupported_asset: {
     status: 415,
     title: 'Unsupported asset',
-    advice: 'The file, judged by its bytes, is not JPEG, PNG or WebP. Its name and declared type do not matter.',
+    advice:
+      'The file, judged by its bytes, is not JPEG, PNG, WebP, MP4, MOV or WebM. Its name and declared type do not matter.',
   },
   asset_undecodable: {
     status: 422,

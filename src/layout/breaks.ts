@@ -17,6 +17,8 @@ const DICTIONARY_SCRIPTS = [
 const NEVER_AFTER_WORD = /^[\u104a-\u104d\u104f\u17d4-\u17da]/u;
 /** ... and signs of repetition or abbreviation even if there is a space between. */
 const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
+/** LB25 as of Unicode 16: a point or comma stays with the digit behind it also outside a number, as in "No.1". */
+const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
 /** Positions after which a line may end, ascending; the last one is always the end of the paragraph. */
 export function breakPositions(paragraph: string): number[] {
@@ -26,7 +28,9 @@ export function breakPositions(paragraph: string): number[] {
   positions.add(paragraph.length);
   const boundaries = graphemeBoundaries(paragraph);
   return [...positions]
-    .filter((position) => boundaries.has(position) && !NEVER_FIRST.test(paragraph.slice(position)))
+    .filter((position) => boundaries.has(position))
+    .filter((position) => !NEVER_FIRST.test(paragraph.slice(position)))
+    .filter((position) => !POINT_AND_DIGIT.test(paragraph.slice(position - 1)))
     .toSorted((a, b) => a - b);
 }
 

@@ -5,14 +5,16 @@ import { AppError } from '../errors.ts';
 import { EXIT_CODES, UsageError } from './exit-codes.ts';
 import { VERSION } from './version.ts';
 
-const HELP = `Storybar ${VERSION}: story-style caption bars on photos.
+const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos.
 
   storybar serve                                   start the HTTP service
-  storybar render <image> --text <caption>         caption a picture, without a server
+  storybar render <asset> --text <caption>         caption a picture or a video, without a server
   storybar render --width <px> --height <px> ...   a transparent PNG with the bars alone
   storybar keys create --plan <name> [--name <n>]  make an API key; shown once
   storybar keys list                               all keys
   storybar keys suspend|resume|revoke <id>         change a key; takes effect at once
+
+  storybar doctor                                  check this installation
 
   storybar <command> --help tells more. Settings are described in docs/configuration.md.
 `;
@@ -21,6 +23,7 @@ const HELP = `Storybar ${VERSION}: story-style caption bars on photos.
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
+  doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
 };
 

@@ -1,18 +1,20 @@
 // `storybar render`: the renderer alone, with neither server nor store.
 
-import { writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type FormField, parseForm } from '../caption/form.ts';
 import { AppError } from '../errors.ts';
-import { type Captions, renderImage, renderOverlay, type Rendered } from '../index.ts';
+import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered } from '../index.ts';
+import { KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../media/sniff.ts';
 import { UsageError } from './exit-codes.ts';
+import { ProgressBar } from './progress-bar.ts';
 
-const HELP = `storybar render <image> --text <caption> [-o <file>]
-storybar render <image> --overlays '[{"text":"...","position":25}]' [-o <file>]
+const HELP = `storybar render <image or video> --text <caption> [-o <file>]
+storybar render <image or video> --overlays '[{"text":"...","position":25}]' [-o <file>]
 storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
--o -  writes the PNG to standard output.
+Images give a PNG, videos an MP4. -o -  writes a PNG to standard output.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -33,35 +35,43 @@ export async function renderCommand(args: string[]): Promise<void> {
     return;
   }
   const [asset, ...more] = positionals;
-  if (more.length > 0) throw new UsageError(`one image at a time, not also ${more.join(' ')}`);
-  const { output = defaultOutput(asset), ...formValues } = values;
+  if (more.length > 0) throw new UsageError(`one asset at a time, not also ${more.join(' ')}`);
+  const { output, ...formValues } = values;
   const fields = Object.entries(formValues).map(([name, value]): FormField => ({ name, value: String(value) }));
   const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
-  const rendered = await render(asset, canvas, overlays);
-  await deliver(rendered, output);
+  if (canvas) await deliver(await renderOverlay(canvas, overlays), output ?? 'overlay.png');
+  else if (asset === undefined) throw new UsageError('name an image or a video, or give --width and --height');
+  else if (await isVideo(asset)) await captionVideo(asset, overlays, output ?? outputBeside(asset, 'mp4'));
+  else await deliver(await renderImage(asset, overlays), output ?? outputBeside(asset, 'png'));
 }
 
-async function render(
-  asset: string | undefined,
-  canvas: { width: number; height: number } | undefined,
-  captions: Captions,
-): Promise<Rendered> {
-  if (canvas) return await renderOverlay(canvas, captions);
-  if (asset === undefined) throw new UsageError('name an image, or give --width and --height');
+async function isVideo(asset: string): Promise<boolean> {
+  const file = await open(asset).catch((error: unknown) => {
+    throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
+  });
   try {
-    return await renderImage(asset, captions);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR')) {
-      throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
-    }
-    throw error;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFF_LENGTH), 0, SNIFF_LENGTH, 0);
+    const format = sniff(buffer.subarray(0, bytesRead));
+    return format !== undefined && KIND_OF_FORMAT[format] === 'video';
+  } finally {
+    await file.close();
   }
 }
 
-function defaultOutput(asset: string | undefined): string {
-  if (asset === undefined) return 'overlay.png';
+async function captionVideo(asset: string, captions: Captions, output: string): Promise<void> {
+  if (output === '-') throw new UsageError('a video needs a file to be written to; give -o <file>');
+  if (path.resolve(asset) === path.resolve(output)) throw new UsageError('the output would overwrite the asset');
+  const bar = new ProgressBar(process.stderr);
+  const facts = await renderVideo(asset, output, captions, { onProgress: (progress) => bar.show(progress) }).finally(
+    () => bar.clear(),
+  );
+  const seconds = facts.durationSeconds.toFixed(1);
+  report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
+}
+
+function outputBeside(asset: string, extension: string): string {
   const { dir, name } = path.parse(asset);
-  return path.join(dir, `${name}-captioned.png`);
+  return path.join(dir, `${name}-captioned.${extension}`);
 }
 
 async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output: string): Promise<void> {
@@ -70,6 +80,10 @@ async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output
     return;
   }
   await writeFile(output, bytes);
+  report(`${output}: ${width}x${height}, ${bytes.length} bytes`, missingGlyphs);
+}
+
+function report(line: string, missingGlyphs: number): void {
   const missing = missingGlyphs > 0 ? `, ${missingGlyphs} characters without a font` : '';
-  process.stderr.write(`${output}: ${width}x${height}, ${bytes.length} bytes${missing}\n`);
+  process.stderr.write(`${line}${missing}\n`);
 }

@@ -39,7 +39,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     renderer,
     workArea,
     authenticator: new Authenticator(store),
-    deadlineMs: settings.deadlineSeconds * 1_000,
+    deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
     isClosing: () => closing,
     health: () => {
@@ -63,14 +63,15 @@ export async function serve(settings: Settings): Promise<RunningServer> {
 }
 
 function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
-  const images = new Crew({
-    // A worker inherits nothing of our environment, so no secret can leak through a broken decoder.
-    start: { file: process.execPath, args: [WORKER_FILE], env: {} },
-    workers: settings.workers,
-    maxWaiting: settings.queueLength,
-    onWorkerLost: (lost) => logger.warn({ exit: lost.exit }, 'render worker lost, replaced'),
-  });
-  return new LocalRenderer(images);
+  const crew = (kind: 'image' | 'video', workers: number): Crew =>
+    new Crew({
+      // A worker inherits nothing of our environment, so no secret can leak through a broken decoder.
+      start: { file: process.execPath, args: [WORKER_FILE, kind], env: {} },
+      workers,
+      maxWaiting: settings.queueLength,
+      onWorkerLost: (lost) => logger.warn({ kind, exit: lost.exit }, 'render worker lost, replaced'),
+    });
+  return new LocalRenderer({ image: crew('image', settings.workers), video: crew('video', settings.videoWorkers) });
 }
 
 async function greet(store: Store, url: string): Promise<void> {

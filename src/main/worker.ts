@@ -8,7 +8,10 @@ process.on('disconnect', () => process.exit(0));
 // Ctrl-C in a terminal reaches the whole process group; the server decides when a worker ends.
 process.on('SIGINT', () => undefined);
 
-runWorkerLoop({
-  send: (message: FromWorker) => process.send?.(message),
-  onMessage: (listener) => process.on('message', (message) => listener(message as ToWorker)),
-});
+await runWorkerLoop(
+  {
+    send: (message: FromWorker) => process.send?.(message),
+    onMessage: (listener) => process.on('message', (message) => listener(message as ToWorker)),
+  },
+  process.argv[2] === 'video' ? 'video' : 'image',
+);

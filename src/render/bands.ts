@@ -1,6 +1,6 @@
 import { layoutOverlays } from '../layout/layout.ts';
 import type { Band } from '../raster/band.ts';
-import type { Recipe } from './recipe.ts';
+import type { RecipeBase } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
 
@@ -12,7 +12,7 @@ export interface DrawnBands {
 
 /** The overlay's pixels: the same for every kind of output. */
 export async function drawBands(
-  recipe: Pick<Recipe, 'canvas' | 'overlays'>,
+  recipe: Pick<RecipeBase, 'canvas' | 'overlays'>,
   tools: RenderTools,
   watch: Stopwatch,
 ): Promise<DrawnBands> {

@@ -23,15 +23,12 @@ export interface ImageRecipe extends RecipeBase {
   readonly maxPixels: number;
 }
 
-export type Recipe = TransparentRecipe | ImageRecipe;
-
-/** What a caller may send; part of the plan. */
-export interface AssetLimits {
-  readonly imageBytes: number;
+/** How large a picture a caller may send; part of the plan. */
+export interface ImageLimits {
   readonly imagePixels: number;
 }
 
-export const DEFAULT_ASSET_LIMITS: AssetLimits = { imageBytes: 25_000_000, imagePixels: 50_000_000 };
+export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 
 // Ten times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
 const ATTEMPT_BASE_MS = 5_000;
@@ -41,11 +38,7 @@ export function composeTransparentRecipe(canvas: Size, overlays: readonly Overla
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas) };
 }
 
-export function composeImageRecipe(
-  probe: ImageProbe,
-  overlays: readonly Overlay[],
-  limits: Pick<AssetLimits, 'imagePixels'>,
-): ImageRecipe {
+export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay[], limits: ImageLimits): ImageRecipe {
   const canvas = { width: probe.width, height: probe.height };
   const pixels = canvas.width * canvas.height;
   if (pixels > limits.imagePixels) {

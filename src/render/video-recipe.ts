@@ -19,15 +19,14 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly credits: number;
 }
 
+/** How long, large and fast a video a caller may send; part of the plan. */
 export interface VideoLimits {
-  readonly videoBytes: number;
   readonly videoSeconds: number;
   readonly videoSide: number;
   readonly videoFps: number;
 }
 
 export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
-  videoBytes: 200_000_000,
   videoSeconds: 60,
   videoSide: 4_096,
   videoFps: 60,

@@ -4,7 +4,11 @@ export interface HealthReport {
   readonly status: 'ok' | 'starting';
   readonly version: string;
   readonly uptimeSeconds: number;
-  readonly renderer: { readonly images: CrewReport };
+  readonly renderer: {
+    readonly images: CrewReport;
+    readonly videos: CrewReport;
+    readonly codecs?: { readonly ffmpeg: string; readonly available: Readonly<Record<string, boolean>> } | undefined;
+  };
 }
 
 interface CrewReport {

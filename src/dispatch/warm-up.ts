@@ -1,0 +1,21 @@
+// The first render of a fresh process pays for loading fonts and libraries and for compiling code; pay before anyone waits.
+
+import { probeImage } from '../media/image.ts';
+import type { CodecInfo } from '../media/video/codecs.ts';
+import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
+import { renderOnImage, renderTransparent } from '../render/render.ts';
+import type { RenderTools } from '../render/renderer-tools.ts';
+
+export async function warmUpImages(tools: RenderTools): Promise<void> {
+  const overlays = [{ text: 'Storybar 🎬', position: null }];
+  const overlay = await renderTransparent(composeTransparentRecipe({ width: 1080, height: 1920 }, overlays), tools);
+  const recipe = composeImageRecipe(await probeImage(overlay.bytes), overlays, DEFAULT_IMAGE_LIMITS);
+  await renderOnImage(recipe, overlay.bytes, tools);
+}
+
+/** Also tells what the linked codecs can do. */
+export async function warmUpVideos(): Promise<CodecInfo> {
+  await Promise.all([import('../media/video/probe.ts'), import('../render/video.ts')]);
+  const { codecInfo } = await import('../media/video/codecs.ts');
+  return codecInfo();
+}

@@ -1,0 +1,57 @@
+// `storybar doctor`: what this installation is made of and whether it can do its work.
+
+import { parseArgs } from 'node:util';
+import { renderOverlay } from '../index.ts';
+import { codecInfo } from '../media/video/codecs.ts';
+import { FAMILIES } from '../raster/catalogue.ts';
+import { VERSION } from './version.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export async function doctorCommand(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help) {
+    process.stdout.write('storybar doctor [--json]: check this installation.\n');
+    return;
+  }
+  const findings = [about(), await captions(), ...videos()];
+  process.stdout.write(
+    values.json
+      ? `${JSON.stringify(findings)}\n`
+      : findings.map(({ what, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${detail}\n`).join(''),
+  );
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+function about(): Finding {
+  return {
+    what: 'storybar',
+    ok: true,
+    detail: `${VERSION} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
+  };
+}
+
+/** Draws one caption in many scripts: fonts, text engine and PNG writer at once. */
+async function captions(): Promise<Finding> {
+  const { missingGlyphs } = await renderOverlay({ width: 320, height: 320 }, 'Aа αא ع क ก 漢 あ 한 🎬');
+  const detail = `${FAMILIES.length} font families, ${missingGlyphs} of the sample characters missing`;
+  return { what: 'captions', ok: missingGlyphs === 0, detail };
+}
+
+function videos(): Finding[] {
+  const { ffmpeg, available } = codecInfo();
+  const names = Object.keys(available);
+  const absent = names.filter((name) => !available[name]);
+  const detail = absent.length === 0 ? names.join(', ') : `missing ${absent.join(', ')}`;
+  return [
+    { what: 'ffmpeg', ok: true, detail: ffmpeg },
+    { what: 'codecs', ok: absent.length === 0, detail },
+  ];
+}

@@ -1,0 +1,42 @@
+// One line on a terminal that tells how far a video is; nothing where nobody looks.
+
+import type { WriteStream } from 'node:tty';
+
+export interface Progress {
+  readonly frames: number;
+  readonly totalFrames: number;
+}
+
+const WIDTH = 30;
+const REDRAW_MS = 100;
+
+export class ProgressBar {
+  readonly #terminal: WriteStream;
+  readonly #started = performance.now();
+  #drawnAt = 0;
+
+  constructor(terminal: WriteStream) {
+    this.#terminal = terminal;
+  }
+
+  show(progress: Progress): void {
+    const now = performance.now();
+    if (!this.#terminal.isTTY || now - this.#drawnAt < REDRAW_MS) return;
+    this.#drawnAt = now;
+    this.#terminal.write(`\r\u001b[K${progressLine(progress, (now - this.#started) / 1_000)}`);
+  }
+
+  clear(): void {
+    if (this.#terminal.isTTY) this.#terminal.write('\r\u001b[K');
+  }
+}
+
+export function progressLine({ frames, totalFrames }: Progress, seconds: number): string {
+  const share = totalFrames > 0 ? Math.min(1, frames / totalFrames) : 0;
+  const filled = Math.round(share * WIDTH);
+  const rate = seconds > 0 ? frames / seconds : 0;
+  const left = rate > 0 ? Math.ceil(Math.max(0, totalFrames - frames) / rate) : 0;
+  const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+  const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
+  return `${bar} ${Math.round(share * 100)} %  ${Math.round(rate)} fps  ${clock} left`;
+}

@@ -1,0 +1,32 @@
+// From what was asked, what was sent and what is allowed, to the recipe of a render.
+
+import type { Overlay } from '../caption/overlay.ts';
+import type { Size } from '../layout/geometry.ts';
+import type { ImageProbe } from '../media/image.ts';
+import type { VideoProbe } from '../media/video/probe.ts';
+import {
+  composeImageRecipe,
+  composeTransparentRecipe,
+  type ImageLimits,
+  type ImageRecipe,
+  type TransparentRecipe,
+} from './recipe.ts';
+import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-recipe.ts';
+
+export type AssetProbe = ImageProbe | VideoProbe;
+export type AssetLimits = ImageLimits & VideoLimits;
+export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
+
+/** What the captions go on: an asset, or an empty canvas. */
+export type Ground = AssetProbe | ({ readonly kind: 'canvas' } & Size);
+
+export function composeRecipe(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
+  switch (ground.kind) {
+    case 'canvas':
+      return composeTransparentRecipe({ width: ground.width, height: ground.height }, overlays);
+    case 'image':
+      return composeImageRecipe(ground, overlays, limits);
+    case 'video':
+      return composeVideoRecipe(ground, overlays, limits);
+  }
+}
