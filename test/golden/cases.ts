@@ -21,6 +21,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     'We left at four in the morning, missed the first ferry, ate cold pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it all again tomorrow!!',
     { width: 540, height: 540 },
   ),
+  caption('latin-long-words', '#thelongestsummerholidayofmywholelife is over: https://example.com/albums/2024/lake'),
   caption('latin-accents', 'Ångström, Čeština, Żółć, Đặng Thị Ốc ẵm gà: “¿Qué?”'),
   caption('emoji-line-end', 'First swim of the year, finally 🏊🏽‍♀️\nsee you all out there tomorrow ❤️'),
   caption('emoji-kinds', '😀 👍🏿 👨‍👩‍👧‍👦 🏳️‍🌈 🇯🇵 🏴󠁧󠁢󠁳󠁣󠁴󠁿 #️⃣ 🧑‍🚀 ❤️‍🔥 ☕️'),
@@ -34,8 +35,9 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('korean', '오늘 날씨가 정말 좋네요! 친구들과 함께 바닷가에서 커피를 마셨어요'),
   caption('devanagari', 'आज मौसम बहुत अच्छा है, दोस्तों के साथ समुद्र किनारे सूर्यास्त की प्रतीक्षा'),
   caption('tamil', 'இன்று வானிலை மிகவும் நன்றாக இருக்கிறது, நண்பர்களுடன் கடற்கரையில்'),
+  caption('burmese', 'ဒီနေ့ရာသီဥတုသာယာတယ် သူငယ်ချင်းတွေနဲ့အတူပင်လယ်ကမ်းခြေကိုသွားကြမယ်'),
   caption('tibetan', 'བཀྲ་ཤིས་བདེ་ལེགས། བསྒྲུབས་པའི་རྫོགས་ཆེན། ཧཱུྃ་བཛྲ་གུ་རུ་པདྨ་སིདྡྷི'),
-  caption('mixed-bidi', 'הסרט "Blade Runner 2049" הכי טוב 🎬 בעולם\nThe word سلام means peace (and שלום too)'),
+  caption('mixed-bidi', 'הסרט "Blade Runner 2049" הכי טוב 🏆 בעולם\nThe word سلام means peace (and שלום too)'),
   overlays('edges', STORY, ['Touches the top', 0], ['Right in the middle', 50], ['Touches the bottom', 100]),
   overlays(
     'default-positions',
@@ -50,13 +52,13 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     'landscape',
     LANDSCAPE,
     ['A landscape frame takes its size from its height', 25],
-    ['so that bars stay slim 🎥', 75],
+    ['so that bars stay slim 🌻', 75],
   ),
   caption('tiny', 'Hi', { width: 16, height: 16 }),
-  caption('shrunk', 'A banner is wide and low, so that a caption of several lines\nmust shrink\nuntil it fits', {
-    width: 540,
-    height: 70,
-  }),
+  caption(
+    'shrunk',
+    'Twenty lines\ndo\nnot\nfit,\nso\nthe\nletters\nshrink\nuntil\nall\nof\nthem\nare\ninside\nthe\nframe\n🎈\none\nmore\ndone',
+  ),
 ];
 
 function caption(name: string, text: string, canvas: Size = POST): GoldenCase {

@@ -1,0 +1,75 @@
+// Pictures against pictures that a person has looked at. `npm run golden:update` draws them anew; nothing else writes them.
+
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cleanText } from '../src/caption/clean.ts';
+import { textFaults } from '../src/caption/overlays-field.ts';
+import { createRenderTools } from '../src/render/renderer-tools.ts';
+import { GOLDEN_CASES, type GoldenCase } from './golden/cases.ts';
+import { decodeGolden, renderGolden, SHARE_TOLERANCE, shareOfDifferentPixels } from './golden/picture.ts';
+
+const FOLDER = path.join(import.meta.dirname, 'golden');
+const tools = createRenderTools();
+
+function caseNamed(name: string): GoldenCase {
+  const found = GOLDEN_CASES.find((golden) => golden.name === name);
+  if (!found) throw new Error(`no golden case ${name}`);
+  return found;
+}
+
+describe('golden pictures', () => {
+  it.each(GOLDEN_CASES)('$name', async (golden) => {
+    const file = path.join(FOLDER, `${golden.name}.png`);
+    expect(existsSync(file), `test/golden/${golden.name}.png is missing: npm run golden:update, then look at it`).toBe(
+      true,
+    );
+    const drawn = await renderGolden(golden, tools);
+    expect(shareOfDifferentPixels(drawn, await decodeGolden(file))).toBeLessThanOrEqual(SHARE_TOLERANCE);
+  });
+
+  it('are all of a case that still exists', () => {
+    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.png'));
+    expect(files.toSorted()).toEqual(GOLDEN_CASES.map(({ name }) => `${name}.png`).toSorted());
+  });
+
+  it('show captions a caller could send, with no glyph missing', () => {
+    for (const { overlays } of GOLDEN_CASES) {
+      for (const { text } of overlays) {
+        expect(text).toBe(cleanText(text));
+        expect(textFaults(text, '#/text')).toEqual([]);
+        expect(tools.text.fontsFor(text).missingGlyphs).toBe(0);
+      }
+    }
+  });
+});
+
+describe('the tolerance', () => {
+  const ONE_LINE = caseNamed('latin-one-line');
+
+  it('lets the same picture pass', async () => {
+    const [first, second] = [await renderGolden(ONE_LINE, tools), await renderGolden(ONE_LINE, tools)];
+    expect(shareOfDifferentPixels(first, second)).toBe(0);
+  });
+
+  it.each([
+    ['a lost dot', 'latin-one-line', (text: string) => text.replace('k', 'l')],
+    ['a changed accent', 'latin-accents', (text: string) => text.replace('Č', 'Ċ')],
+    ['a lost full stop', 'latin-five-lines', (text: string) => text.replace('!!', '!')],
+    ['one letter for another', 'hebrew-digits-parentheses', (text: string) => text.replace('ה', 'ח')],
+    ['a vowel sign', 'devanagari', (text: string) => text.replace('मौसम', 'मोसम')],
+    ['another emoji', 'emoji-kinds', (text: string) => text.replace('👍🏿', '👍🏾')],
+  ])('notices %s', async (_name, name, change) => {
+    const golden = caseNamed(name);
+    const overlays = golden.overlays.map((overlay) => ({ ...overlay, text: change(overlay.text) }));
+    expect(overlays).not.toEqual(golden.overlays);
+    const changed = await renderGolden({ ...golden, overlays }, tools);
+    expect(shareOfDifferentPixels(changed, await renderGolden(golden, tools))).toBeGreaterThan(SHARE_TOLERANCE);
+  });
+
+  it('notices a bar that is one pixel off', async () => {
+    const moved = { ...ONE_LINE, overlays: ONE_LINE.overlays.map(({ text }) => ({ text, position: 50.2 })) };
+    const difference = shareOfDifferentPixels(await renderGolden(moved, tools), await renderGolden(ONE_LINE, tools));
+    expect(difference).toBeGreaterThan(SHARE_TOLERANCE);
+  });
+});
