@@ -2,7 +2,9 @@
 // cover what cameras do, these cover what cameras might do.
 
 import {
+  AV_CODEC_FLAG_FRAME_DURATION,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_LOG_QUIET,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
   AVMEDIA_TYPE_AUDIO,
@@ -25,6 +27,7 @@ import {
   CodecContext,
   FormatContext,
   Frame,
+  Log,
   Packet,
   Rational,
   type Stream,
@@ -73,6 +76,7 @@ function check(result: number): number {
 }
 
 export function makeClip(options: ClipOptions): void {
+  Log.setLevel(AV_LOG_QUIET);
   const output = new FormatContext();
   check(output.allocOutputContext2(null, options.container, options.path));
   for (const [name, value] of Object.entries(options.muxerOptions ?? {})) check(output.setOption(name, value));
@@ -98,7 +102,7 @@ function openPicture(options: ClipOptions): CodecContext {
   context.pixelFormat = avGetPixFmtFromName(options.pixelFormat);
   context.timeBase = new Rational(num, den);
   context.framerate = new Rational(30, 1);
-  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
+  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER, AV_CODEC_FLAG_FRAME_DURATION);
   const tags = options.tags;
   if (tags) {
     context.colorSpace = tags.space;
@@ -142,6 +146,10 @@ function encodePicture(output: FormatContext, context: CodecContext, track: Stre
       pts: BigInt(options.pts?.[index] ?? index),
       timeBase: context.timeBase,
     });
+    // Without the last frame's duration, the index would end before it.
+    frame.duration = BigInt(
+      (options.pts?.[index + 1] ?? (options.pts?.[index] ?? index) + 1) - (options.pts?.[index] ?? index),
+    );
     if (options.tags) {
       frame.colorSpace = options.tags.space;
       frame.colorRange = options.tags.range;

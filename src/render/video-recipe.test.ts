@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../errors.ts';
+import { UPRIGHT } from '../media/video/orientation.ts';
+import type { VideoProbe } from '../media/video/probe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from './video-recipe.ts';
+
+function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
+  const decoded = { width: 1280, height: 720 };
+  return {
+    kind: 'video',
+    format: 'mp4',
+    ...decoded,
+    durationSeconds: seconds,
+    claimedSeconds: seconds,
+    frameRate: 30,
+    hasAudio: false,
+    audio: null,
+    video: {
+      index: 0,
+      codec: 'h264',
+      decoder: 'h264',
+      timeBase: { num: 1, den: 30_000 },
+      start: 0,
+      lastStart: seconds - 1 / 30,
+      end: seconds,
+      frames: seconds * 30,
+      bitRate: 4_000_000,
+      decoded,
+      square: decoded,
+      orientation: UPRIGHT,
+      pixelFormat: 'yuv420p',
+      tags: { matrix: 'bt709', primaries: 'bt709', transfer: 'sdr', range: 'limited' },
+      interlaced: false,
+      peakNits: 1_000,
+      needsDolbyVision: false,
+    },
+    ...changes,
+  };
+}
+
+const OVERLAYS = [{ text: 'Hi', position: null }];
+
+function refusal(changes: Partial<VideoProbe>): AppError {
+  try {
+    composeVideoRecipe(probe(changes), OVERLAYS, DEFAULT_VIDEO_LIMITS);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('composeVideoRecipe', () => {
+  it('is frozen, plain JSON', () => {
+    const recipe = composeVideoRecipe(probe(), OVERLAYS, DEFAULT_VIDEO_LIMITS);
+    expect(JSON.parse(JSON.stringify(recipe))).toEqual(recipe);
+    expect(Object.isFrozen(recipe)).toBe(true);
+    expect(recipe.canvas).toEqual({ width: 1280, height: 720 });
+  });
+
+  it.each([
+    [0.5, 1],
+    [5, 1],
+    [5.2, 2],
+    [10, 2],
+    [12, 3],
+    [60, 12],
+  ])('%f seconds cost %i credits', (seconds, credits) => {
+    expect(composeVideoRecipe(probe({}, seconds), OVERLAYS, DEFAULT_VIDEO_LIMITS).credits).toBe(credits);
+  });
+
+  it('names limit and actual when something is too much', () => {
+    expect(refusal({ width: 4_100 })).toMatchObject({
+      code: 'asset_dimensions_too_large',
+      limit: { limit: 4_096, actual: 4_100 },
+    });
+    expect(refusal({ claimedSeconds: 61 })).toMatchObject({ code: 'asset_too_long', limit: { limit: 60, actual: 61 } });
+    expect(refusal({ frameRate: 120 })).toMatchObject({
+      code: 'asset_frame_rate_too_high',
+      limit: { limit: 60, actual: 120 },
+    });
+  });
+
+  it('allows for how phones measure: 60.06 frames, 60.1 seconds', () => {
+    const measured = probe({ frameRate: 60.06, claimedSeconds: 60.1 });
+    expect(() => composeVideoRecipe(measured, OVERLAYS, DEFAULT_VIDEO_LIMITS)).not.toThrow();
+  });
+});

@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Overlay } from '../../src/caption/overlay.ts';
+import type { Band } from '../../src/raster/band.ts';
+import { drawBands } from '../../src/render/bands.ts';
+import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
+import { makeClip, PLAIN_TAGS } from './clip.ts';
+import { BT709, distance, paintYuv, type Rgb } from './painting.ts';
+import { renderClip, workDirectory } from './render-clip.ts';
+
+const work = workDirectory();
+afterAll(() => work.remove());
+
+const BACKGROUND: Rgb = [180, 150, 110];
+const CANVAS = { width: 360, height: 640 };
+const OVERLAYS: readonly Overlay[] = [
+  { text: 'Hello 😀', position: 13 },
+  { text: 'odd rows', position: 41.3 },
+  { text: 'and the bottom edge', position: 100 },
+];
+
+function blended(band: Band, x: number, y: number): Rgb {
+  const at = ((y - band.top) * band.width + x) * 4;
+  const alpha = (band.pixels[at + 3] ?? 0) / 255;
+  const over = (channel: number) => (band.pixels[at + channel] ?? 0) * alpha + (BACKGROUND[channel] ?? 0) * (1 - alpha);
+  return [over(0), over(1), over(2)];
+}
+
+function luma([r, g, b]: Rgb): number {
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+describe('bars on video', () => {
+  it('are the pixels of the image bars, in their rows, and touch nothing else', async () => {
+    const path = work.path('flat.mp4');
+    makeClip({
+      path,
+      container: 'mp4',
+      codec: 'libx264',
+      pixelFormat: 'yuv420p',
+      ...CANVAS,
+      frames: 4,
+      paint: paintYuv(() => BACKGROUND, BT709),
+      tags: PLAIN_TAGS,
+      encoderOptions: { preset: 'ultrafast', qp: '2' },
+    });
+    const { clip } = await renderClip(path, work.path('bars.mp4'), OVERLAYS);
+    const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());
+    expect(drawn.bands).toHaveLength(3);
+    for (const frame of [clip.frames[2], clip.frames[3]]) {
+      if (frame === undefined) throw new Error('a frame is missing');
+      for (const band of drawn.bands) {
+        // Flat parts of the bar, first and last row included, at both edges of the picture. In brightness only: colour is
+        // shared between two rows.
+        for (const y of [band.top, band.top + 1, band.top + band.height - 1]) {
+          for (const x of [1, CANVAS.width - 2]) {
+            expect(Math.abs(luma(frame.rgb(x, y)) - luma(blended(band, x, y)))).toBeLessThanOrEqual(9);
+          }
+        }
+        // The rows next to it belong to the picture.
+        const outside = [band.top - 3, band.top + band.height + 2].filter((y) => y >= 0 && y < CANVAS.height);
+        for (const y of outside) expect(distance(frame.rgb(5, y), BACKGROUND)).toBeLessThanOrEqual(10);
+      }
+    }
+  });
+
+  it('keeps the colour of emoji and the white of the text', async () => {
+    const path = work.path('flat.mp4');
+    const { clip } = await renderClip(path, work.path('emoji.mp4'), OVERLAYS);
+    const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());
+    const [band] = drawn.bands;
+    const frame = clip.frames[0];
+    if (band === undefined || frame === undefined) throw new Error('nothing was drawn');
+    const distances: number[] = [];
+    for (let y = band.top + 4; y < band.top + band.height - 4; y += 1) {
+      for (let x = 4; x < CANVAS.width - 4; x += 1) {
+        const wanted = blended(band, x, y);
+        // Away from edges, where colour at half resolution cannot differ.
+        const flat = [-3, 3].every(
+          (step) =>
+            distance(blended(band, x + step, y), wanted) < 12 && distance(blended(band, x, y + step), wanted) < 12,
+        );
+        if (!flat) continue;
+        distances.push(distance(frame.rgb(x, y), wanted));
+      }
+    }
+    const mean = distances.reduce((sum, value) => sum + value, 0) / distances.length;
+    expect(distances.length).toBeGreaterThan(2_000);
+    expect(mean).toBeLessThan(4);
+    expect(distances.filter((value) => value > 24).length / distances.length).toBeLessThan(0.01);
+  });
+});

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import { sniff } from '../../src/media/sniff.ts';
+import { probeVideo } from '../../src/media/video/probe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { makeClip, PLAIN_TAGS } from './clip.ts';
+import { BT709, paintYuv } from './painting.ts';
+import { CAPTION, hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+
+const work = workDirectory();
+const GOOD = work.path('good.mp4');
+
+beforeAll(() => {
+  makeClip({
+    path: GOOD,
+    container: 'mp4',
+    codec: 'libx264',
+    pixelFormat: 'yuv420p',
+    width: 160,
+    height: 96,
+    frames: 60,
+    paint: paintYuv((x, y, frame) => [(x * 3 + frame * 5) % 256, (y * 5) % 256, 99], BT709),
+    tags: PLAIN_TAGS,
+    encoderOptions: { preset: 'ultrafast' },
+    muxerOptions: { movflags: 'faststart' },
+    audio: { codec: 'aac', seconds: 2, sampleRate: 44_100 },
+  });
+});
+afterAll(() => work.remove());
+
+/** The code a caller gets, from probe or recipe. */
+function refusal(path: string): { readonly code: string; readonly message: string; readonly limit: unknown } {
+  try {
+    const probe = probeVideo(path, 'mp4', { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+    composeVideoRecipe(probe, CAPTION, DEFAULT_VIDEO_LIMITS);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error(`${path} was accepted`);
+}
+
+function altered(name: string, change: (bytes: Buffer) => Buffer): string {
+  const path = work.path(name);
+  writeFileSync(path, change(readFileSync(GOOD)));
+  return path;
+}
+
+describe('hostile and damaged files', () => {
+  it('playlists and lists of files never reach the demuxer, and would not be followed', () => {
+    const playlist = Buffer.from(`#EXTM3U\n#EXTINF:5,\n${GOOD}\n`);
+    expect(sniff(playlist)).toBeUndefined();
+    expect(sniff(Buffer.from(`ffconcat version 1.0\nfile ${GOOD}\n`))).toBeUndefined();
+    const path = work.path('playlist.mp4');
+    writeFileSync(path, playlist);
+    expect(refusal(path).code).toBe('asset_undecodable');
+    const disguised = work.path('disguised.mp4');
+    writeFileSync(disguised, Buffer.concat([Buffer.from('\0\0\0\x10ftypisom\0\0\0\0'), playlist]));
+    expect(refusal(disguised).code).toBe('asset_undecodable');
+  });
+
+  it('another container under the name of MP4 is not decoded', () => {
+    const path = work.path('wav.mp4');
+    writeFileSync(path, Buffer.concat([Buffer.from('RIFF....WAVEfmt '), Buffer.alloc(5_000)]));
+    expect(refusal(path).code).toBe('asset_undecodable');
+  });
+
+  it('refuses ten hours in the header, a thousand frames a second and huge frames, naming limit and actual', () => {
+    const hours = altered('hours.mp4', (bytes) => {
+      const at = bytes.indexOf('mvhd');
+      bytes.writeUInt32BE(bytes.readUInt32BE(at + 16) * 36_000, at + 20);
+      return bytes;
+    });
+    expect(refusal(hours)).toMatchObject({ code: 'asset_too_long', limit: { limit: 60, actual: 36_000 } });
+
+    const fast = work.path('fast.mp4');
+    const shape = { container: 'mp4', codec: 'libx264', pixelFormat: 'yuv420p', tags: PLAIN_TAGS } as const;
+    makeClip({
+      ...shape,
+      path: fast,
+      width: 32,
+      height: 32,
+      paint: () => 80,
+      frames: 100,
+      timeBase: { num: 1, den: 1000 },
+    });
+    expect(refusal(fast)).toMatchObject({ code: 'asset_frame_rate_too_high', limit: { limit: 60, actual: 1000 } });
+
+    const wide = work.path('wide.mp4');
+    makeClip({ ...shape, path: wide, width: 4_128, height: 64, paint: () => 80, frames: 1 });
+    expect(refusal(wide)).toMatchObject({ code: 'asset_dimensions_too_large', limit: { limit: 4_096, actual: 4_128 } });
+    // The same file with a modest header: the bitstream gives it away.
+    const bytes = readFileSync(wide);
+    bytes.writeUInt16BE(160, bytes.lastIndexOf('avc1') + 28);
+    writeFileSync(wide, bytes);
+    expect(refusal(wide).code).toBe('asset_dimensions_too_large');
+  });
+
+  it('says what is wrong with files that hold nothing to show', () => {
+    const encrypted = work.path('encrypted.mp4');
+    makeClip({
+      path: encrypted,
+      container: 'mp4',
+      codec: 'libx264',
+      pixelFormat: 'yuv420p',
+      width: 64,
+      height: 64,
+      paint: () => 100,
+      muxerOptions: {
+        encryption_scheme: 'cenc-aes-ctr',
+        encryption_key: '76a6c65c5ea762046bd749a2e632ccbb',
+        encryption_kid: 'a7e61c373e219033c21091fa607bf3b8',
+      },
+    });
+    expect(refusal(encrypted).message).toContain('encrypted');
+    const garbage = altered('garbage.mp4', (bytes) => bytes.fill(0x55, bytes.indexOf('mdat') + 4));
+    expect(refusal(garbage).message).toContain('no frame of it can be decoded');
+    const empty = altered('empty.mp4', (bytes) => bytes.subarray(0, bytes.indexOf('mdat') + 20));
+    expect(refusal(empty).code).toBe('asset_undecodable');
+    const headless = altered('headless.mp4', (bytes) => bytes.subarray(0, 200));
+    expect(refusal(headless).code).toBe('asset_undecodable');
+  });
+
+  it('renders what there is of a clip that breaks off', async () => {
+    const path = altered('half.mp4', (bytes) => bytes.subarray(0, bytes.length * 0.6));
+    const { facts, clip } = await renderClip(path, work.path('half-out.mp4'));
+    expect(facts.frames).toBeGreaterThan(10);
+    expect(facts.frames).toBeLessThan(60);
+    expect(clip.frames.length).toBe(facts.frames);
+  });
+
+  it('survives random damage: every outcome is a video or a documented refusal', async () => {
+    let seed = 7;
+    const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
+    const outcomes = new Map<string, number>();
+    for (let round = 0; round < 60; round += 1) {
+      const path = altered('mutant.mp4', (bytes) => {
+        for (let hit = 0; hit < 12; hit += 1) bytes[random(bytes.length)] = random(256);
+        return bytes;
+      });
+      const outcome = await renderClip(path, work.path('mutant-out.mp4')).then(
+        () => 'rendered',
+        (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+      );
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    const documented = new Set([
+      'rendered',
+      'asset_undecodable',
+      'asset_too_long',
+      'asset_dimensions_too_large',
+      'asset_frame_rate_too_high',
+    ]);
+    expect([...outcomes.keys()].filter((outcome) => !documented.has(outcome))).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasSamples)('damaged real files (needs the sample media beside the repository)', () => {
+  const files = hasSamples ? readdirSync(sample('video_corrupt')).map((name) => `video_corrupt/${name}`) : [];
+  const videos = files.filter((name) => sniff(readFileSync(sample(name)).subarray(0, 256)) !== undefined);
+
+  it.each(videos)('%s is rendered or refused', async (name) => {
+    const readable = name.includes('mdat_too_long') || name.includes('missing_stsd');
+    const outcome = await renderClip(sample(name), work.path('corrupt-out.mp4')).then(
+      () => 'rendered',
+      (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+    );
+    expect(outcome).toBe(readable ? 'rendered' : 'asset_undecodable');
+  });
+});

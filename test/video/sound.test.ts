@@ -1,0 +1,85 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { type ClipOptions, makeClip, PLAIN_TAGS, readClip } from './clip.ts';
+import { BT709, GREY, paintYuv } from './painting.ts';
+import { hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+
+const work = workDirectory();
+afterAll(() => work.remove());
+
+function clip(name: string, changes: Partial<ClipOptions>): string {
+  const path = work.path(name);
+  makeClip({
+    path,
+    container: 'mp4',
+    codec: 'libx264',
+    pixelFormat: 'yuv420p',
+    width: 96,
+    height: 64,
+    frames: 30,
+    paint: paintYuv(() => GREY, BT709),
+    tags: PLAIN_TAGS,
+    encoderOptions: { preset: 'ultrafast' },
+    ...changes,
+  });
+  return path;
+}
+
+describe('sound', () => {
+  it.each([
+    ['aac', 'aac', 'mp4'],
+    ['libmp3lame', 'mp3', 'mp4'],
+  ] as const)('%s is copied packet for packet', async (encoder, codec, container) => {
+    const path = clip(`${encoder}.mp4`, { container, audio: { codec: encoder, seconds: 1, sampleRate: 44_100 } });
+    const source = readClip(path);
+    const { clip: rendered, probe } = await renderClip(path, work.path(`${encoder}-out.mp4`));
+    expect(probe.audio).toMatchObject({ codec, action: 'copy' });
+    expect(rendered.audio?.codec).toBe(codec);
+    expect(rendered.audio?.packets.map((packet) => packet.toString('base64'))).toEqual(
+      source.audio?.packets.map((packet) => packet.toString('base64')),
+    );
+    expect(rendered.audio?.start).toBeCloseTo(source.audio?.start ?? Number.NaN, 3);
+  });
+
+  it.each([
+    ['pcm_s16le', 'mov', 'libx264'],
+    ['libopus', 'webm', 'libvpx'],
+  ] as const)('%s becomes AAC of the same length', async (encoder, container, codec) => {
+    const options = codec === 'libvpx' ? { deadline: 'realtime', 'cpu-used': '8' } : { preset: 'ultrafast' };
+    const path = clip(`${encoder}.${container}`, {
+      container,
+      codec,
+      encoderOptions: options,
+      timeBase: container === 'webm' ? { num: 33, den: 1000 } : { num: 1, den: 30 },
+      audio: { codec: encoder, seconds: 1, sampleRate: 48_000 },
+    });
+    const { clip: rendered, probe } = await renderClip(path, work.path(`${encoder}-out.mp4`));
+    expect(probe.audio?.action).toBe('encode');
+    expect(rendered.audio?.codec).toBe('aac');
+    expect(Math.abs(rendered.seconds - probe.durationSeconds)).toBeLessThan(0.04);
+  });
+
+  it('none stays none', async () => {
+    const { clip: rendered, probe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
+    expect(probe.hasAudio).toBe(false);
+    expect(rendered.streams).toBe(1);
+  });
+});
+
+describe.skipIf(!hasSamples)('sound of real clips (needs the sample media beside the repository)', () => {
+  it.each([
+    ['video_real/streamioffmpeg__file_with_data_streams.mp4', 2],
+    ['video_mp4/media__sample_with_chapters.mp4', 2],
+    ['video_hdr/media__dolbyVision-hdr.MOV', 2],
+    ['video_mp4/wpt__text.mov', 1],
+  ])('%s: data, subtitle, chapter and cover tracks are dropped', async (name, streams) => {
+    const { clip: rendered } = await renderClip(sample(name), work.path('tracks.mp4'));
+    expect(rendered.streams).toBe(streams);
+  });
+
+  it('leaves out sound that cannot be read, and keeps the picture', async () => {
+    const path = sample('video_corrupt/media__sample_missing_stsd.mp4');
+    const { clip: rendered } = await renderClip(path, work.path('no-stsd.mp4'));
+    expect(rendered.audio).toBeUndefined();
+    expect(rendered.frames).toHaveLength(30);
+  });
+});

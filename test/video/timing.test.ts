@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
+import { BT709, GREY, paintYuv } from './painting.ts';
+import { hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+
+const work = workDirectory();
+afterAll(() => work.remove());
+
+function clip(name: string, changes: Partial<ClipOptions>): string {
+  const path = work.path(name);
+  makeClip({
+    path,
+    container: 'mp4',
+    codec: 'libx264',
+    pixelFormat: 'yuv420p',
+    width: 96,
+    height: 64,
+    paint: paintYuv((x, _, frame) => [(x * 2 + frame * 9) % 256, 90, 120], BT709),
+    tags: PLAIN_TAGS,
+    encoderOptions: { preset: 'ultrafast' },
+    ...changes,
+  });
+  return path;
+}
+
+describe('timing', () => {
+  it('keeps uneven timestamps to the tick, with B-frames on both sides', async () => {
+    const pts = [0, 17, 50, 51, 120, 121, 122, 300, 333, 366, 400, 1000, 1033, 1066];
+    const path = clip('vfr.mp4', { pts, timeBase: { num: 1, den: 1000 }, encoderOptions: { preset: 'medium' } });
+    const { clip: rendered, facts } = await renderClip(path, work.path('vfr-out.mp4'));
+    expect(rendered.frames.map(({ seconds }) => Math.round(seconds * 1000))).toEqual(pts);
+    expect(facts.frames).toBe(pts.length);
+  });
+
+  it('moves a clip that begins late to zero', async () => {
+    const path = clip('late.webm', {
+      container: 'webm',
+      codec: 'libvpx',
+      pts: [1000, 1033, 1066, 1100, 1133, 1166],
+      timeBase: { num: 1, den: 1000 },
+      encoderOptions: { deadline: 'realtime', 'cpu-used': '8' },
+    });
+    const { clip: rendered, probe } = await renderClip(path, work.path('late-out.mp4'));
+    expect(probe.video.start).toBeCloseTo(1, 2);
+    expect(rendered.frames[0]?.seconds).toBeCloseTo(0, 3);
+    expect(rendered.seconds).toBeCloseTo(0.2, 1);
+  });
+
+  it('reads fragmented files, whose header says nothing', async () => {
+    const path = clip('fragmented.mp4', { frames: 30, muxerOptions: { movflags: 'frag_keyframe+empty_moov' } });
+    const { clip: rendered, probe } = await renderClip(path, work.path('fragmented-out.mp4'));
+    expect(probe.durationSeconds).toBeCloseTo(1, 2);
+    expect(rendered.frames).toHaveLength(30);
+    expect(rendered.seconds).toBeCloseTo(1, 2);
+  });
+
+  it('reports progress and stops at a signal', async () => {
+    const path = clip('long.mp4', { frames: 240, width: 640, height: 360, paint: paintYuv(() => GREY, BT709) });
+    const seen: number[] = [];
+    const { facts } = await renderClip(path, work.path('progress.mp4'), undefined, {
+      onProgress: ({ frames, totalFrames }) => seen.push(frames / totalFrames),
+    });
+    expect(seen.at(-1)).toBe(1);
+    expect(facts.frames).toBe(240);
+    const controller = new AbortController();
+    const stopped = renderClip(path, work.path('stopped.mp4'), undefined, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    await expect(stopped).rejects.toThrow(/abort/iu);
+  });
+});
+
+describe.skipIf(!hasSamples)('timing of real clips (needs the sample media beside the repository)', () => {
+  it.each([
+    ['video_mp4/media__edit_list_positive_shift.mp4', 270, 10.006, 1],
+    ['video_mp4/media__sample_edit_list_only_preroll_sync_sample.mp4', 16, 0.534, 0],
+    ['video_fragmented/media__sample_partially_fragmented.mp4', 30, 1.156, 0.067],
+    ['video_real/metadataextrac__FLIR_Thermal.mp4', 84, 11.353, 0],
+    ['video_webm/wpt__rgb100.webm', 3, 0.6, 0],
+  ])('%s: %i frames, %f s', async (name, frames, seconds, firstAt) => {
+    const { clip: rendered, probe } = await renderClip(sample(name), work.path('sample.mp4'));
+    expect(rendered.frames).toHaveLength(frames);
+    expect(Math.abs(rendered.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
+    expect(rendered.frames[0]?.seconds).toBeCloseTo(firstAt, 2);
+  });
+});
