@@ -62,7 +62,11 @@ export async function startServer(environment: Readonly<Record<string, string>> 
       rmSync(dataDirectory, { recursive: true, force: true });
     },
   };
-  await until(() => health(server).then(({ renderer: { images } }) => images.ready === images.workers));
+  await until(() =>
+    health(server).then(
+      ({ renderer: { images, videos } }) => images.ready === images.workers && videos.ready === videos.workers,
+    ),
+  );
   return server;
 }
 
@@ -78,8 +82,20 @@ export async function health(server: Pick<RunningServer, 'url'>) {
   const response = await fetch(`${server.url}/health`);
   return (await response.json()) as {
     status: string;
-    renderer: { images: { workers: number; ready: number; busy: number; waiting: number; restarts: number } };
+    renderer: {
+      images: CrewHealth;
+      videos: CrewHealth;
+      codecs?: { ffmpeg: string; available: Record<string, boolean> };
+    };
   };
+}
+
+interface CrewHealth {
+  readonly workers: number;
+  readonly ready: number;
+  readonly busy: number;
+  readonly waiting: number;
+  readonly restarts: number;
 }
 
 /** Direct children, from the kernel. */

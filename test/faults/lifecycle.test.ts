@@ -26,9 +26,9 @@ describe('shutdown', () => {
   });
 
   it('leaves no worker behind when the server itself is killed', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '2' });
+    const server = await startServer({ STORYBAR_WORKERS: '2', STORYBAR_VIDEO_WORKERS: '1' });
     const workers = server.workerPids();
-    expect(workers).toHaveLength(2);
+    expect(workers).toHaveLength(3);
     server.signal('SIGKILL');
     await server.exited;
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));

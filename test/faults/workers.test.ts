@@ -1,5 +1,6 @@
 // Worker processes that are killed, freeze or lose their client, in the middle of a render.
 
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
@@ -25,8 +26,13 @@ async function begin(options: { signal?: AbortSignal } = {}): Promise<{ answer: 
   return { answer };
 }
 
+/** Only those for images: the others have nothing to do here. */
+function imageWorkers({ workerPids }: Pick<RunningServer, 'workerPids'>): number[] {
+  return workerPids().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0image\0'));
+}
+
 function killWorkers(signal: NodeJS.Signals): void {
-  for (const pid of server.workerPids()) process.kill(pid, signal);
+  for (const pid of imageWorkers(server)) process.kill(pid, signal);
 }
 
 describe('a worker that is killed', () => {
@@ -65,7 +71,7 @@ async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response
 
 it('replaces a worker that hangs, and the caller still gets the picture', async () => {
   await until(workersBack);
-  const [frozen = 0] = server.workerPids();
+  const [frozen = 0] = imageWorkers(server);
   const answer = (async () => {
     process.kill(frozen, 'SIGSTOP');
     return await post(server, form({ width: '64', height: '64', text: 'wait for it' }));
@@ -107,7 +113,7 @@ it('answers 503 at once when the queue is full', async () => {
 it('answers 504 when its own deadline passes', async () => {
   const hasty = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DEADLINE_SECONDS: '1' });
   try {
-    for (const pid of hasty.workerPids()) process.kill(pid, 'SIGSTOP');
+    for (const pid of imageWorkers(hasty)) process.kill(pid, 'SIGSTOP');
     const response = await post(hasty, form({ width: '64', height: '64', text: 'a' }));
     expect(await problemOf(response)).toMatchObject({ status: 504, code: 'deadline_exceeded' });
     await until(() => hasty.workDirectories().length === 0);

@@ -18,7 +18,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('latin-one-line', 'Sunday at the lake'),
   caption(
     'latin-five-lines',
-    'We left at four in the morning, missed the first ferry, ate cold pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it all again tomorrow!!',
+    'We left at four in the morning, missed the first ferry, ate old pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it again tomorrow!!!',
     { width: 540, height: 540 },
   ),
   caption('latin-long-words', '#thelongestsummerholidayofmywholelife is over: https://example.com/albums/2024/lake'),

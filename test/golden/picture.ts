@@ -41,9 +41,9 @@ export async function decodeGolden(file: string): Promise<RawImage> {
  * Fonts and Skia are pinned, so the same machine gives the same bytes. Another processor or a rebuilt library may round
  * the edge of a letter differently: a channel may be off by this much without counting ...
  */
-const CHANNEL_TOLERANCE = 40;
+const CHANNEL_TOLERANCE = 32;
 /** ... and this share of all pixels may be off by more. A lost accent, a letter or a shift by one pixel is well above. */
-export const SHARE_TOLERANCE = 0.0001;
+export const SHARE_TOLERANCE = 0.000_05;
 
 /** Share of pixels with any channel further off than the tolerance; pictures of different size have nothing in common. */
 export function shareOfDifferentPixels(a: RawImage, b: RawImage): number {

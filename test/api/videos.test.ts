@@ -1,0 +1,160 @@
+// Videos over HTTP: what comes back, and what happens to the processes behind it.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { makeClip, readClip } from '../video/clip.ts';
+
+let server: RunningServer;
+let folder: string;
+let clip: Buffer;
+let longClip: Buffer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-videos-'));
+  const make = (name: string, size: { width: number; height: number; frames: number }): Buffer => {
+    const file = path.join(folder, name);
+    const paint = (plane: number, x: number, y: number, frame: number): number =>
+      plane === 0 ? (x * 3 + y * 5 + frame * 7) % 220 : 128;
+    makeClip({ path: file, container: 'mp4', codec: 'libx264', pixelFormat: 'yuv420p', paint, ...size });
+    return readFileSync(file);
+  };
+  clip = make('clip.mp4', { width: 320, height: 240, frames: 12 });
+  longClip = make('long.mp4', { width: 1280, height: 720, frames: 240 });
+  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+}, 120_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const videosBusy = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.busy > 0);
+const videosReady = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.ready === 1);
+
+describe('a captioned video', () => {
+  it('comes back as an MP4 with its facts in the headers', async () => {
+    const response = await post(server, form({ asset: clip, text: 'Moving' }));
+    expect(response.status).toBe(200);
+    const body = Buffer.from(await response.arrayBuffer());
+    const id = response.headers.get('x-render-id') ?? '';
+    expect(response.headers.get('content-type')).toBe('video/mp4');
+    expect(response.headers.get('content-length')).toBe(String(body.length));
+    expect(response.headers.get('content-disposition')).toBe(`inline; filename="${id}.mp4"`);
+    expect(response.headers.get('x-source-type')).toBe('video');
+    expect(body.toString('latin1', 4, 8)).toBe('ftyp');
+    const file = path.join(folder, 'answer.mp4');
+    writeFileSync(file, body);
+    const read = readClip(file, 20);
+    expect(read).toMatchObject({ width: 320, height: 240, codec: 'h264', audio: undefined });
+    expect(read.frames).toHaveLength(12);
+  });
+
+  it('has the bar of an image of its size: 23 rows in the middle, black at 60 %', async () => {
+    const white = path.join(folder, 'white.mp4');
+    const paint = (plane: number): number => (plane === 0 ? 235 : 128);
+    makeClip({
+      path: white,
+      container: 'mp4',
+      codec: 'libx264',
+      pixelFormat: 'yuv420p',
+      width: 320,
+      height: 240,
+      frames: 3,
+      paint,
+    });
+    const response = await post(server, form({ asset: readFileSync(white), text: 'Moving' }));
+    const file = path.join(folder, 'bars.mp4');
+    writeFileSync(file, Buffer.from(await response.arrayBuffer()));
+    const [frame] = readClip(file).frames;
+    const brightness = (y: number): number => frame?.rgb(8, y)[1] ?? 0;
+    expect(brightness(120)).toBeGreaterThan(96);
+    expect(brightness(120)).toBeLessThan(108);
+    for (const outside of [40, 100, 140, 200]) expect(brightness(outside)).toBeGreaterThan(248);
+  });
+
+  it('does not make an image wait', async () => {
+    const video = post(server, form({ asset: longClip, text: 'slow' }));
+    await until(videosBusy);
+    const image = await post(server, form({ width: '64', height: '64', text: 'quick' }));
+    expect(image.status).toBe(200);
+    expect(await videosBusy()).toBe(true);
+    await image.arrayBuffer();
+    expect((await video).status).toBe(200);
+    await (await video).arrayBuffer();
+  });
+});
+
+describe('a video that cannot be rendered', () => {
+  it('answers 413 before the body when it is announced too large', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(
+      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 300000000\r\n` +
+        'content-type: multipart/form-data; boundary=x\r\n\r\n',
+    );
+    await until(() => answer.includes('"code"'));
+    socket.destroy();
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"code":"asset_too_large".*"limit":200000000,"actual":300000000/su);
+  });
+
+  it('answers 422 when it breaks off before its index', async () => {
+    const response = await post(server, form({ asset: clip.subarray(0, 200), text: 'a' }));
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
+  });
+});
+
+describe('a video worker', () => {
+  it('that is killed is replaced, and the caller still gets the video', async () => {
+    const before = (await health(server)).renderer.videos.restarts;
+    const answer = post(server, form({ asset: longClip, text: 'slow' }));
+    await until(videosBusy);
+    process.kill(videoWorker(), 'SIGKILL');
+    const response = await answer;
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+    expect((await health(server)).renderer.videos.restarts).toBe(before + 1);
+  });
+
+  it('stops, and its directory goes, when the client goes away', async () => {
+    await until(videosReady);
+    const client = new AbortController();
+    const answer = post(server, form({ asset: longClip, text: 'slow' }), { signal: client.signal });
+    answer.catch(() => undefined);
+    await until(videosBusy);
+    expect(server.workDirectories()).toHaveLength(1);
+    client.abort();
+    await until(() => videosBusy().then((isBusy) => !isBusy));
+    await until(() => server.workDirectories().length === 0);
+  });
+
+  it('ends with the server that is killed in the middle of a render', async () => {
+    const doomed = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+    const answer = post(doomed, form({ asset: longClip, text: 'slow' }));
+    answer.catch(() => undefined);
+    await until(() => health(doomed).then(({ renderer }) => renderer.videos.busy > 0));
+    const workers = doomed.workerPids();
+    doomed.signal('SIGKILL');
+    await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
+    rmSync(doomed.dataDirectory, { recursive: true, force: true });
+  });
+
+  function videoWorker(): number {
+    const pid = server
+      .workerPids()
+      .find((worker) => readFileSync(`/proc/${worker}/cmdline`, 'utf8').includes('\0video\0'));
+    if (pid === undefined) throw new Error('no video worker');
+    return pid;
+  }
+});
+
+it('tells in its health which codecs it has', async () => {
+  expect((await health(server)).renderer.codecs).toMatchObject({
+    ffmpeg: expect.any(String),
+    available: { 'encode libx264': true, 'decode h264': true },
+  });
+});
