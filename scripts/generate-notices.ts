@@ -41,6 +41,10 @@ export function generateNotices(): string {
     '',
     'sharp brings libvips (LGPL-3.0-or-later) as a shared library; @napi-rs/canvas brings Skia (BSD-3-Clause).',
     '',
+    'node-av brings FFmpeg built with GPL parts (libx264 among them) as a shared library: an installation that renders',
+    'videos is, as a whole, distributed under the terms of the GPL version 3. Our own code stays under Apache-2.0, which is',
+    'compatible with it. H.264 and AAC may need patent licences where you operate; that is for the operator to clear.',
+    '',
   ].join('\n');
 }
 
