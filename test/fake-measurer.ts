@@ -6,15 +6,15 @@ import type { Extent, Measurer, Run } from '../src/layout/measurer.ts';
 
 const NO_ADVANCE = /[\p{M}\p{Cf}]/u;
 
-export const FAKE_ASCENT = 0.75;
-export const FAKE_DESCENT = 0.2;
+const ASCENT = 0.75;
+const DESCENT = 0.2;
 
 export const fakeMeasurer: Measurer = {
   measure(run: Run, fontSize: number): Extent {
     const ems = graphemes(run.text).map((grapheme) => (run.kind === 'emoji' ? 1 : letters(grapheme) / 2));
     const width = ems.reduce((sum, em) => sum + em, 0) * fontSize;
     if (run.kind === 'emoji') return { width, ascent: 0, descent: 0 };
-    return { width, ascent: FAKE_ASCENT * fontSize, descent: FAKE_DESCENT * fontSize };
+    return { width, ascent: ASCENT * fontSize, descent: DESCENT * fontSize };
   },
 };
 

@@ -192,7 +192,7 @@ describe('beside an independent paragraph engine', () => {
     // One in a hundred ends a line elsewhere: with the slack, another word just fits the balanced width. No other reason was
     // found in 1,000.
     const different = results.filter(({ sameLines }) => !sameLines).map(({ text }) => text);
-    expect(different.length, different.join('\n')).toBeLessThanOrEqual(COUNT / 50);
+    expect(different.slice(COUNT / 50)).toEqual([]);
   });
 
   it('a closing mark after a space differs on purpose: UAX #14 (LB13) keeps it with its word, ICU lets it start a line', () => {

@@ -54,7 +54,14 @@ describe('lines', () => {
 
 describe('a word longer than the line', () => {
   it('breaks between characters', () => {
+    expect(shown('abcdefgh', 4)).toEqual(['abcd', 'efgh']);
     expect(shown('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+  });
+
+  it('breaks into even pieces, without a letter left over', () => {
+    expect(shown('abcdefghijklmnopqrstu', 20)).toEqual(['abcdefghijk', 'lmnopqrstu']);
+    const lines = shown('a'.repeat(180), 38);
+    expect(lines.map(({ length }) => length)).toEqual([36, 36, 36, 36, 36]);
   });
 
   it('never breaks inside one', () => {
@@ -68,7 +75,8 @@ describe('a word longer than the line', () => {
   });
 
   it('starts on a line of its own only if it must', () => {
-    expect(shown('a bcdefghij', 6)).toEqual(['a', 'bcdefg', 'hij']);
+    expect(shown('aa bcdefghij', 6)).toEqual(['aa', 'bcdef', 'ghij']);
+    expect(shown('a bcdefgh', 6)).toEqual(['a bcde', 'fgh']);
   });
 });
 
@@ -151,7 +159,7 @@ describe('runs', () => {
 
   it.each([
     ['Hebrew', 'שלום עולם', ['<שלום עולם']],
-    ['a number in Hebrew', 'בשעה 18:45 שם', ['<' + ' שם', '18:45', '<בשעה ']],
+    ['a number in Hebrew', 'בשעה 18:45 שם', ['< שם', '18:45', '<בשעה ']],
     ['Latin in Hebrew', 'הסרט Blade Runner טוב', ['< טוב', 'Blade Runner', '<הסרט ']],
     ['number and Latin in Hebrew', 'שלום 123 abc', ['abc', '< ', '123', '<שלום ']],
     ['Hebrew in Latin', 'the word שלום is', ['the word ', '<שלום', ' is']],

@@ -22,6 +22,9 @@ const HYPHEN = '-';
 const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
 
+/** How far between even pieces and full lines a word too long for a line may be cut, best first. */
+const EVENNESS = [0.1, 0.4];
+
 /** How often a line that shaping made wider than the sum of its segments is wrapped again, a little narrower. */
 const REFITS = 4;
 
@@ -77,6 +80,17 @@ function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: M
   const whole = measurePiece(text, fontSize, measurer);
   if (whole.width <= maxWidth) return [whole];
   const clusters = graphemes(text);
+  const fullest = cut(clusters, maxWidth, fontSize, measurer);
+  // Even pieces of as many, instead of full lines and a letter left over.
+  const even = whole.width / fullest.length;
+  for (const share of EVENNESS) {
+    const pieces = cut(clusters, even + share * (maxWidth - even), fontSize, measurer);
+    if (pieces.length === fullest.length) return pieces;
+  }
+  return fullest;
+}
+
+function cut(clusters: readonly string[], maxWidth: number, fontSize: number, measurer: Measurer): FittedPiece[] {
   const pieces: FittedPiece[] = [];
   let from = 0;
   while (from < clusters.length) {

@@ -31,6 +31,14 @@ describe('wrapBalanced', () => {
     ]);
   });
 
+  it('leaves no orphan behind a word that sets the width', () => {
+    expect(wrap([30, 8, 8, 8, 5], 31)).toEqual([[30], [8, 8], [8, 5]]);
+  });
+
+  it('takes no word down to a long last one, which is no orphan', () => {
+    expect(wrap([8, 8, 30], 40)).toEqual([[8, 8], [30]]);
+  });
+
   it('evens out three lines', () => {
     expect(
       wrap(

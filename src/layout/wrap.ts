@@ -1,4 +1,5 @@
-// Lines from measured segments: greedy first, then as narrow as the same number of lines allows, which balances them.
+// Lines from measured segments: greedy first, then as narrow as the same number of lines allows, which balances them, and
+// without a lonely last word.
 
 export interface Segment {
   /** Range in the paragraph, trailing spaces included. */
@@ -34,7 +35,23 @@ export function wrapBalanced(segments: readonly Segment[], maxWidth: number): Li
       tooNarrow = middle;
     }
   }
-  return best;
+  return withoutOrphan(segments, best, maxWidth);
+}
+
+/** A word alone on the last line gets company from the line before, if both then fit and are more even. */
+function withoutOrphan(segments: readonly Segment[], lines: readonly LineRange[], maxWidth: number): LineRange[] {
+  const [before, last] = lines.slice(-2);
+  if (!before || !last || last.first < last.last || before.first === before.last) return [...lines];
+  const shorter = { ...before, last: before.last - 1 };
+  const longer = { ...last, first: before.last };
+  const gapBetween = (a: LineRange, b: LineRange): number => Math.abs(widthOf(segments, a) - widthOf(segments, b));
+  const better = widthOf(segments, longer) <= maxWidth && gapBetween(shorter, longer) < gapBetween(before, last);
+  return better ? [...lines.slice(0, -2), shorter, longer] : [...lines];
+}
+
+function widthOf(segments: readonly Segment[], { first, last }: LineRange): number {
+  const full = segments.slice(first, last + 1).reduce((sum, { width, spaceWidth }) => sum + width + spaceWidth, 0);
+  return full - (segments[last]?.spaceWidth ?? 0);
 }
 
 function wrapGreedy(segments: readonly Segment[], maxWidth: number): LineRange[] {

@@ -15,6 +15,8 @@ describe('a file is what its bytes say', () => {
     ['mov', bytes([0, 0, 0, 20], 'ftypqt  ')],
     ['mov', bytes([0, 0, 0, 8], 'wide')],
     ['webm', ebml('webm')],
+    // The same with its length written in two bytes, as some writers do.
+    ['webm', bytes([0x1a, 0x45, 0xdf, 0xa3, 0x40, 0x20, 0x42, 0x86, 0x81, 1, 0x42, 0x82, 0x40, 0x04], 'webm')],
     [undefined, ebml('matroska')],
     [undefined, bytes([0, 0, 0, 24], 'ftypavif')],
     [undefined, bytes([0, 0, 0, 24], 'ftypheic')],

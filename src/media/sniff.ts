@@ -60,8 +60,18 @@ function sniffIsoMedia(head: Buffer): AssetFormat | undefined {
 function isWebm(head: Buffer): boolean {
   const at = head.indexOf(EBML_DOCTYPE, 4);
   if (at < 0) return false;
-  const length = (head[at + 2] ?? 0) & 0x7f;
-  return head.toString('latin1', at + 3, at + 3 + length).replace(/\0+$/u, '') === 'webm';
+  const { value: length, size } = variableInteger(head, at + EBML_DOCTYPE.length);
+  const start = at + EBML_DOCTYPE.length + size;
+  return head.toString('latin1', start, start + length).replace(/\0+$/u, '') === 'webm';
+}
+
+/** EBML writes a number in one to eight bytes; the leading zeros of the first say how many follow. */
+function variableInteger(head: Buffer, at: number): { value: number; size: number } {
+  const first = head[at] ?? 0;
+  const size = Math.clz32(first) - 23;
+  let value = first & (0xff >> size);
+  for (let index = 1; index < size; index += 1) value = value * 256 + (head[at + index] ?? 0);
+  return { value, size };
 }
 
 function ascii(head: Buffer, at: number): string {

@@ -19,7 +19,6 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption(
     'latin-five-lines',
     'We left at four in the morning, missed the first ferry, ate old pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it again tomorrow!!!',
-    { width: 540, height: 540 },
   ),
   caption('latin-long-words', '#thelongestsummerholidayofmywholelife is over: https://example.com/albums/2024/lake'),
   caption('latin-accents', 'Ångström, Čeština, Żółć, Đặng Thị Ốc ẵm gà: “¿Qué?”'),
@@ -44,8 +43,8 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     STORY,
     ['First at 50', null],
     ['Second at 60', null],
-    ['Third at 70\nin two lines', null],
-    ['Fourth gives way', null],
+    ['Third would be at 70,\nbut with four lines\nit has to move\ndown a little', null],
+    ['and the fourth gives way', null],
   ),
   overlays('overlapping', POST, ['Below, drawn first', 46], ['Above, drawn last 🍀', 54]),
   overlays(
