@@ -38,7 +38,7 @@ describe('golden pictures', () => {
       for (const { text } of overlays) {
         expect(text).toBe(cleanText(text));
         expect(textFaults(text, '#/text')).toEqual([]);
-        expect(tools.text.fontsFor(text).missingGlyphs).toBe(0);
+        expect(tools.text.drawable(text).missingGlyphs).toBe(0);
       }
     }
   });

@@ -11,7 +11,7 @@ import { graphemes } from '../src/caption/graphemes.ts';
 import { splitByKind } from '../src/layout/emoji.ts';
 import { analyseParagraph, layoutParagraph, type Line } from '../src/layout/paragraph.ts';
 import { style } from '../src/layout/style.ts';
-import type { CaptionFonts } from '../src/raster/font-index.ts';
+import { type CaptionFonts, FontIndex } from '../src/raster/font-index.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
 
 const EM = 20;
@@ -147,6 +147,7 @@ function sorted(lines: readonly string[]): string {
 
 describe('beside an independent paragraph engine', () => {
   const engine = new TextEngine();
+  const fonts = new FontIndex();
   let oracle: Oracle;
 
   beforeAll(async () => {
@@ -159,7 +160,7 @@ describe('beside an independent paragraph engine', () => {
     const lines = layoutParagraph(analyseParagraph(text), WRAP_WIDTH, EM, engine.measurerFor(text));
     const widest = Math.max(...lines.map(({ width }) => width));
     const ours = ourLines(lines);
-    const paragraph = oracle.paragraph(text, engine.fontsFor(text));
+    const paragraph = oracle.paragraph(text, fonts.fontsFor(text));
     paragraph.layout(WRAP_WIDTH);
     const sameCount = paragraph.getNumberOfLines() === ours.length;
     let theirs: string[] = [];
@@ -198,7 +199,7 @@ describe('beside an independent paragraph engine', () => {
   it('a closing mark after a space differs on purpose: UAX #14 (LB13) keeps it with its word, ICU lets it start a line', () => {
     const text = 'Bonjour !';
     expect(analyseParagraph(text).breaks).toEqual([text.length]);
-    const paragraph = oracle.paragraph(text, engine.fontsFor(text));
+    const paragraph = oracle.paragraph(text, fonts.fontsFor(text));
     paragraph.layout(WRAP_WIDTH);
     const lines = theirLines(paragraph, text, paragraph.getLongestLine() - 1);
     paragraph.delete();

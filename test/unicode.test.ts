@@ -126,7 +126,7 @@ describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent
         cleanText(text) !== text ||
         graphemes(text).length !== 1 ||
         !isEmoji(text) ||
-        engine.fontsFor(text).missingGlyphs > 0 ||
+        engine.drawable(text).missingGlyphs > 0 ||
         Math.abs(widthOf(text) - one) > 0.01,
     );
     expect(wrong.map(hexOf)).toEqual([]);
@@ -208,7 +208,7 @@ describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../sha
     const [script = '', , , tester = '', specimen = ''] = line.split('\t');
     return { script, text: cleanText(`${tester} ${specimen}`) };
   });
-  const missing = samples.filter(({ text }) => engine.fontsFor(text).missingGlyphs > 0);
+  const missing = samples.filter(({ text }) => engine.drawable(text).missingGlyphs > 0);
   const covered = samples.filter((sample) => !missing.includes(sample));
 
   it('has a font, or is known not to have one', () => {
@@ -217,7 +217,7 @@ describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../sha
   });
 
   it(`draws a letter, never a box, for every character of the ${covered.length} scripts that have`, () => {
-    expect(engine.fontsFor('\u0378').missingGlyphs).toBe(1);
+    expect(engine.drawable('\u0378').missingGlyphs).toBe(1);
     const box = draw('\u0378');
     expect(hasInk(box)).toBe(true);
     expect(isSame(draw('\u0379'), box)).toBe(true);

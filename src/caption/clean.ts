@@ -1,7 +1,7 @@
 // What a caller typed -> what is drawn. Cleaning never changes a visible character: it normalises, and drops what has no
 // picture (controls) or could make the text read differently from what was sent (bidi overrides).
 
-const LINE_ENDS = /\r\n?|[\u2028\u2029\u0085\u000b\u000c]/gu;
+const LINE_ENDS = /\r\n?|[\u2028\u2029]/gu;
 const TABS = /\t/gu;
 // C0 and C1 except LF; embeddings and overrides; byte-order mark; interlinear anchors; noncharacters.
 const DROPPED = /[\0-\t\v-\u001f\u007f-\u009f\u202a-\u202e\ufeff\ufff9-\ufffb\p{Noncharacter_Code_Point}]/gu;

@@ -35,10 +35,3 @@ describe('graphemes', () => {
     expect(graphemes(text).join('')).toBe(text);
   });
 });
-
-describe('countGraphemes', () => {
-  it('stops just past the limit it is given', () => {
-    expect(countGraphemes('abc', 3)).toBe(3);
-    expect(countGraphemes('a'.repeat(1_000_000), 3)).toBe(4);
-  });
-});

@@ -116,7 +116,7 @@ describe('a caption too tall for the canvas', () => {
     expect(block(column(17), 1080, 1080).fontSize).toBeLessThan(51.84);
   });
 
-  it('goes below the floor of 8 px rather than losing lines', () => {
+  it('shrinks below what can be read rather than losing lines', () => {
     const { fontSize, height, lines } = block(column(90), 400, 400);
     expect(lines).toHaveLength(90);
     expect(height).toBeLessThanOrEqual(400);

@@ -32,11 +32,8 @@ export function layoutCaption(text: string, canvas: Size, scale: Scale, measurer
 
   const wanted = blockAt(scale.fontSize);
   if (fits(wanted)) return wanted;
-  // Below the floor nothing is legible, but cutting text off would be worse.
-  const [low, high] = fits(blockAt(scale.floorFontSize))
-    ? [scale.floorFontSize, scale.fontSize]
-    : [SMALLEST_FONT, scale.floorFontSize];
-  const best = largestFitting(blockAt, fits, low, high);
+  // Below about 8 px nothing can be read, but cutting text off would be worse.
+  const best = largestFitting(blockAt, fits, SMALLEST_FONT, scale.fontSize);
   return best.height <= canvas.height ? best : { ...best, height: canvas.height };
 }
 

@@ -8,8 +8,6 @@ const LINE_HEIGHT = 1.2;
 const PADDING = 0.4;
 /** Captions wrap inside this share of the width. */
 const WRAP_SHARE = 0.92;
-/** Below this a shrunk caption can no longer be read. */
-const SHRINK_FLOOR_PX = 8;
 
 /** Where the baseline sits below the middle of its line: half the capital height, so capitals are centred. */
 const BASELINE_BELOW_MIDDLE = 0.3635;
@@ -23,7 +21,6 @@ export const BAR_ALPHA = 0.6;
 /** The sizes of one canvas, in pixels; everything else scales with `fontSize`. */
 export interface Scale {
   readonly fontSize: number;
-  readonly floorFontSize: number;
   readonly wrapWidth: number;
 }
 
@@ -36,10 +33,8 @@ export const style = {
 } as const;
 
 export function scaleFor(canvas: Size): Scale {
-  const fontSize = FONT_SHARE * Math.min(canvas.width, canvas.height);
   return {
-    fontSize,
-    floorFontSize: Math.min(SHRINK_FLOOR_PX, fontSize),
+    fontSize: FONT_SHARE * Math.min(canvas.width, canvas.height),
     wrapWidth: WRAP_SHARE * canvas.width,
   };
 }

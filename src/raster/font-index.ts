@@ -13,12 +13,19 @@ export interface CaptionFonts {
   /** In the order they are asked; every caption has the main face first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
-  /** User-perceived characters that no font can draw. */
+}
+
+export interface DrawableCaption {
+  /** The caption with an empty box for every character that no font can draw. */
+  readonly text: string;
+  /** How many user-perceived characters that concerned. */
   readonly missingGlyphs: number;
 }
 
 /** Shaping controls and spaces need no glyph of their own. */
 const NEEDS_NO_GLYPH = /^[\s\p{Default_Ignorable_Code_Point}]$/u;
+const MARK = /^\p{M}$/u;
+const BOX = '\u25a1';
 
 interface IndexedFamily {
   readonly family: FontFamily;
@@ -30,29 +37,42 @@ export class FontIndex {
   readonly #emoji = indexed(EMOJI);
   readonly #files = new Map<string, readonly FontFile[]>();
 
+  /** A box of ours, not a font's idea of one: those differ, and some spell out what is missing. */
+  drawable(caption: string): DrawableCaption {
+    let missingGlyphs = 0;
+    const drawable = graphemes(caption).map((grapheme) => {
+      const families = isEmoji(grapheme) ? [this.#emoji] : this.#families;
+      const missing = new Set(
+        drawnPoints(grapheme).filter((point) => !families.some((family) => covers(family, [point]))),
+      );
+      if (missing.size === 0) return grapheme;
+      missingGlyphs += 1;
+      if (isEmoji(grapheme)) return BOX;
+      const parts = Array.from(grapheme, (char) =>
+        missing.has(codePoint(char)) ? (MARK.test(char) ? '' : BOX) : char,
+      );
+      return parts.join('') || BOX;
+    });
+    return { text: drawable.join(''), missingGlyphs };
+  }
+
+  /** For a drawable caption: which of our files it needs. */
   fontsFor(caption: string): CaptionFonts {
     const order = this.#orderFor(caption);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
-    let missingGlyphs = 0;
     for (const grapheme of graphemes(caption)) {
-      const drawn = Array.from(grapheme)
-        .filter((char) => !NEEDS_NO_GLYPH.test(char))
-        .map(codePoint);
-      if (isEmoji(grapheme)) {
-        if (!covers(this.#emoji, drawn)) missingGlyphs += 1;
-        continue;
-      }
+      if (isEmoji(grapheme)) continue;
+      const drawn = drawnPoints(grapheme);
       // One font for the whole cluster if there is one, so that marks attach to their letter.
       const whole = order.find((family) => covers(family, drawn));
       const found = whole ? [whole] : drawn.map((point) => order.find((family) => covers(family, [point])));
-      if (found.includes(undefined)) missingGlyphs += 1;
       for (const family of found) {
         if (family) for (const file of this.#filesFor(family.family, drawn)) needed.add(file);
       }
     }
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
     const text = [...needed].toSorted((a, b) => (rank.get(a.familyId) ?? 0) - (rank.get(b.familyId) ?? 0));
-    return { text, emoji: firstOf(this.#filesOf(EMOJI)), missingGlyphs };
+    return { text, emoji: firstOf(this.#filesOf(EMOJI)) };
   }
 
   /** The catalogue's order, with the Han families of the caption's region first among themselves. */
@@ -88,6 +108,13 @@ function indexed(family: FontFamily): IndexedFamily {
 
 function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean {
   return points.every((point) => includes(coverage, point));
+}
+
+/** Code points that need a glyph. */
+function drawnPoints(grapheme: string): number[] {
+  return Array.from(grapheme)
+    .filter((char) => !NEEDS_NO_GLYPH.test(char))
+    .map(codePoint);
 }
 
 function codePoint(char: string): number {

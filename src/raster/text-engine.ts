@@ -8,22 +8,26 @@ import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { BAR_ALPHA, style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
 import type { FontFile } from './font-files.ts';
-import { type CaptionFonts, FontIndex } from './font-index.ts';
+import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 
 export class TextEngine {
   readonly #index = new FontIndex();
   readonly #registered = new Set<string>();
   #canvas: Canvas = createCanvas(1, 1);
 
+  drawable(caption: string): DrawableCaption {
+    return this.#index.drawable(caption);
+  }
+
   /** Fonts are registered for good as a side effect: measuring and drawing must find the same ones. */
-  fontsFor(caption: string): CaptionFonts {
+  #fontsFor(caption: string): CaptionFonts {
     const fonts = this.#index.fontsFor(caption);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
     return fonts;
   }
 
   measurerFor(caption: string): Measurer {
-    const fonts = this.fontsFor(caption);
+    const fonts = this.#fontsFor(caption);
     const context = this.#canvas.getContext('2d');
     const known = new Map<string, Extent>();
     return {
@@ -60,7 +64,7 @@ export class TextEngine {
     context.fillStyle = `rgba(0, 0, 0, ${BAR_ALPHA})`;
     context.fillRect(0, 0, width, bar.height);
     context.fillStyle = '#fff';
-    const fonts = this.fontsFor(bar.text);
+    const fonts = this.#fontsFor(bar.text);
     for (const line of bar.lines) {
       const left = (width - line.width) / 2;
       for (const run of line.runs) {

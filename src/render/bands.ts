@@ -16,10 +16,11 @@ export async function drawBands(
   tools: RenderTools,
   watch: Stopwatch,
 ): Promise<DrawnBands> {
+  const drawable = recipe.overlays.map(({ text }) => tools.text.drawable(text));
+  const overlays = recipe.overlays.map(({ position }, index) => ({ position, text: drawable[index]?.text ?? '' }));
   const layout = await watch.step('layout', () =>
-    layoutOverlays(recipe.overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
+    layoutOverlays(overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
   );
   const bands = await watch.step('draw', () => tools.text.draw(layout));
-  const missing = recipe.overlays.map(({ text }) => tools.text.fontsFor(text).missingGlyphs);
-  return { bands, missingGlyphs: missing.reduce((sum, count) => sum + count, 0) };
+  return { bands, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
 }

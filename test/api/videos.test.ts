@@ -130,6 +130,7 @@ describe('a video worker', () => {
     client.abort();
     await until(() => videosBusy().then((isBusy) => !isBusy));
     await until(() => server.workDirectories().length === 0);
+    expect(await videosBusy()).toBe(false);
   });
 
   it('ends with the server that is killed in the middle of a render', async () => {
@@ -138,6 +139,7 @@ describe('a video worker', () => {
     answer.catch(() => undefined);
     await until(() => health(doomed).then(({ renderer }) => renderer.videos.busy > 0));
     const workers = doomed.workerPids();
+    expect(workers).toHaveLength(2);
     doomed.signal('SIGKILL');
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
     rmSync(doomed.dataDirectory, { recursive: true, force: true });
