@@ -228,7 +228,7 @@ function drain(output: FormatContext, context: CodecContext, track: Stream, fram
   packet.free();
 }
 
-export interface ReadFrame {
+interface ReadFrame {
   readonly seconds: number;
   /** Mean RGB of a small square, read as BT.709 limited range. */
   rgb(x: number, y: number): readonly [number, number, number];

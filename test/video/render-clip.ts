@@ -29,7 +29,7 @@ export function workDirectory(): { readonly path: (name: string) => string; read
   };
 }
 
-export function formatOf(path: string): VideoFormat {
+function formatOf(path: string): VideoFormat {
   const format = sniff(readFileSync(path).subarray(0, SNIFF_LENGTH));
   if (format !== 'mp4' && format !== 'mov' && format !== 'webm') throw new Error(`${path} is not a video`);
   return format;

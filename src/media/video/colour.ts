@@ -44,7 +44,7 @@ export function treatmentFor(tags: ColourTags, pixelFormat: string): ColourTreat
   return right ? 'keep' : 'matrix';
 }
 
-export function isRgb(pixelFormat: string): boolean {
+function isRgb(pixelFormat: string): boolean {
   return /^(?:gbr|rgb|bgr|argb|abgr|0rgb|0bgr|pal8|x2rgb|x2bgr)/u.test(pixelFormat);
 }
 

@@ -28,7 +28,7 @@ const DEFAULT_ALLOWANCE = 1.5;
 const FLOOR_BITS_PER_PIXEL = 0.04;
 const FLOOR_BITS_PER_SECOND = 200_000;
 const BUFFER_SECONDS = 1;
-const KEYFRAME_SECONDS = 5;
+const KEYFRAME_INTERVAL = 250;
 
 export function encoderSettings(canvas: Size, frameRate: number, source: SourceRate): EncoderSettings {
   const rate = Math.max(frameRate, 1);
@@ -39,6 +39,6 @@ export function encoderSettings(canvas: Size, frameRate: number, source: SourceR
     crf: CRF,
     maxRate,
     bufferSize: Math.round(maxRate * BUFFER_SECONDS),
-    keyframeInterval: Math.min(250, Math.max(1, Math.round(rate * KEYFRAME_SECONDS))),
+    keyframeInterval: KEYFRAME_INTERVAL,
   };
 }

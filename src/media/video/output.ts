@@ -2,7 +2,8 @@
 // but picture and sound.
 
 import { AVFMT_FLAG_BITEXACT } from 'node-av/constants';
-import { FormatContext, type Packet, Rational, type Stream } from 'node-av/lib';
+import { FFmpegError, FormatContext, type Packet, PosixError, Rational, type Stream } from 'node-av/lib';
+import { rethrowAsStorageError } from '../work-area.ts';
 import { check } from './check.ts';
 import type { Encoder } from './encoder.ts';
 import type { Ratio } from './geometry.ts';
@@ -42,7 +43,7 @@ export class Output {
   }
 
   begin(): void {
-    check(this.#context.writeHeaderSync(), 'write header');
+    checkStorage(this.#context.writeHeaderSync(), 'write header');
   }
 
   /** Takes the packet's reference. */
@@ -50,11 +51,11 @@ export class Output {
     this.#bytes += packet.size;
     packet.streamIndex = stream.index;
     packet.rescaleTs(timeBase, stream.timeBase);
-    check(this.#context.interleavedWriteFrameSync(packet), 'write packet');
+    checkStorage(this.#context.interleavedWriteFrameSync(packet), 'write packet');
   }
 
   finish(): void {
-    check(this.#context.writeTrailerSync(), 'write index');
+    checkStorage(this.#context.writeTrailerSync(), 'write index');
     this.close();
   }
 
@@ -65,3 +66,11 @@ export class Output {
     this.#context.freeContext();
   }
 }
+
+/** A full disk is nobody's fault here; it is told like any other full disk. */
+function checkStorage(result: number, doing: string): void {
+  if (result === NO_SPACE) rethrowAsStorageError(Object.assign(new Error(doing), { code: 'ENOSPC' }));
+  check(result, doing);
+}
+
+const NO_SPACE: number = FFmpegError.AVERROR(PosixError.ENOSPC);

@@ -31,7 +31,7 @@ export interface TranscodePlan {
   readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };
 }
 
-export interface Progress {
+interface Progress {
   readonly frames: number;
   readonly totalFrames: number;
 }

@@ -1,0 +1,111 @@
+// Who takes part. Ours and the floor run in Node; the others are what people build from a system FFmpeg, where there is
+// one: same encoder settings for all.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { VideoRecipe } from '../../src/render/video-recipe.ts';
+
+export interface Figures {
+  /** Milliseconds. */
+  readonly wall: number;
+  readonly cpu: number;
+  readonly rssMb: number;
+}
+
+export interface Job {
+  readonly clip: string;
+  readonly output: string;
+  /** The overlay as a full-frame PNG, for those who lay one over. */
+  readonly png: string;
+  readonly recipe: VideoRecipe;
+}
+
+export type Contender = (job: Job) => Figures;
+
+const here = import.meta.dirname;
+
+function inNode(kind: string): Contender {
+  return ({ clip, output }) => {
+    const args = ['--import', 'tsx', path.join(here, 'render-one.ts'), clip, output, kind];
+    return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Figures;
+  };
+}
+
+/** `-benchmark` prints processor time and peak memory of the program itself. */
+function ffmpeg(inputs: (job: Job) => readonly string[], filter: (job: Job) => readonly string[]): Contender {
+  return (job) => {
+    const { encoder } = job.recipe;
+    const settings = [
+      '-c:v',
+      'libx264',
+      '-preset',
+      encoder.preset,
+      '-crf',
+      `${encoder.crf}`,
+      '-maxrate',
+      `${encoder.maxRate}`,
+    ];
+    const out = [
+      '-bufsize',
+      `${encoder.bufferSize}`,
+      '-pix_fmt',
+      'yuv420p',
+      '-c:a',
+      'aac',
+      '-movflags',
+      '+faststart',
+      job.output,
+    ];
+    const args = [
+      '-hide_banner',
+      '-y',
+      '-benchmark',
+      '-i',
+      job.clip,
+      ...inputs(job),
+      ...filter(job),
+      ...settings,
+      ...out,
+    ];
+    const start = performance.now();
+    const { stderr, status } = spawnSync('ffmpeg', args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr.slice(-500));
+    const wall = performance.now() - start;
+    const number = (name: string) => Number(new RegExp(`${name}=([\\d.]+)`, 'u').exec(stderr)?.[1] ?? 0);
+    return { wall, cpu: (number('utime') + number('stime')) * 1000, rssMb: number('maxrss') / 1024 };
+  };
+}
+
+/** Text by drawtext, one call per caption: no emoji, no wrapping, no other script. */
+function drawtext({ recipe }: Job): readonly string[] {
+  const font = path.join(
+    path.dirname(createRequire(import.meta.url).resolve('inter-ui/package.json')),
+    'web/Inter-Regular.woff2',
+  );
+  const size = Math.round(recipe.canvas.width / 20);
+  const boxes = recipe.overlays.map(({ text, position }) => {
+    const plain = text.replaceAll(/[^ \w]/gu, '');
+    const place = `x=(w-text_w)/2:y=h*${(position ?? 50) / 100}-text_h/2`;
+    return `drawtext=fontfile=${font}:text=${plain}:fontsize=${size}:fontcolor=white:box=1:boxcolor=black@0.6:boxborderw=16:${place}`;
+  });
+  return ['-vf', boxes.join(',')];
+}
+
+export function hasFfmpeg(): boolean {
+  return spawnSync('ffmpeg', ['-version']).status === 0;
+}
+
+export const OURS: Readonly<Record<string, Contender>> = { floor: inNode('floor'), ours: inNode('ours') };
+
+export const SYSTEM: Readonly<Record<string, Contender>> = {
+  'ffmpeg, no bars': ffmpeg(
+    () => [],
+    () => [],
+  ),
+  'ffmpeg, looped full-frame PNG': ffmpeg(
+    ({ png }) => ['-loop', '1', '-i', png],
+    () => ['-filter_complex', '[0:v][1:v]overlay=shortest=1'],
+  ),
+  'ffmpeg, drawtext': ffmpeg(() => [], drawtext),
+};

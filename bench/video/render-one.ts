@@ -1,0 +1,34 @@
+// One render in a process of its own, so that its time and memory can be told apart. Prints its figures as JSON.
+// usage: render-one.ts <clip> <output> <ours|floor>
+
+import { readFileSync } from 'node:fs';
+import { sniff } from '../../src/media/sniff.ts';
+import type { VideoFormat } from '../../src/media/video/container.ts';
+import { probeVideo } from '../../src/media/video/probe.ts';
+import { transcode } from '../../src/media/video/transcode.ts';
+import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { renderOnVideo } from '../../src/render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { OVERLAYS } from './overlays.ts';
+
+const [clip = '', output = '', kind = 'ours'] = process.argv.slice(2);
+const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
+// A worker is warm when a job arrives: fonts are loaded.
+const tools = createRenderTools();
+const probed = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+const recipe = composeVideoRecipe(probed, OVERLAYS, DEFAULT_VIDEO_LIMITS);
+tools.text.draw({ canvas: recipe.canvas, bars: [] });
+
+const before = process.cpuUsage();
+const start = performance.now();
+if (kind === 'floor') {
+  await transcode(recipe, clip, output, []);
+} else {
+  const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+  await renderOnVideo(composeVideoRecipe(probe, OVERLAYS, DEFAULT_VIDEO_LIMITS), clip, output, tools);
+}
+const wall = performance.now() - start;
+const cpu = process.cpuUsage(before);
+console.log(
+  JSON.stringify({ wall, cpu: (cpu.user + cpu.system) / 1000, rssMb: process.resourceUsage().maxRSS / 1024 }),
+);

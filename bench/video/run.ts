@@ -1,0 +1,109 @@
+// Time, memory, size and quality of a video render, next to the least it could cost (the same decode and encode without
+// bars) and next to what people do instead. Runs are interleaved, so that a busy machine is busy for all; read the ratios.
+// usage: npm run bench:video -- [clip ...]      STORYBAR_BENCH_RUNS=3
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sniff } from '../../src/media/sniff.ts';
+import type { VideoFormat } from '../../src/media/video/container.ts';
+import { probeVideo } from '../../src/media/video/probe.ts';
+import { drawBands } from '../../src/render/bands.ts';
+import { composeTransparentRecipe } from '../../src/render/recipe.ts';
+import { renderTransparent } from '../../src/render/render.ts';
+import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { type Contender, type Figures, hasFfmpeg, type Job, OURS, SYSTEM } from './contenders.ts';
+import { OVERLAYS } from './overlays.ts';
+
+const SAMPLES = path.join(import.meta.dirname, '../../../shared/media');
+const DEFAULT_CLIPS = [
+  'video_rotation/media__internal_emulator_transformer_output_270_rotated.mp4',
+  'video_real/learningarea__frog.mp4',
+  'video_real/samplevideos__car-detection.mp4',
+].map((name) => path.join(SAMPLES, name));
+
+const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
+const tools = createRenderTools();
+const work = mkdtempSync(path.join(tmpdir(), 'storybar-bench-'));
+// A server under test can join here: anything that takes a job and returns its figures.
+const contenders: Readonly<Record<string, Contender>> = hasFfmpeg() ? { ...OURS, ...SYSTEM } : OURS;
+
+async function prepare(clip: string): Promise<Job> {
+  const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
+  const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+  const recipe = composeVideoRecipe(probe, OVERLAYS, DEFAULT_VIDEO_LIMITS);
+  const png = path.join(work, 'overlay.png');
+  writeFileSync(png, (await renderTransparent(composeTransparentRecipe(recipe.canvas, OVERLAYS), tools)).bytes);
+  return { clip, output: path.join(work, 'out.mp4'), png, recipe };
+}
+
+/** Both pictures with the bars painted over, compared: what happened to the rest of the frame. */
+async function ssimOutsideBars({ clip, output, recipe }: Job): Promise<string> {
+  const { bands } = await drawBands(recipe, tools, new Stopwatch());
+  const masks = bands
+    .map(({ top, height }) => `drawbox=y=${top - 2}:h=${height + 4}:w=iw:x=0:t=fill:c=black`)
+    .join(',');
+  const { width, height } = recipe.canvas;
+  const { matrix } = recipe.video.tags;
+  const colour =
+    matrix === 'bt601'
+      ? `scale=${width}:${height}:in_color_matrix=bt601:out_color_matrix=bt709`
+      : `scale=${width}:${height}`;
+  const graph = `[0:v]${masks}[a];[1:v]${colour},format=yuv420p,${masks}[b];[a][b]ssim`;
+  const { stderr } = spawnSync('ffmpeg', ['-i', output, '-i', clip, '-lavfi', graph, '-f', 'null', '-'], {
+    encoding: 'utf8',
+  });
+  return /All:([\d.]+)/u.exec(stderr)?.[1] ?? '-';
+}
+
+/** The best of the runs: what else the machine did can only have made the others slower. */
+function best(values: readonly number[]): number {
+  return Math.min(...values);
+}
+
+async function bench(clip: string): Promise<void> {
+  const job = await prepare(clip);
+  const { canvas, durationSeconds, frameRate } = job.recipe;
+  console.log(
+    `\n${path.basename(clip)}  ${canvas.width}x${canvas.height}, ${frameRate.toFixed(2)} fps, ${durationSeconds.toFixed(1)} s`,
+  );
+  const figures = new Map<string, Figures[]>(Object.keys(contenders).map((name) => [name, []]));
+  const results = new Map<string, { readonly bytes: number; readonly ssim: string }>();
+  for (let run = 0; run < RUNS; run += 1) {
+    for (const [name, contender] of Object.entries(contenders)) {
+      figures.get(name)?.push(contender(job));
+      if (run > 0) continue;
+      // The floor has no bars, but is compared over the same pixels.
+      const ssim = hasFfmpeg() ? await ssimOutsideBars(job) : '-';
+      results.set(name, { bytes: statSync(job.output).size, ssim });
+    }
+  }
+  const floor = best(figures.get('floor')?.map(({ wall }) => wall) ?? []);
+  const floorCpu = best(figures.get('floor')?.map(({ cpu }) => cpu) ?? []);
+  console.log('                                wall s  of floor   cpu s  of floor  rss MB  size KB  ssim outside bars');
+  for (const [name, all] of figures) {
+    const wall = best(all.map((one) => one.wall));
+    const cpu = best(all.map((one) => one.cpu));
+    const rss = best(all.map((one) => one.rssMb));
+    const { bytes = 0, ssim = '-' } = results.get(name) ?? {};
+    const columns = [
+      (wall / 1000).toFixed(2),
+      (wall / floor).toFixed(3),
+      (cpu / 1000).toFixed(2),
+      (cpu / floorCpu).toFixed(3),
+    ];
+    const rest = [rss.toFixed(0), (bytes / 1000).toFixed(0), ssim];
+    console.log(`${name.padEnd(30)}  ${[...columns, ...rest].map((text) => text.padStart(7)).join('  ')}`);
+  }
+}
+
+const clips = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
+if (clips.length === 0) console.log('no clips: name some on the command line');
+try {
+  for (const clip of clips) await bench(clip);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
