@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from './pictures.ts';
+import { makeClip, readClip } from './video/clip.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 let folder: string;
@@ -53,11 +54,23 @@ describe('storybar render', () => {
     [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
     [['render', 'nowhere.jpg', '--text', 'a'], 65, 'There is no file nowhere.jpg'],
     [['render', '--text', 'a'], 65, 'width'],
-    [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'one image at a time'],
+    [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'one asset at a time'],
     [['render', 'photo.png', '--txet', 'a'], 64, '--txet'],
   ])('%j ends with %i', async (args, code, message) => {
     const result = await storybar(...args);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  it('captions a video, and wants a file for it', async () => {
+    const clip = path.join(folder, 'clip.mp4');
+    const paint = (plane: number): number => (plane === 0 ? 180 : 128);
+    const size = { width: 64, height: 96, frames: 5 };
+    makeClip({ path: clip, container: 'mp4', codec: 'libx264', pixelFormat: 'yuv420p', paint, ...size });
+    const { code, stderr } = await storybar('render', 'clip.mp4', '--text', 'Hello');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('clip-captioned.mp4: 64x96, 5 frames')]);
+    expect(readClip(path.join(folder, 'clip-captioned.mp4'))).toMatchObject({ width: 64, height: 96, codec: 'h264' });
+    expect(await storybar('render', 'clip.mp4', '--text', 'Hello', '-o', '-')).toMatchObject({ code: 64 });
+    expect(await storybar('render', 'clip.mp4', '--text', 'Hello', '-o', 'clip.mp4')).toMatchObject({ code: 64 });
   });
 
   it('refuses a file that is no picture', async () => {
@@ -71,6 +84,21 @@ describe('storybar', () => {
     const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect((await storybar('--version')).stdout.toString()).toBe(`${version}\n`);
     expect((await storybar('--help')).stdout.toString()).toContain('storybar keys create');
+  });
+});
+
+describe('storybar doctor', () => {
+  it('finds fonts and codecs in order', async () => {
+    const { code, stdout } = await storybar('doctor', '--json');
+    expect(code).toBe(0);
+    const findings = JSON.parse(stdout.toString()) as { what: string; ok: boolean; detail: string }[];
+    expect(findings.map(({ what, ok }) => `${what} ${ok}`)).toEqual([
+      'storybar true',
+      'captions true',
+      'ffmpeg true',
+      'codecs true',
+    ]);
+    expect(findings.at(-1)?.detail).toContain('encode libx264');
   });
 });
 
