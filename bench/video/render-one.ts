@@ -6,18 +6,20 @@ import { sniff } from '../../src/media/sniff.ts';
 import type { VideoFormat } from '../../src/media/video/container.ts';
 import { probeVideo } from '../../src/media/video/probe.ts';
 import { transcode } from '../../src/media/video/transcode.ts';
+import { drawBands } from '../../src/render/bands.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
 import { renderOnVideo } from '../../src/render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { OVERLAYS } from './overlays.ts';
 
 const [clip = '', output = '', kind = 'ours'] = process.argv.slice(2);
 const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
-// A worker is warm when a job arrives: fonts are loaded.
+// A worker is warm when a job arrives: fonts are loaded, code is compiled.
 const tools = createRenderTools();
 const probed = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
 const recipe = composeVideoRecipe(probed, OVERLAYS, DEFAULT_VIDEO_LIMITS);
-tools.text.draw({ canvas: recipe.canvas, bars: [] });
+await drawBands(recipe, tools, new Stopwatch());
 
 const before = process.cpuUsage();
 const start = performance.now();

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ClipOptions, makeClip, PLAIN_TAGS, readClip } from './clip.ts';
 import { BT709, GREY, paintYuv } from './painting.ts';
@@ -56,6 +57,17 @@ describe('sound', () => {
     expect(probe.audio?.action).toBe('encode');
     expect(rendered.audio?.codec).toBe('aac');
     expect(Math.abs(rendered.seconds - probe.durationSeconds)).toBeLessThan(0.04);
+  });
+
+  it('passes over a track whose configuration is damaged', async () => {
+    const path = clip('damaged.mp4', { audio: { codec: 'libopus', seconds: 1, sampleRate: 48_000 } });
+    const bytes = readFileSync(path);
+    // No channels at all.
+    bytes[bytes.indexOf('dOps') + 5] = 0;
+    writeFileSync(path, bytes);
+    const { clip: rendered } = await renderClip(path, work.path('damaged-out.mp4'));
+    expect(rendered.audio).toBeUndefined();
+    expect(rendered.frames).toHaveLength(30);
   });
 
   it('none stays none', async () => {

@@ -3,6 +3,7 @@
 
 import { AV_FRAME_FLAG_INTERLACED, AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants';
 import { avGetPixFmtName, type Frame, type Stream } from 'node-av/lib';
+import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 import { type AudioSource, describeAudio } from './audio-source.ts';
 import { effectiveTags } from './colour.ts';
@@ -54,7 +55,7 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
   const container = new Container(path, format);
   try {
     const video = chooseVideo(container.streams);
-    const sounds = audioCandidates(container.streams);
+    const sounds = audioCandidates(container.streams).filter(opens);
     container.select([video, ...sounds].map(({ stream }) => stream.index));
     refuseLargerThan(maxSide, video.stream.codecpar);
     const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
@@ -71,6 +72,17 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
     }
   } finally {
     container.close();
+  }
+}
+
+/** A track whose configuration is damaged is passed over, as one that nothing can decode. */
+function opens({ decoder, stream }: ChosenTrack): boolean {
+  try {
+    new Decoder(decoder, stream, { maxPixels: 1, threads: 1 }).free();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
   }
 }
 
