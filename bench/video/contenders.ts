@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { VideoRecipe } from '../../src/render/video-recipe.ts';
+import { encoderArguments } from './encoder-arguments.ts';
 
 export interface Figures {
   /** Milliseconds. */
@@ -21,7 +22,7 @@ export interface Job {
   readonly recipe: VideoRecipe;
 }
 
-export type Contender = (job: Job) => Figures;
+export type Contender = (job: Job) => Figures | Promise<Figures>;
 
 const here = import.meta.dirname;
 
@@ -35,39 +36,8 @@ function inNode(kind: string): Contender {
 /** `-benchmark` prints processor time and peak memory of the program itself. */
 function ffmpeg(inputs: (job: Job) => readonly string[], filter: (job: Job) => readonly string[]): Contender {
   return (job) => {
-    const { encoder } = job.recipe;
-    const settings = [
-      '-c:v',
-      'libx264',
-      '-preset',
-      encoder.preset,
-      '-crf',
-      `${encoder.crf}`,
-      '-maxrate',
-      `${encoder.maxRate}`,
-    ];
-    const out = [
-      '-bufsize',
-      `${encoder.bufferSize}`,
-      '-pix_fmt',
-      'yuv420p',
-      '-c:a',
-      'aac',
-      '-movflags',
-      '+faststart',
-      job.output,
-    ];
-    const args = [
-      '-hide_banner',
-      '-y',
-      '-benchmark',
-      '-i',
-      job.clip,
-      ...inputs(job),
-      ...filter(job),
-      ...settings,
-      ...out,
-    ];
+    const before = ['-hide_banner', '-y', '-benchmark', '-i', job.clip];
+    const args = [...before, ...inputs(job), ...filter(job), ...encoderArguments(job)];
     const start = performance.now();
     const { stderr, status } = spawnSync('ffmpeg', args, { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr.slice(-500));

@@ -16,6 +16,8 @@ import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import { Stopwatch } from '../../src/render/timing.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { type Contender, type Figures, hasFfmpeg, type Job, OURS, SYSTEM } from './contenders.ts';
+import { pipeFrames } from './frame-piping.ts';
+import { OverHttp } from './over-http.ts';
 import { OVERLAYS } from './overlays.ts';
 
 const SAMPLES = path.join(import.meta.dirname, '../../../shared/media');
@@ -28,8 +30,12 @@ const DEFAULT_CLIPS = [
 const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
 const tools = createRenderTools();
 const work = mkdtempSync(path.join(tmpdir(), 'storybar-bench-'));
-// A server under test can join here: anything that takes a job and returns its figures.
-const contenders: Readonly<Record<string, Contender>> = hasFfmpeg() ? { ...OURS, ...SYSTEM } : OURS;
+const server = await OverHttp.start();
+const contenders: Readonly<Record<string, Contender>> = {
+  ...OURS,
+  'ours over HTTP': (job) => server.render(job),
+  ...(hasFfmpeg() && { ...SYSTEM, 'frames piped through Node': (job: Job) => pipeFrames(job, tools) }),
+};
 
 async function prepare(clip: string): Promise<Job> {
   const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
@@ -74,7 +80,7 @@ async function bench(clip: string): Promise<void> {
   const results = new Map<string, { readonly bytes: number; readonly ssim: string }>();
   for (let run = 0; run < RUNS; run += 1) {
     for (const [name, contender] of Object.entries(contenders)) {
-      figures.get(name)?.push(contender(job));
+      figures.get(name)?.push(await contender(job));
       if (run > 0) continue;
       // The floor has no bars, but is compared over the same pixels.
       const ssim = hasFfmpeg() ? await ssimOutsideBars(job) : '-';
@@ -105,5 +111,6 @@ if (clips.length === 0) console.log('no clips: name some on the command line');
 try {
   for (const clip of clips) await bench(clip);
 } finally {
+  await server.stop();
   rmSync(work, { recursive: true, force: true });
 }

@@ -1,0 +1,52 @@
+// What a browser-based or script-based renderer does: every frame leaves FFmpeg raw, is painted in Node, and goes back.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { bakeBands } from '../../src/raster/blend.ts';
+import { drawBands } from '../../src/render/bands.ts';
+import type { RenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
+import type { Figures, Job } from './contenders.ts';
+import { encoderArguments } from './encoder-arguments.ts';
+import { ProcessorTime } from './processor-time.ts';
+
+export async function pipeFrames(job: Job, tools: RenderTools): Promise<Figures> {
+  const { width, height } = job.recipe.canvas;
+  const { bands } = await drawBands(job.recipe, tools, new Stopwatch());
+  const start = performance.now();
+  const decode = ffmpeg(['-i', job.clip, '-f', 'rawvideo', '-pix_fmt', 'rgb24', 'pipe:1']);
+  const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${width}x${height}`, '-r', `${job.recipe.frameRate}`];
+  const sound = ['-map', '0:v', '-map', '1:a?'];
+  const encode = ffmpeg([...raw, '-i', 'pipe:0', '-i', job.clip, ...sound, ...encoderArguments(job)]);
+  const time = new ProcessorTime([process.pid, decode.child.pid ?? 0, encode.child.pid ?? 0]);
+  for await (const data of framesOf(decode.output, width * height * 3)) {
+    bakeBands({ width, height, channels: 3, data }, bands);
+    if (!encode.input.write(data)) await once(encode.input, 'drain');
+    time.sample();
+  }
+  encode.input.end();
+  await once(encode.child, 'exit');
+  return { wall: performance.now() - start, ...time.figures() };
+}
+
+function ffmpeg(args: readonly string[]): { child: ChildProcess; input: Writable; output: Readable } {
+  const child = spawn('ffmpeg', ['-v', 'error', '-y', ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  return { child, input: child.stdin, output: child.stdout };
+}
+
+async function* framesOf(stream: Readable, size: number): AsyncGenerator<Buffer> {
+  let frame = Buffer.alloc(size);
+  let filled = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for (let used = 0; used < chunk.length; ) {
+      const copied = chunk.copy(frame, filled, used);
+      used += copied;
+      filled += copied;
+      if (filled < size) continue;
+      yield frame;
+      frame = Buffer.alloc(size);
+      filled = 0;
+    }
+  }
+}

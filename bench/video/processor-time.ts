@@ -1,0 +1,53 @@
+// Processor time and peak memory of other processes, from the kernel; sampled, because a process that ended tells nothing.
+
+import { readFileSync } from 'node:fs';
+
+/** What `getconf CLK_TCK` says on every common Linux. */
+const TICK_MS = 10;
+
+interface Usage {
+  readonly cpu: number;
+  readonly rssMb: number;
+}
+
+export class ProcessorTime {
+  readonly #before: ReadonlyMap<number, Usage>;
+  readonly #latest = new Map<number, Usage>();
+
+  constructor(pids: readonly number[]) {
+    this.#before = new Map(pids.map((pid) => [pid, usageOf(pid) ?? { cpu: 0, rssMb: 0 }]));
+  }
+
+  sample(): void {
+    for (const pid of this.#before.keys()) {
+      const usage = usageOf(pid);
+      if (usage) this.#latest.set(pid, usage);
+    }
+  }
+
+  /** Since the beginning: milliseconds of all together, and the sum of their peaks. */
+  figures(): Usage {
+    this.sample();
+    const used = [...this.#latest].map(([pid, { cpu, rssMb }]) => ({
+      cpu: cpu - (this.#before.get(pid)?.cpu ?? 0),
+      rssMb,
+    }));
+    return {
+      cpu: used.reduce((sum, { cpu }) => sum + cpu, 0),
+      rssMb: used.reduce((sum, { rssMb }) => sum + rssMb, 0),
+    };
+  }
+}
+
+function usageOf(pid: number): Usage | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /su, '')
+      .split(' ');
+    const peak = /VmHWM:\s+(?<kb>\d+)/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.['kb'];
+    return { cpu: (Number(fields[11]) + Number(fields[12])) * TICK_MS, rssMb: Number(peak ?? 0) / 1024 };
+  } catch {
+    // Gone: the last sample stands.
+    return undefined;
+  }
+}
