@@ -21,6 +21,9 @@ const OUTPUT = {
   video: { contentType: 'video/mp4', extension: 'mp4' },
 } as const satisfies Record<AssetKind, { contentType: string; extension: string }>;
 
+/** Larger reads than the default: a PNG of two megabytes leaves in 9 steps and not in 33. */
+const CHUNK_BYTES = 256 * 1024;
+
 /** Resolves when the last byte has been handed to the connection. */
 export async function sendRendered(reply: FastifyReply, renderId: string, rendered: RenderedFile): Promise<void> {
   const { file, kind, facts, receiveMs, renderMs } = rendered;
@@ -39,7 +42,7 @@ export async function sendRendered(reply: FastifyReply, renderId: string, render
   const sent = finished(reply.raw).catch((error: unknown) => {
     throw new AppError('client_closed', 'The client closed the connection.', { cause: error });
   });
-  reply.send(createReadStream(file));
+  reply.send(createReadStream(file, { highWaterMark: CHUNK_BYTES }));
   await sent;
 }
 

@@ -18,7 +18,12 @@ export interface ImageProbe extends Size {
 export interface DecodedImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
+  /** Bytes of the same buffer directly in front of `data` that an encoder may use for its header. */
+  readonly spare: number;
 }
+
+/** What a header needs at most. Asked for as rows above the picture, so that megabytes of pixels are not copied later. */
+const SPARE_BYTES = 128;
 
 /** Every other loader stays locked: an SVG or a TIFF renamed to .png must not reach its decoder. */
 const LOADERS = ['Jpeg', 'Png', 'Webp'].flatMap((name) => [
@@ -45,18 +50,26 @@ export async function decodeImage(source: ImageSource, maxPixels: number): Promi
   const metadata = await metadataOf(source);
   const ignoreIcc = metadata.icc !== undefined && isSrgbProfile(metadata.icc);
   try {
-    return await readPixels(open(source, { failOn: 'error', limitInputPixels: maxPixels, ignoreIcc }));
+    return await readPixels(
+      open(source, { failOn: 'error', limitInputPixels: maxPixels, ignoreIcc }),
+      metadata.autoOrient.width,
+    );
   } catch {
     // Damaged, or cut off on the way. Browsers show what there is, and so do we, as long as there is anything.
-    const image = await decodeDamaged(source, maxPixels, ignoreIcc);
+    const image = await decodeDamaged(source, maxPixels, ignoreIcc, metadata.autoOrient.width);
     if (isOneColour(image)) throw undecodable('it breaks off before the first pixels');
     return image;
   }
 }
 
-async function decodeDamaged(source: ImageSource, maxPixels: number, ignoreIcc: boolean): Promise<DecodedImage> {
+async function decodeDamaged(
+  source: ImageSource,
+  maxPixels: number,
+  ignoreIcc: boolean,
+  width: number,
+): Promise<DecodedImage> {
   try {
-    return await readPixels(open(source, { failOn: 'none', limitInputPixels: maxPixels, ignoreIcc }));
+    return await readPixels(open(source, { failOn: 'none', limitInputPixels: maxPixels, ignoreIcc }), width);
   } catch (error) {
     throw undecodable('it is damaged, or of a rare variant', error);
   }
@@ -92,14 +105,23 @@ function open(source: ImageSource, options: OpenOptions): Sharp {
   return sharp(source, { ...options, pages: 1, sequentialRead: true });
 }
 
-async function readPixels(image: Sharp): Promise<DecodedImage> {
+async function readPixels(image: Sharp, width: number): Promise<DecodedImage> {
+  const spareRows = Math.ceil(SPARE_BYTES / (width * 3));
   const { data, info } = await image
     .autoOrient()
+    .extend({ top: spareRows })
     .toColourspace('srgb')
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
   if (info.channels !== 3 && info.channels !== 4) throw new Error(`decoder gave ${info.channels} channels`);
-  return { width: info.width, height: info.height, channels: info.channels, data };
+  const spare = spareRows * info.width * info.channels;
+  return {
+    width: info.width,
+    height: info.height - spareRows,
+    channels: info.channels,
+    data: data.subarray(spare),
+    spare,
+  };
 }
 
 /** A decoder that found nothing to decode fills the frame with one value. */

@@ -10,13 +10,16 @@ export interface Band {
   readonly pixels: Uint8ClampedArray;
 }
 
-/** Straight RGBA as little-endian words, without copying. */
-export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Uint32Array {
-  return new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
+/**
+ * Straight RGBA as little-endian words, without copying. Signed, because those are small integers to V8; unsigned ones with
+ * the top bit set, as all of a bar are, would be floating-point numbers.
+ */
+export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
+  return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
 /** Porter and Duff's "over" for straight RGBA words: all of `above` onto `below` from `start` on, in place. */
-export function compositeOver(below: Uint32Array, start: number, above: Uint32Array): void {
+export function compositeOver(below: Int32Array, start: number, above: Int32Array): void {
   let lastSource = 0;
   let lastTarget = 0;
   let lastMixed = 0;
@@ -42,5 +45,5 @@ function mix(source: number, target: number): number {
     const mixed = ((source >>> shift) & 255) * sourceAlpha + ((target >>> shift) & 255) * targetShare;
     return Math.round(mixed / alpha) << shift;
   };
-  return (channel(0) | channel(8) | channel(16) | (Math.round(alpha) << 24)) >>> 0;
+  return channel(0) | channel(8) | channel(16) | (Math.round(alpha) << 24);
 }

@@ -14,20 +14,21 @@ const FILTER_NONE = 0;
 const LEVEL = 3;
 
 export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros: ZeroRuns): Buffer {
-  const palette = paletteOf(bands);
+  const palette: Palette = new Map([[0, 0]]);
+  const indexed = indexBands(bands, palette);
   const stream = new PiecewiseDeflate(zeros);
-  const rowLength = 1 + canvas.width * (palette ? 1 : 4);
+  const rowLength = 1 + canvas.width * (indexed ? 1 : 4);
   let row = 0;
-  for (const band of bands) {
+  for (const [index, band] of bands.entries()) {
     stream.addZeros((band.top - row) * rowLength);
-    stream.addBytes(palette ? indexedRows(band, palette) : rgbaRows(band), LEVEL);
+    stream.addBytes(indexed?.[index] ?? rgbaRows(band), LEVEL);
     row = band.top + band.height;
   }
   stream.addZeros((canvas.height - row) * rowLength);
   return Buffer.concat([
     SIGNATURE,
-    header(canvas, palette ? PALETTE_MODE : RGBA_MODE),
-    ...(palette ? paletteChunks(palette) : []),
+    header(canvas, indexed ? PALETTE_MODE : RGBA_MODE),
+    ...(indexed ? paletteChunks(palette) : []),
     chunk('IDAT', ...stream.finish()),
     chunk('IEND'),
   ]);
@@ -42,23 +43,64 @@ function header({ width, height }: Size, colourType: number): Buffer {
   return chunk('IHDR', body);
 }
 
-/** RGBA words to palette entries; transparent is entry 0. `undefined` when there are too many colours. */
-function paletteOf(bands: readonly Band[]): Map<number, number> | undefined {
-  const palette = new Map<number, number>([[0, 0]]);
+/** Signed RGBA words to palette entries; transparent is entry 0. */
+type Palette = Map<number, number>;
+
+/** The bands as rows of palette entries; `undefined` when there are too many colours. */
+function indexBands(bands: readonly Band[], palette: Palette): Buffer[] | undefined {
+  const indexed: Buffer[] = [];
   for (const band of bands) {
-    const words = wordsOf(band.pixels);
-    let previous = 0;
-    // An index, not an iterator: this loop sees every pixel of every bar.
-    for (let index = 0; index < words.length; index += 1) {
-      const word = words[index] ?? 0;
-      if (word === previous) continue;
-      previous = word;
-      if (palette.has(word)) continue;
-      if (palette.size === MAX_COLOURS) return undefined;
-      palette.set(word, palette.size);
-    }
+    const rows = indexedRows(band, palette);
+    if (rows === undefined) return undefined;
+    indexed.push(rows);
   }
-  return palette;
+  return indexed;
+}
+
+function indexedRows({ width, height, pixels }: Band, palette: Palette): Buffer | undefined {
+  const bytes = Buffer.from(pixels.buffer, pixels.byteOffset, pixels.length);
+  const words = wordsOf(pixels);
+  const stride = width * 4;
+  const rows = Buffer.alloc((width + 1) * height);
+  for (let row = 0; row < height; row += 1) {
+    const target = row * (width + 1);
+    const source = row * stride;
+    // Above and below the text, rows repeat; comparing them is native and nearly free.
+    if (row > 0 && bytes.compare(bytes, source - stride, source, source, source + stride) === 0) {
+      rows.copyWithin(target, target - width - 1, target);
+    } else if (!indexRow(words, row * width, width, rows, target + 1, palette)) return undefined;
+  }
+  return rows;
+}
+
+function indexRow(
+  words: Int32Array,
+  source: number,
+  width: number,
+  rows: Buffer,
+  target: number,
+  palette: Palette,
+): boolean {
+  let previous = 0;
+  let entry = 0;
+  for (let column = 0; column < width; column += 1) {
+    const word = words[source + column] ?? 0;
+    if (word !== previous) {
+      previous = word;
+      entry = entryOf(word, palette);
+      if (entry === MAX_COLOURS) return false;
+    }
+    rows[target + column] = entry;
+  }
+  return true;
+}
+
+function entryOf(word: number, palette: Palette): number {
+  const known = palette.get(word);
+  if (known !== undefined) return known;
+  const entry = palette.size;
+  if (entry < MAX_COLOURS) palette.set(word, entry);
+  return entry;
 }
 
 function paletteChunks(palette: ReadonlyMap<number, number>): Buffer[] {
@@ -66,28 +108,6 @@ function paletteChunks(palette: ReadonlyMap<number, number>): Buffer[] {
   const colours = words.flatMap((word) => [word & 255, (word >>> 8) & 255, (word >>> 16) & 255]);
   const alphas = words.map((word) => word >>> 24);
   return [chunk('PLTE', Uint8Array.from(colours)), chunk('tRNS', Uint8Array.from(alphas))];
-}
-
-function indexedRows(band: Band, palette: ReadonlyMap<number, number>): Buffer {
-  const words = wordsOf(band.pixels);
-  const rows = Buffer.alloc((band.width + 1) * band.height);
-  let source = 0;
-  let target = 0;
-  let previous = 0;
-  let entry = 0;
-  for (let row = 0; row < band.height; row += 1) {
-    rows[target] = FILTER_NONE;
-    target += 1;
-    for (let column = 0; column < band.width; column += 1, source += 1, target += 1) {
-      const word = words[source] ?? 0;
-      if (word !== previous) {
-        previous = word;
-        entry = palette.get(word) ?? 0;
-      }
-      rows[target] = entry;
-    }
-  }
-  return rows;
 }
 
 function rgbaRows({ width, height, pixels }: Band): Buffer {

@@ -1,0 +1,38 @@
+// Our pipeline, and the least any pipeline with this decoder and this encoder could take.
+
+import sharp from 'sharp';
+import { renderImage } from '../../src/index.ts';
+import { encodePng } from '../../src/raster/png/opaque.ts';
+import type { Timings } from '../../src/render/timing.ts';
+import type { Contender } from './contender.ts';
+import { CAPTIONS } from './scene.ts';
+
+export const OURS = 'storybar';
+const FLOOR = 'floor: decode + encode, no bars';
+
+export function ourPipeline(onTimings: (timings: Timings) => void): Contender {
+  return {
+    name: OURS,
+    prepare: async ({ picture }) => {
+      return async () => {
+        const { bytes, timings } = await renderImage(picture.jpeg, CAPTIONS);
+        onTimings(timings);
+        return bytes;
+      };
+    },
+  };
+}
+
+export const floor: Contender = {
+  name: FLOOR,
+  prepare: async ({ picture }) => {
+    return async () => {
+      const { data, info } = await sharp(picture.jpeg, { failOn: 'error', pages: 1, sequentialRead: true })
+        .autoOrient()
+        .toColourspace('srgb')
+        .raw({ depth: 'uchar' })
+        .toBuffer({ resolveWithObject: true });
+      return await encodePng({ width: info.width, height: info.height, channels: 3, data });
+    };
+  },
+};

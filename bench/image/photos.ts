@@ -1,0 +1,117 @@
+// Three bars on one photo: everybody's time and file size, and ours as the unit.
+
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Timings } from '../../src/render/timing.ts';
+import type { Contender, Output } from './contender.ts';
+import { floor, OURS, ourPipeline } from './own.ts';
+import type { Picture } from './pictures.ts';
+import { best, interleave, median, medianRatio, type Series, seriesNamed } from './rounds.ts';
+import { layOut, PEER_FONT, PEER_FONT_NAME, type Scene } from './scene.ts';
+import { settle } from './settle.ts';
+import { stepMedians } from './steps.ts';
+import { fixed, formatTable } from './table.ts';
+
+export interface PhotoRow {
+  readonly name: string;
+  readonly rounds: number;
+  readonly ms: number;
+  readonly bestMs: number;
+  readonly timeRatio: number;
+  readonly bytes: number;
+  readonly sizeRatio: number;
+}
+
+export interface PhotoResult {
+  readonly rows: readonly PhotoRow[];
+  /** Ours over the floor, from the same rounds. */
+  readonly overFloor: number;
+  readonly steps: string;
+}
+
+export interface PhotoOptions {
+  readonly peers: readonly Contender[];
+  readonly rounds: number;
+  /** Where to keep everybody's last picture, for looking at. */
+  readonly keep: string | undefined;
+}
+
+export async function measurePhoto(picture: Picture, { peers, rounds, keep }: PhotoOptions): Promise<PhotoResult> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-'));
+  const timings: Timings[] = [];
+  const contenders = [ourPipeline((steps) => timings.push(steps)), floor, ...peers];
+  try {
+    const scene = await setScene(picture, directory);
+    const runners = [];
+    for (const contender of contenders) {
+      runners.push({ name: contender.name, run: await contender.prepare(scene) });
+    }
+    const all = await interleave(runners, rounds, settle);
+    if (keep !== undefined) await keepPictures(keep, picture, all);
+    return {
+      rows: await toRows(all),
+      overFloor: medianRatio(seriesNamed(all, OURS), seriesNamed(all, floor.name)),
+      steps: stepMedians(timings.slice(-rounds)),
+    };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export function formatPhoto(picture: Picture, { rows, steps }: PhotoResult): string {
+  const header = [`3 bars on ${picture.name} (JPEG, ${megabytes(picture.jpeg.length)} MB)`];
+  const table = formatTable([
+    [...header, 'rounds', 'best ms', 'median ms', 'x ours', 'MB', 'x ours'],
+    ...rows.map((row) => [
+      row.name,
+      String(row.rounds),
+      fixed(row.bestMs, 1),
+      fixed(row.ms, 1),
+      fixed(row.timeRatio, 2),
+      megabytes(row.bytes),
+      fixed(row.sizeRatio, 2),
+    ]),
+  ]);
+  return `${table}\nour steps, ms: ${steps}`;
+}
+
+async function setScene(picture: Picture, directory: string): Promise<Scene> {
+  await writeFile(path.join(directory, `${picture.name}.jpg`), picture.jpeg);
+  await copyFile(PEER_FONT, path.join(directory, PEER_FONT_NAME));
+  return { picture, directory, bars: layOut(picture) };
+}
+
+async function toRows(all: readonly Series<Output>[]): Promise<PhotoRow[]> {
+  const ours = seriesNamed(all, OURS);
+  const ourBytes = await sizeOf(ours.last);
+  return await Promise.all(
+    all.map(async (series) => {
+      const bytes = await sizeOf(series.last);
+      return {
+        name: series.name,
+        rounds: series.times.filter((ms) => ms !== undefined).length,
+        ms: median(series.times),
+        bestMs: best(series.times),
+        timeRatio: medianRatio(series, ours),
+        bytes,
+        sizeRatio: bytes / ourBytes,
+      };
+    }),
+  );
+}
+
+async function keepPictures(folder: string, picture: Picture, all: readonly Series<Output>[]): Promise<void> {
+  for (const { name, last } of all) {
+    const bytes = typeof last === 'string' ? await readFile(last) : last;
+    await writeFile(path.join(folder, `${picture.name} ${name.replaceAll(/\W+/gu, '-')}.png`), bytes);
+  }
+}
+
+async function sizeOf(output: Output): Promise<number> {
+  return typeof output === 'string' ? (await stat(output)).size : output.length;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(2);
+}

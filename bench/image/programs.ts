@@ -1,0 +1,54 @@
+// Programs of the host: finding the right one, and running it to its end.
+
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, open } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** The first program of one of these names that `suits`, in the order of the search path. */
+export async function findProgram(
+  names: readonly string[],
+  suits: (file: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  for (const file of names.flatMap((name) => folders.map((folder) => path.join(folder, name)))) {
+    if ((await isExecutable(file)) && (await suits(file))) return file;
+  }
+  return undefined;
+}
+
+/** A wrapper script would add its interpreter's start to every call. */
+export async function isNative(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer.toString('latin1') !== '#!';
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether it ends well and what it prints contains `wanted`. */
+export async function prints(file: string, args: readonly string[], wanted: string): Promise<boolean> {
+  try {
+    return (await execute(file, args)).stdout.includes(wanted);
+  } catch {
+    return false;
+  }
+}
+
+export async function runProgram(file: string, args: readonly string[], directory: string): Promise<void> {
+  await execute(file, args, { cwd: directory });
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+// What we set out to reach, beside what was measured. A report, not a test: on a busy machine a miss may be noise.
+
+import type { PhotoResult, PhotoRow } from './photos.ts';
+import { OURS } from './own.ts';
+import { SHARP_DEFAULT } from './sharp-peers.ts';
+import { fixed, formatTable } from './table.ts';
+
+const SPEED_UP = 3;
+const OVER_FLOOR = 1.35;
+const OVERLAY_MS = 10;
+const SERVER_MS = 10;
+
+export interface Measured {
+  readonly photos: readonly { readonly name: string; readonly result: PhotoResult }[];
+  readonly overlays: readonly { readonly name: string; readonly ms: number }[];
+  /** `undefined` when the server could not be measured. */
+  readonly serverOverheadMs: number | undefined;
+}
+
+export function formatTargets({ photos, overlays, serverOverheadMs }: Measured): string {
+  return formatTable([
+    ['target', 'wanted', 'measured', ''],
+    ...photos.flatMap(({ name, result }) => photoTargets(name, result)),
+    ...overlays.map(({ name, ms }) => {
+      return [
+        `overlay only, warm, 1080x1920, ${name}`,
+        `< ${OVERLAY_MS} ms`,
+        `${fixed(ms, 1)} ms`,
+        verdict(ms < OVERLAY_MS),
+      ];
+    }),
+    serverTarget(serverOverheadMs),
+  ]);
+}
+
+function photoTargets(name: string, { rows, overFloor }: PhotoResult): string[][] {
+  const sharp = rowNamed(rows, SHARP_DEFAULT);
+  const size = rowNamed(rows, OURS).bytes / sharp.bytes;
+  return [
+    [
+      `faster than ${SHARP_DEFAULT}, ${name}`,
+      `>= ${SPEED_UP}x`,
+      `${fixed(sharp.timeRatio, 2)}x`,
+      verdict(sharp.timeRatio >= SPEED_UP),
+    ],
+    [`file smaller than its, ${name}`, '< 1x', `${fixed(size, 2)}x`, verdict(size < 1)],
+    [`time over the floor, ${name}`, `<= ${OVER_FLOOR}x`, `${fixed(overFloor, 2)}x`, verdict(overFloor <= OVER_FLOOR)],
+  ];
+}
+
+function serverTarget(ms: number | undefined): string[] {
+  const name = 'server overhead over the library call, 1080x1920';
+  if (ms === undefined) return [name, `<= ${SERVER_MS} ms`, '-', 'not measured'];
+  return [name, `<= ${SERVER_MS} ms`, `${fixed(ms, 1)} ms`, verdict(ms <= SERVER_MS)];
+}
+
+function verdict(isMet: boolean): string {
+  return isMet ? 'met' : 'missed';
+}
+
+function rowNamed(rows: readonly PhotoRow[], name: string): PhotoRow {
+  const found = rows.find((row) => row.name === name);
+  if (!found) throw new Error(`no row for ${name}`);
+  return found;
+}
