@@ -1,12 +1,14 @@
 // The public door of the library: the same renderer as behind the API, without server, store or settings. It decodes in
 // the calling process; a service that takes files from strangers should use the server, which keeps decoders apart.
 
-import { open, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeImage } from './media/image.ts';
-import { KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from './media/sniff.ts';
+import { isVideoFormat, sniff } from './media/sniff.ts';
+import { sniffFile } from './media/sniff-file.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
 import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
@@ -35,7 +37,7 @@ export async function renderImage(
   const overlays = toOverlays(captions);
   const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
   const format = sniff(bytes);
-  if (format === undefined || KIND_OF_FORMAT[format] !== 'image') {
+  if (format === undefined || isVideoFormat(format)) {
     throw new AppError('unsupported_asset', 'The asset is not a JPEG, PNG or WebP image, judged by its bytes.');
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
@@ -58,8 +60,8 @@ export async function renderVideo(
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
   const overlays = toOverlays(captions);
-  const format = sniff(await readHead(asset));
-  if (format !== 'mp4' && format !== 'mov' && format !== 'webm') {
+  const format = await sniffFile(asset);
+  if (format === undefined || !isVideoFormat(format)) {
     throw new AppError('unsupported_asset', 'The asset is not an MP4, MOV or WebM video, judged by its bytes.');
   }
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
@@ -69,7 +71,16 @@ export async function renderVideo(
     import('./render/video.ts'),
   ]);
   const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);
-  return await renderOnVideo(recipe, asset, output, sharedTools(), options);
+  // Beside the output first: a failed render leaves nothing, and one onto its own asset does not eat it.
+  const unfinished = `${output}.${randomUUID()}.part`;
+  try {
+    const facts = await renderOnVideo(recipe, asset, unfinished, sharedTools(), options);
+    await rename(unfinished, output);
+    return facts;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** Returns a transparent PNG with the caption bars alone. Laid over a picture of that size, it gives what `renderImage` does. */
@@ -87,16 +98,6 @@ export async function renderOverlay(
     throw new AppError('invalid_fields', `The overlay has more than ${MAX_CANVAS_PIXELS} pixels.`);
   }
   return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
-}
-
-async function readHead(file: string): Promise<Buffer> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SNIFF_LENGTH), 0, SNIFF_LENGTH, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 function toOverlays(captions: Captions): Overlay[] {

@@ -1,7 +1,7 @@
 // `storybar render` and the library, as their users meet them.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -70,7 +70,9 @@ describe('storybar render', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('clip-captioned.mp4: 64x96, 5 frames')]);
     expect(readClip(path.join(folder, 'clip-captioned.mp4'))).toMatchObject({ width: 64, height: 96, codec: 'h264' });
     expect(await storybar('render', 'clip.mp4', '--text', 'Hello', '-o', '-')).toMatchObject({ code: 64 });
-    expect(await storybar('render', 'clip.mp4', '--text', 'Hello', '-o', 'clip.mp4')).toMatchObject({ code: 64 });
+    expect(await storybar('render', 'clip.mp4', '--text', 'Again', '-o', 'clip.mp4')).toMatchObject({ code: 0 });
+    expect(readClip(clip)).toMatchObject({ width: 64, height: 96 });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
   it('refuses a file that is no picture', async () => {

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sniff } from '../../src/media/sniff.ts';
-import type { VideoFormat } from '../../src/media/video/container.ts';
+import type { VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe.ts';
 import { drawBands } from '../../src/render/bands.ts';
 import { composeTransparentRecipe } from '../../src/render/recipe.ts';

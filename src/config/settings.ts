@@ -53,6 +53,12 @@ const SETTINGS = {
     'The same for videos.',
     wholeNumber(1, 86_400),
   ),
+  shutdownSeconds: setting(
+    'STORYBAR_SHUTDOWN_SECONDS',
+    '30',
+    'How long running requests may finish after the server was asked to stop.',
+    wholeNumber(0, 3_600),
+  ),
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, (text) => {
     const level = LOG_LEVELS.find((name) => name === text);
     return level ? { value: level } : { fault: `must be one of ${LOG_LEVELS.join(', ')}` };

@@ -23,6 +23,8 @@ const CRASH_SIGNALS: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBU
 /** After this many workers in a row that never got ready, callers are told instead of waiting. */
 const FAILED_STARTS_BEFORE_GIVING_UP = 3;
 const RESTART_PAUSE_MS = 500;
+/** Then a worker retires: what a decoder leaks stays bounded. */
+const TASKS_PER_WORKER = 2_000;
 
 export class Crew {
   readonly #options: CrewOptions;
@@ -69,15 +71,16 @@ export class Crew {
     signal: AbortSignal,
   ): Promise<TaskResults[Type]> {
     for (let attempt = 1; ; attempt += 1) {
-      const worker = await this.#slots.take(signal);
+      const worker = await this.#slots.take(signal, attempt > 1);
       try {
         return await worker.run<Type>(task, limitMs, signal);
       } catch (error) {
         if (!(error instanceof WorkerLost)) throw error;
         if (attempt === ATTEMPTS) throw explainLoss(error, task);
       } finally {
-        // A dead worker has left the crew; its successor enters by itself.
-        if (this.#ready.has(worker)) this.#slots.put(worker);
+        // A dead or dying worker leaves the crew; its successor enters by itself.
+        if (worker.tasks >= TASKS_PER_WORKER) worker.kill();
+        if (this.#ready.has(worker) && !worker.killed) this.#slots.put(worker);
       }
     }
   }
@@ -92,20 +95,22 @@ export class Crew {
         this.#ready.add(worker);
         this.#slots.put(worker);
       },
-      () => {
-        this.#failedStarts += 1;
-      },
+      // Told by its end, below.
+      () => undefined,
     );
     void worker.exited.then((exit) => this.#replace(worker, new WorkerLost(exit, false)));
   }
 
   #replace(worker: Worker, lost: WorkerLost): void {
+    const wasReady = this.#ready.delete(worker);
     this.#workers.delete(worker);
-    this.#ready.delete(worker);
     this.#slots.drop(worker);
     if (this.#closing) return;
-    this.#restarts += 1;
-    this.#options.onWorkerLost(lost);
+    if (!wasReady) this.#failedStarts += 1;
+    if (worker.tasks < TASKS_PER_WORKER) {
+      this.#restarts += 1;
+      this.#options.onWorkerLost(lost);
+    }
     if (this.#failedStarts === 0) {
       this.#hire();
       return;

@@ -40,11 +40,12 @@ export class Slots<Item> {
     if (index >= 0) this.#free.splice(index, 1);
   }
 
-  async take(signal: AbortSignal): Promise<Item> {
+  /** `again`: somebody who was served before and lost what he got; he waits first, and is never turned away. */
+  async take(signal: AbortSignal, again = false): Promise<Item> {
     signal.throwIfAborted();
     const item = this.#free.pop();
     if (item !== undefined) return item;
-    if (this.#waiters.length >= this.#maxWaiting) {
+    if (!again && this.#waiters.length >= this.#maxWaiting) {
       throw new AppError('overloaded', 'Every render slot is taken and the queue is full. Try again shortly.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
@@ -65,7 +66,8 @@ export class Slots<Item> {
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiters.push(waiter);
+      if (again) this.#waiters.unshift(waiter);
+      else this.#waiters.push(waiter);
     });
   }
 

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import { lockDownDecoders, probeImage } from '../media/image.ts';
-import type { AssetFormat } from '../media/sniff.ts';
+import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
 import { type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
@@ -48,7 +48,7 @@ async function perform(task: Task, tools: RenderTools, signal: AbortSignal): Pro
 }
 
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
-  if (!isVideo(format)) return await probeImage(path);
+  if (!isVideoFormat(format)) return await probeImage(path);
   // Loaded when needed: a worker for images never maps the video libraries.
   const { probeVideo } = await import('../media/video/probe.ts');
   return probeVideo(path, format, { maxSide: limits.videoSide });
@@ -69,10 +69,6 @@ async function render(
 async function store({ bytes, ...facts }: RenderFacts & { bytes: Buffer }, output: string): Promise<RenderFacts> {
   await writeFile(output, bytes).catch(rethrowAsStorageError);
   return facts;
-}
-
-function isVideo(format: AssetFormat): format is 'mp4' | 'mov' | 'webm' {
-  return format === 'mp4' || format === 'mov' || format === 'webm';
 }
 
 function describe(error: unknown): TaskFailure {

@@ -32,6 +32,7 @@ export class Worker {
   readonly ready: Promise<CodecInfo | undefined>;
   readonly exited: Promise<ProcessExit>;
   #pending: Pending | undefined;
+  #killed = false;
   #nextId = 1;
 
   constructor(start: StartOptions) {
@@ -47,7 +48,18 @@ export class Worker {
     return this.#process.pid;
   }
 
+  /** Tasks taken so far. */
+  get tasks(): number {
+    return this.#nextId - 1;
+  }
+
+  /** True as soon as its end is decided, before the process is gone. */
+  get killed(): boolean {
+    return this.#killed;
+  }
+
   kill(): void {
+    this.#killed = true;
     this.#process.kill();
   }
 

@@ -11,10 +11,12 @@ const MARK_EVERY_MS = 60_000;
 
 export class Authenticator {
   readonly #store: Pick<Store, 'findKey' | 'markKeyUsed'>;
+  readonly #onMarkFailed: (error: unknown) => void;
   readonly #markedAt = new Map<string, number>();
 
-  constructor(store: Pick<Store, 'findKey' | 'markKeyUsed'>) {
+  constructor(store: Pick<Store, 'findKey' | 'markKeyUsed'>, onMarkFailed: (error: unknown) => void) {
     this.#store = store;
+    this.#onMarkFailed = onMarkFailed;
   }
 
   /** Asks the store every time, so that a revoked or suspended key stops working at once. */
@@ -28,14 +30,17 @@ export class Authenticator {
     }
     const holder = await this.#store.findKey(hashKey(key));
     assertMayRender(holder);
-    await this.#markUsed(holder.keyId);
+    this.#markUsed(holder.keyId);
     return holder;
   }
 
-  async #markUsed(keyId: string): Promise<void> {
+  #markUsed(keyId: string): void {
     const now = Date.now();
     if (now - (this.#markedAt.get(keyId) ?? 0) < MARK_EVERY_MS) return;
     this.#markedAt.set(keyId, now);
-    await this.#store.markKeyUsed(keyId);
+    // After the answer is on its way, and no reason to fail it.
+    setImmediate(() => {
+      this.#store.markKeyUsed(keyId).catch(this.#onMarkFailed);
+    });
   }
 }

@@ -30,11 +30,14 @@ export function overlayHandler(dependencies: OverlayDependencies) {
     const holder = await authenticator.authenticate(request.headers);
     const limits = limitsOf(holder.plan);
     const life = createRequestSignal(reply.raw, shutdown);
-    const directory = await workArea.directory(randomUUID());
+    const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
+      life.release();
+      throw error;
+    });
     try {
-      if (expectsContinue(request)) reply.raw.writeContinue();
       const started = performance.now();
-      const form = await receiveForm(request.raw, assetDestination(directory.file('asset'), limits), life.signal);
+      const destination = assetDestination(directory.file('asset'), limits);
+      const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
       const wanted = parseForm(form);
       const asset = form.asset && acceptAsset(form.asset);
       const kind = asset ? KIND_OF_FORMAT[asset.format] : 'image';
@@ -45,7 +48,7 @@ export function overlayHandler(dependencies: OverlayDependencies) {
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, life.signal);
       const times = { receiveMs: received - started, renderMs: performance.now() - received };
-      await sendRendered(reply, request.id, { file: output, kind, facts, ...times });
+      await sendRendered(reply, request.id, { file: output, kind, facts, ...times }, shutdown);
       return reply;
     } finally {
       life.release();
@@ -71,6 +74,7 @@ function acceptAsset({ path, format, bytes }: ReceivedAsset): StoredAsset {
   throw new AppError('unsupported_asset', detail);
 }
 
-function expectsContinue(request: FastifyRequest): boolean {
-  return request.headers.expect?.toLowerCase() === '100-continue';
+/** `Expect: 100-continue`: whoever waits for leave to upload gets it once key and size are in order. */
+function inviteBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
 }

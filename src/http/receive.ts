@@ -17,14 +17,18 @@ const MAX_FIELD_BYTES = 64 * 1024;
 /** What fields, part headers and boundaries may add to the asset. */
 const ENVELOPE_BYTES = 2 * 1024 * 1024;
 
+/** `onAccepted` is called when the headers are in order and the body may come. */
 export async function receiveForm(
   request: IncomingMessage,
   destination: AssetDestination,
   signal: AbortSignal,
+  onAccepted: () => void,
 ): Promise<ReceivedForm> {
   refuseOversize(request, destination.maxBytes);
   const parser = createParser(request);
+  onAccepted();
   const reception = new Reception(destination);
+  const streams: Readable[] = [];
   const parts: Promise<void>[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
@@ -32,11 +36,18 @@ export async function receiveForm(
       signal.throwIfAborted();
       signal.addEventListener('abort', onAbort, { once: true });
       parser.on('file', (name, stream, filename) => {
+        // An error that nobody listens to would end the process.
+        stream.on('error', () => undefined);
+        streams.push(stream);
         const part = reception.take(name, stream, filename);
         part.catch(reject);
         parts.push(part);
       });
-      parser.once('partsLimit', () => reject(malformed(`it has more than ${MAX_PARTS} parts`)));
+      parser.once('partsLimit', () => {
+        // Now, not after the rejection: told of an early end, the parser throws for a part it skips.
+        request.unpipe(parser);
+        reject(malformed(`it has more than ${MAX_PARTS} parts`));
+      });
       // More than one error can come, and one without a listener would end the process.
       parser.on('error', (error) => reject(malformed('it ends or breaks off unexpectedly', error)));
       parser.once('finish', () => resolve(Promise.all(parts).then(() => undefined)));
@@ -45,6 +56,9 @@ export async function receiveForm(
     });
   } finally {
     request.unpipe(parser);
+    // Given up in the middle: whoever waits for the rest of a part stops, and closes its file.
+    for (const stream of streams) stream.destroy(new Error('the upload was given up'));
+    await Promise.allSettled(parts);
   }
   return reception.result();
 }

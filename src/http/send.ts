@@ -24,8 +24,16 @@ const OUTPUT = {
 /** Larger reads than the default: a PNG of two megabytes leaves in 9 steps and not in 33. */
 const CHUNK_BYTES = 256 * 1024;
 
+/** A client that takes no byte for this long has left without saying so. */
+const STALLED_MS = 30_000;
+
 /** Resolves when the last byte has been handed to the connection. */
-export async function sendRendered(reply: FastifyReply, renderId: string, rendered: RenderedFile): Promise<void> {
+export async function sendRendered(
+  reply: FastifyReply,
+  renderId: string,
+  rendered: RenderedFile,
+  shutdown: AbortSignal,
+): Promise<void> {
   const { file, kind, facts, receiveMs, renderMs } = rendered;
   const { contentType, extension } = OUTPUT[kind];
   const { size } = await stat(file);
@@ -42,8 +50,17 @@ export async function sendRendered(reply: FastifyReply, renderId: string, render
   const sent = finished(reply.raw).catch((error: unknown) => {
     throw new AppError('client_closed', 'The client closed the connection.', { cause: error });
   });
-  reply.send(createReadStream(file, { highWaterMark: CHUNK_BYTES }));
-  await sent;
+  const giveUp = (): void => {
+    reply.raw.destroy();
+  };
+  reply.raw.setTimeout(STALLED_MS, giveUp);
+  shutdown.addEventListener('abort', giveUp, { once: true });
+  try {
+    reply.send(createReadStream(file, { highWaterMark: CHUNK_BYTES }));
+    await sent;
+  } finally {
+    shutdown.removeEventListener('abort', giveUp);
+  }
 }
 
 function serverTiming(timings: Readonly<Record<string, number>>): string {

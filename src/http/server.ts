@@ -84,15 +84,27 @@ function addHooks(app: FastifyInstance, { logger, isClosing }: ServerDependencie
     logger.info({ renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
   });
   app.setErrorHandler((error, request, reply) => {
-    const known =
-      error instanceof AppError ? error : new AppError('internal_error', 'Something went wrong on our side.');
+    const known = error instanceof AppError ? error : fromFramework(error);
     const { status } = PROBLEMS[known.code];
     const entry = { renderId: request.id, code: known.code, status };
     if (known.code === 'internal_error') logger.error({ ...entry, err: error }, 'request failed');
     else if (status >= 500) logger.warn({ ...entry, err: known.cause }, 'request failed');
+    else if (known.code === 'client_closed') logger.info(entry, 'client went away');
     else logger.debug(entry, 'request refused');
     answerError(known, request, reply);
   });
+}
+
+/** What the framework refuses by itself is the caller's fault; anything else that is thrown is ours. */
+function fromFramework(error: unknown): AppError {
+  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new AppError('unsupported_content_type', 'Send the request as multipart/form-data.', { cause: error });
+  }
+  if (statusCode >= 400 && statusCode < 500) {
+    return new AppError('malformed_body', 'The HTTP request is malformed.', { cause: error });
+  }
+  return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
 function answerError(error: AppError, request: FastifyRequest, reply: FastifyReply): void {

@@ -36,7 +36,7 @@ async function run([name, ...args]: string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
-  const command = COMMANDS[name];
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command "${name}"; see storybar --help`);
   await command(args);
 }

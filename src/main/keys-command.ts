@@ -39,7 +39,7 @@ export async function keysCommand(args: string[]): Promise<void> {
   };
   const store = openStore(readSettings());
   try {
-    const state = STATE_AFTER[action];
+    const state = Object.hasOwn(STATE_AFTER, action) ? STATE_AFTER[action] : undefined;
     if (action === 'create') await create(store, values, print);
     else if (action === 'list') await list(store, print);
     else if (state !== undefined) await change(store, id, state, print);

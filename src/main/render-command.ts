@@ -1,12 +1,13 @@
 // `storybar render`: the renderer alone, with neither server nor store.
 
-import { open, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type FormField, parseForm } from '../caption/form.ts';
 import { AppError } from '../errors.ts';
 import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered } from '../index.ts';
-import { KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../media/sniff.ts';
+import { isVideoFormat } from '../media/sniff.ts';
+import { sniffFile } from '../media/sniff-file.ts';
 import { UsageError } from './exit-codes.ts';
 import { ProgressBar } from './progress-bar.ts';
 
@@ -46,21 +47,14 @@ export async function renderCommand(args: string[]): Promise<void> {
 }
 
 async function isVideo(asset: string): Promise<boolean> {
-  const file = await open(asset).catch((error: unknown) => {
+  const format = await sniffFile(asset).catch((error: unknown) => {
     throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
   });
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFF_LENGTH), 0, SNIFF_LENGTH, 0);
-    const format = sniff(buffer.subarray(0, bytesRead));
-    return format !== undefined && KIND_OF_FORMAT[format] === 'video';
-  } finally {
-    await file.close();
-  }
+  return format !== undefined && isVideoFormat(format);
 }
 
 async function captionVideo(asset: string, captions: Captions, output: string): Promise<void> {
   if (output === '-') throw new UsageError('a video needs a file to be written to; give -o <file>');
-  if (path.resolve(asset) === path.resolve(output)) throw new UsageError('the output would overwrite the asset');
   const bar = new ProgressBar(process.stderr);
   const facts = await renderVideo(asset, output, captions, { onProgress: (progress) => bar.show(progress) }).finally(
     () => bar.clear(),

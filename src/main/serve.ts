@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import type { Settings } from '../config/settings.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
 import { Crew } from '../dispatch/crew.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { AppError } from '../errors.ts';
@@ -18,8 +18,6 @@ import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
-/** How long running requests may finish after the server was asked to stop. */
-const SHUTDOWN_GRACE_MS = 30_000;
 
 export interface RunningServer {
   readonly url: string;
@@ -38,7 +36,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     logger,
     renderer,
     workArea,
-    authenticator: new Authenticator(store),
+    authenticator: new Authenticator(store, (error) => logger.warn({ err: error }, 'last use of a key not noted')),
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
     isClosing: () => closing,
@@ -48,18 +46,28 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       return { status: status.images.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
     },
   });
-  const url = await app.listen({ port: settings.port, host: settings.host });
+  const closeRest = async (): Promise<void> => {
+    await renderer.close();
+    await workArea.close();
+    await store.close();
+  };
+  const url = await app.listen({ port: settings.port, host: settings.host }).catch(async (error: unknown) => {
+    await closeRest();
+    throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
+  });
   await greet(store, url);
   return {
     url,
     close: async () => {
       closing = true;
-      await stopAccepting(app, shutdown);
-      await renderer.close();
-      await workArea.close();
-      await store.close();
+      await stopAccepting(app, shutdown, settings.shutdownSeconds * 1_000);
+      await closeRest();
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
@@ -80,10 +88,10 @@ async function greet(store: Store, url: string): Promise<void> {
   process.stdout.write(welcome(url, issued?.key));
 }
 
-async function stopAccepting(app: FastifyInstance, shutdown: AbortController): Promise<void> {
+async function stopAccepting(app: FastifyInstance, shutdown: AbortController, graceMs: number): Promise<void> {
   const timer = setTimeout(() => {
     shutdown.abort(new AppError('shutting_down', 'The server is shutting down. Try again.', { retryAfterSeconds: 1 }));
-  }, SHUTDOWN_GRACE_MS);
+  }, graceMs);
   await app.close();
   clearTimeout(timer);
 }

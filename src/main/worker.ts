@@ -5,8 +5,6 @@ import { runWorkerLoop } from '../dispatch/worker-loop.ts';
 
 // Without the server there is nobody to render for.
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C in a terminal reaches the whole process group; the server decides when a worker ends.
-process.on('SIGINT', () => undefined);
 
 await runWorkerLoop(
   {

@@ -3,8 +3,8 @@
 
 const TAG_COUNT_AT = 128;
 const TAG_SIZE = 12;
-/** "c2" is the two-letter name of the compact sRGB profile that large photo services embed. */
-const SRGB_NAME = /^(?:sRGB(?! v4| appearance)|c2$|uRGB$)/u;
+/** Names that begin like it but mean linear light or another rendering are not it. "c2" is the two-letter name of the compact sRGB profile that large photo services embed. */
+const SRGB_NAME = /^(?:sRGB(?!.*(?:linear|-g1|-labl|v4|appearance))|c2$|uRGB$)/iu;
 
 export function isSrgbProfile(profile: Buffer): boolean {
   const name = profileName(profile);

@@ -1,12 +1,12 @@
 // Images in: JPEG, PNG and WebP to upright 8-bit sRGB pixels. The only place that calls the image decoder; runs in render
 // workers (or in a library caller's own process), never in the server.
 
-import { open as openFile } from 'node:fs/promises';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { isSrgbProfile } from './icc.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
+import { readHead } from './sniff-file.ts';
 
 /** A path, or the file's bytes. */
 export type ImageSource = string | Uint8Array;
@@ -85,14 +85,8 @@ async function metadataOf(source: ImageSource): Promise<Metadata> {
 }
 
 async function headOf(source: ImageSource): Promise<Uint8Array> {
-  if (typeof source !== 'string') return source.subarray(0, PNG_HEADER_LENGTH);
-  const file = await openFile(source);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(PNG_HEADER_LENGTH), 0, PNG_HEADER_LENGTH, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  if (typeof source === 'string') return await readHead(source, PNG_HEADER_LENGTH);
+  return source.subarray(0, PNG_HEADER_LENGTH);
 }
 
 interface OpenOptions {

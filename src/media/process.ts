@@ -37,7 +37,8 @@ export class ManagedProcess {
     });
     this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve({ code: null, signal: null, stderrTail: error.message }));
-      this.#child.once('exit', (code, signal) => resolve({ code, signal, stderrTail }));
+      // Not 'exit': the last words on standard error may come after it.
+      this.#child.once('close', (code, signal) => resolve({ code, signal, stderrTail }));
     });
   }
 
@@ -60,8 +61,8 @@ export class ManagedProcess {
   }
 
   kill(): void {
-    const { pid } = this;
-    if (pid === undefined) return;
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
     try {
       process.kill(-pid, 'SIGKILL');
     } catch (error) {

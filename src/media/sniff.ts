@@ -3,6 +3,7 @@
 
 export type AssetFormat = 'jpeg' | 'png' | 'webp' | 'mp4' | 'mov' | 'webm';
 export type AssetKind = 'image' | 'video';
+export type VideoFormat = 'mp4' | 'mov' | 'webm';
 
 export const KIND_OF_FORMAT = {
   jpeg: 'image',
@@ -12,6 +13,10 @@ export const KIND_OF_FORMAT = {
   mov: 'video',
   webm: 'video',
 } as const satisfies Record<AssetFormat, AssetKind>;
+
+export function isVideoFormat(format: AssetFormat): format is VideoFormat {
+  return KIND_OF_FORMAT[format] === 'video';
+}
 
 /** As many leading bytes as `sniff` ever looks at. */
 export const SNIFF_LENGTH = 256;

@@ -30,12 +30,12 @@ export interface ImageLimits {
 
 export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 
-// Ten times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
+// Several times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
 
 export function composeTransparentRecipe(canvas: Size, overlays: readonly Overlay[]): TransparentRecipe {
-  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas) };
+  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length) };
 }
 
 export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay[], limits: ImageLimits): ImageRecipe {
@@ -48,9 +48,16 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
       { limit: { limit: limits.imagePixels, actual: pixels } },
     );
   }
-  return { kind: 'image', canvas, overlays, attemptMs: attemptMs(canvas), maxPixels: limits.imagePixels };
+  return {
+    kind: 'image',
+    canvas,
+    overlays,
+    attemptMs: attemptMs(canvas, overlays.length),
+    maxPixels: limits.imagePixels,
+  };
 }
 
-function attemptMs({ width, height }: Size): number {
-  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * width * height) / 1e6);
+/** Every bar can fill the whole canvas with text. */
+function attemptMs({ width, height }: Size, bars: number): number {
+  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * (1 + bars) * width * height) / 1e6);
 }

@@ -13,7 +13,6 @@ function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
     durationSeconds: seconds,
     claimedSeconds: seconds,
     frameRate: 30,
-    hasAudio: false,
     audio: null,
     video: {
       index: 0,

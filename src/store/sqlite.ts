@@ -31,10 +31,10 @@ export class SqliteStore implements Store {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     this.#database = new Database(file);
     this.#database.exec(`
+      pragma busy_timeout = ${BUSY_TIMEOUT_MS};
       pragma journal_mode = wal;
       pragma synchronous = full;
       pragma foreign_keys = on;
-      pragma busy_timeout = ${BUSY_TIMEOUT_MS};
     `);
     this.#migrate();
   }

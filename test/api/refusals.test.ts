@@ -109,6 +109,7 @@ describe('400 for the body', () => {
     ['a part that breaks off', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
     ['no boundary at all', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
     ['more than 24 parts', `${part('text', 'a').repeat(30)}--x--\r\n`, multipart],
+    ['more than 24 parts that also break off', part('text', 'a').repeat(30), multipart],
   ])('%s', async (_name, body, headers) => {
     const response = await post(server, body, { headers });
     expect(await problemOf(response)).toMatchObject({ status: 400, code: 'malformed_body' });
@@ -200,6 +201,14 @@ describe('404, 405, 413, 415, 422', () => {
     expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_content_type' });
   });
 
+  it.each(['foo', ';;;', 'multipart/form-datax', 'application/x-www-form-urlencoded'])(
+    '415 for content type %j',
+    async (type) => {
+      const response = await post(server, 'text=a', { headers: { 'content-type': type } });
+      expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_content_type' });
+    },
+  );
+
   it.each([
     ['text', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n')],
     ['GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000')],
@@ -215,6 +224,13 @@ describe('404, 405, 413, 415, 422', () => {
       code: 'asset_undecodable',
     });
   });
+});
+
+it('stays responsive while a caption of thousands of stacked marks is refused', async () => {
+  const marks = `a${'\u0315'.repeat(16_000)}${'\u0316'.repeat(16_000)}`;
+  const overlays = JSON.stringify([{ text: marks.slice(0, 20_000) }]);
+  const { faults } = await refusal({ ...SIZE, text: marks.slice(0, 32_000), overlays });
+  expect(faults).toEqual(['#/overlays conflict', '#/overlays/0/text too_long', '#/text too_long']);
 });
 
 it('prints no key in any log', () => {

@@ -1,7 +1,9 @@
 // Starting and stopping.
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +27,46 @@ describe('shutdown', () => {
     await expect(fetch(`${server.url}/ping`)).rejects.toThrow('fetch failed');
   });
 
+  it('refuses what comes while it waits for what runs', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1' });
+    const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
+    const late = await openConnection(server.url);
+    server.signal('SIGTERM');
+    await until(() =>
+      fetch(`${server.url}/ping`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    late.write(`POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 0\r\n\r\n`);
+    await until(() => late.destroyed || late.read() !== null);
+    expect((await running).status).toBe(200);
+    await (await running).arrayBuffer();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('does not wait for a client that has stopped reading', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
+    const body = new Uint8Array(
+      await new Response(form({ asset: await noisyJpeg(4000, 3000), text: 'x' })).arrayBuffer(),
+    );
+    const boundary = new TextDecoder().decode(body.subarray(2, body.indexOf(13)));
+    const reader = await openConnection(server.url);
+    reader.pause();
+    reader.write(
+      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: ${body.length}\r\n` +
+        `content-type: multipart/form-data; boundary=${boundary}\r\n\r\n`,
+    );
+    reader.write(body);
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy === 0));
+    expect(server.workDirectories()).toHaveLength(1);
+    server.signal('SIGTERM');
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    reader.destroy();
+  });
+
   it('leaves no worker behind when the server itself is killed', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '2', STORYBAR_VIDEO_WORKERS: '1' });
     const workers = server.workerPids();
@@ -34,6 +76,14 @@ describe('shutdown', () => {
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
   });
 });
+
+async function openConnection(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
 
 describe('start', () => {
   it('sweeps directories that a killed server left, but not those of a living one', async () => {
@@ -47,6 +97,16 @@ describe('start', () => {
     second.signal('SIGTERM');
     await second.exited;
     await first.stop();
+  });
+
+  it('says so and ends when its port is taken', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1' });
+    const { port } = new URL(server.url);
+    const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
+      env: { PORT: port, STORYBAR_DATA_DIR: server.dataDirectory },
+    }).catch((error: { code: number; stderr: string }) => error);
+    expect(failure).toMatchObject({ code: 78, stderr: expect.stringContaining(`PORT ${port}`) });
+    await server.stop();
   });
 
   it('names every bad setting and does not start', async () => {

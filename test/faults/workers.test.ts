@@ -1,6 +1,7 @@
 // Worker processes that are killed, freeze or lose their client, in the middle of a render.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
@@ -94,6 +95,40 @@ it('stops the work and removes the directory when the client goes away', async (
   await until(() => server.workDirectories().length === 0);
   expect(Date.now() - gone).toBeLessThan(5_000);
   await until(workersBack);
+});
+
+it('closes the files of uploads that break off', async () => {
+  const descriptors = (): number => readdirSync(`/proc/${server.pid}/fd`).length;
+  const before = descriptors();
+  for (let count = 0; count < 30; count += 1) {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 100000\r\n` +
+        'content-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="asset"; ' +
+        'filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff',
+      'latin1',
+    );
+    await until(() => server.workDirectories().length > 0);
+    socket.destroy();
+    await until(() => server.workDirectories().length === 0);
+  }
+  await until(() => descriptors() <= before + 3);
+  expect(descriptors()).toBeLessThanOrEqual(before + 3);
+});
+
+it('tries again before anyone else when a worker dies, even with a full queue', async () => {
+  const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
+  try {
+    const answer = post(small, form({ asset: slow, text: 'slow' }));
+    await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
+    for (const pid of imageWorkers(small)) process.kill(pid, 'SIGKILL');
+    expect((await answer).status).toBe(200);
+    await (await answer).arrayBuffer();
+  } finally {
+    await small.stop();
+  }
 });
 
 it('answers 503 at once when the queue is full', async () => {

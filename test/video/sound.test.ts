@@ -72,7 +72,7 @@ describe('sound', () => {
 
   it('none stays none', async () => {
     const { clip: rendered, probe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
-    expect(probe.hasAudio).toBe(false);
+    expect(probe.audio).toBeNull();
     expect(rendered.streams).toBe(1);
   });
 });

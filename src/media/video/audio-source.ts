@@ -24,8 +24,8 @@ export function describeAudio(
     const { sampleRate, channels, extradataSize } = stream.codecpar;
     if (track === undefined || track.packets === 0 || track.encrypted) continue;
     if (sampleRate <= 0 || channels <= 0) continue;
-    // AAC without its configuration cannot be described in an MP4; MP3 describes itself.
-    const copyable = codec === 'mp3' || (codec === 'aac' && extradataSize > 0);
+    // MP4 knows no MP3 slower than this, and AAC cannot be described without its configuration.
+    const copyable = (codec === 'mp3' && sampleRate >= 16_000) || (codec === 'aac' && extradataSize > 0);
     const { start, end } = track;
     const action = copyable ? 'copy' : 'encode';
     return { index: stream.index, codec, decoder, action, sampleRate, channels, start, end };

@@ -3,13 +3,11 @@
 
 import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
-import type { AssetFormat } from '../sniff.ts';
+import type { VideoFormat } from '../sniff.ts';
 import { check } from './check.ts';
 import { ALLOWED_DECODERS } from './codecs.ts';
 import { claimedMovieSeconds } from './movie-header.ts';
 import { undecodable } from './undecodable.ts';
-
-export type VideoFormat = Extract<AssetFormat, 'mp4' | 'mov' | 'webm'>;
 
 const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska' } as const satisfies Record<VideoFormat, string>;
 const MAX_STREAMS = 64;
@@ -19,11 +17,13 @@ const MAX_READ_ERRORS = 64;
 export class Container {
   readonly #context = new FormatContext();
   readonly #path: string;
+  readonly #format: VideoFormat;
   #readErrors = 0;
 
   constructor(path: string, format: VideoFormat) {
     const demuxer = DEMUXERS[format];
     this.#path = path;
+    this.#format = format;
     // The library would write what it thinks of a stranger's file to our standard error.
     Log.setLevel(AV_LOG_QUIET);
     this.#context.allocContext();
@@ -42,7 +42,8 @@ export class Container {
   /** What the header claims, in seconds; undefined when it claims nothing. */
   get claimedSeconds(): number | undefined {
     const { duration } = this.#context;
-    return duration > 0n ? Number(duration) / 1e6 : claimedMovieSeconds(this.#path);
+    if (duration > 0n) return Number(duration) / 1e6;
+    return this.#format === 'webm' ? undefined : claimedMovieSeconds(this.#path);
   }
 
   /** Packets of other streams are not even read. */

@@ -17,7 +17,6 @@ interface DecoderOptions {
 
 export class Decoder {
   readonly #context = new CodecContext();
-  #failures = 0;
 
   constructor(name: string, stream: Stream, { maxPixels, threads }: DecoderOptions) {
     const codec = findDecoder(name);
@@ -41,20 +40,18 @@ export class Decoder {
     return { width: this.#context.width, height: this.#context.height };
   }
 
-  /** `null` asks for the frames still inside. */
+  /** `null` asks for the frames still inside. A packet that is refused is passed over, as players do. */
   send(packet: Packet | null): void {
-    const result = this.#context.sendPacketSync(packet);
-    if (result < 0 && result !== AVERROR_EOF) this.#failures += 1;
+    this.#context.sendPacketSync(packet);
   }
 
   receive(frame: Frame): boolean {
-    for (;;) {
+    for (let repeats = 0; ; repeats += 1) {
       const result = this.#context.receiveFrameSync(frame);
       if (result >= 0) return true;
       if (result === AGAIN || result === AVERROR_EOF) return false;
       // A failed frame is consumed; the next call goes on behind it. Some decoders repeat the error, hence the bound.
-      this.#failures += 1;
-      if (this.#failures % MAX_REPEATS === 0) return false;
+      if (repeats === MAX_REPEATS) return false;
     }
   }
 

@@ -12,6 +12,7 @@ import { Filter, type FilterContext, FilterGraph, Frame } from 'node-av/lib';
 import { AGAIN, check } from './check.ts';
 import type { Ratio } from './geometry.ts';
 import type { FilterStep } from './picture-steps.ts';
+import { undecodable } from './undecodable.ts';
 
 /** A finished bar in the frame's own planes: yuva420p, planes one after the other without padding. */
 export interface BarPicture {
@@ -54,7 +55,10 @@ export class PictureGraph {
       barSources.push(source);
     }
     this.#sink = this.#follow(tail, this.#add('buffersink', 'out', null));
-    check(this.#graph.configSync(), 'configure filters');
+    if (this.#graph.configSync() < 0) {
+      this.#graph.free();
+      throw undecodable('its pixel format or its colours cannot be converted');
+    }
     for (const [index, bar] of bars.entries()) sendBar(barSources[index], bar, input.timeBase);
   }
 

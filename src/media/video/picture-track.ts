@@ -39,9 +39,11 @@ export class PictureTrack {
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
-    this.#usualDuration = BigInt(Math.max(1, Math.round(this.#timeBase.den / this.#timeBase.num / plan.frameRate)));
+    const rate = toFrameRate(plan.frameRate);
+    const usual = (this.#timeBase.den * rate.den) / (this.#timeBase.num * rate.num);
+    this.#usualDuration = BigInt(Math.max(1, Math.round(usual)));
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
-    const timing = { timeBase: this.#timeBase, frameRate: toFrameRate(plan.frameRate) };
+    const timing = { timeBase: this.#timeBase, frameRate: rate };
     this.#encoder = openPictureEncoder(plan.canvas, plan.encoder, timing);
     this.#track = output.addEncoded(this.#encoder);
     for (const holder of [this.#decoded, this.#finished, this.#packet]) holder.alloc();
@@ -99,6 +101,8 @@ export class PictureTrack {
       this.#graph.finish();
       this.#encodeFinished();
       this.#graph.free();
+      this.#graph = undefined;
+      this.#graphKey = '';
     }
     const expected = width === video.decoded.width && height === video.decoded.height;
     const source = {

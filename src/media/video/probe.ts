@@ -7,7 +7,8 @@ import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 import { type AudioSource, describeAudio } from './audio-source.ts';
 import { effectiveTags } from './colour.ts';
-import { Container, type VideoFormat } from './container.ts';
+import type { VideoFormat } from '../sniff.ts';
+import { Container } from './container.ts';
 import { Decoder } from './decoder.ts';
 import { decoderPixels, refuseLargerThan } from './dimensions.ts';
 import { pictureGeometry, type Ratio } from './geometry.ts';
@@ -41,7 +42,6 @@ export interface VideoProbe extends Size {
   /** The longer of what the header claims and what the packets hold. */
   readonly claimedSeconds: number;
   readonly frameRate: number;
-  readonly hasAudio: boolean;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
 }
@@ -109,7 +109,6 @@ function describe({ container, format, video, tracks, firstFrame, audio }: Findi
     durationSeconds,
     claimedSeconds: Math.max(durationSeconds, container.claimedSeconds ?? 0),
     frameRate: frameRateOf(track),
-    hasAudio: audio !== null,
     video: source,
     audio,
   };

@@ -65,7 +65,10 @@ class FirstFrame {
 
   offer(packet: Packet): void {
     if (this.#found || this.#offered > MAX_PACKETS_BEFORE_FRAME) return;
-    if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null) throw undecodable('it is encrypted');
+    if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null) {
+      this.#frame.free();
+      throw undecodable('it is encrypted');
+    }
     this.#offered += 1;
     this.#decoder.send(packet);
     this.#found = this.#decoder.receive(this.#frame);

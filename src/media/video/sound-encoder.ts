@@ -23,6 +23,7 @@ import { Encoder, openEncoderContext } from './encoder.ts';
 import type { Ratio } from './geometry.ts';
 import type { Output } from './output.ts';
 import type { SoundTrack } from './sound.ts';
+import { undecodable } from './undecodable.ts';
 
 const FRAME_SAMPLES = 1_024;
 
@@ -132,7 +133,10 @@ class SoundGraph {
       const next = chain[index + 1];
       if (next !== undefined) check(filter.link(0, next, 0), 'link sound filters');
     }
-    check(this.#graph.configSync(), 'configure sound filters');
+    if (this.#graph.configSync() < 0) {
+      this.#graph.free();
+      throw undecodable('its sound cannot be converted');
+    }
   }
 
   get timeBase(): Rational {

@@ -5,7 +5,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Packet, type Stream } from 'node-av/lib';
 import type { AudioSource } from './audio-source.ts';
-import { Container, type VideoFormat } from './container.ts';
+import type { VideoFormat } from '../sniff.ts';
+import { Container } from './container.ts';
 import type { EncoderSettings } from './encoding.ts';
 import { Output } from './output.ts';
 import type { BarPicture } from './picture-graph.ts';

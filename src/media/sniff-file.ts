@@ -1,0 +1,17 @@
+import { open } from 'node:fs/promises';
+import { type AssetFormat, SNIFF_LENGTH, sniff } from './sniff.ts';
+
+/** The first bytes of a file; fewer where it has fewer. */
+export async function readHead(file: string, length: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function sniffFile(file: string): Promise<AssetFormat | undefined> {
+  return sniff(await readHead(file, SNIFF_LENGTH));
+}
