@@ -59,6 +59,12 @@ const SETTINGS = {
     'How long running requests may finish after the server was asked to stop.',
     wholeNumber(0, 3_600),
   ),
+  publicUrl: setting(
+    'STORYBAR_PUBLIC_URL',
+    '',
+    'Where callers reach the service, for links in errors, e.g. `https://captions.example.com`. Default: the host they asked.',
+    (text) => (text === '' || URL.canParse(text) ? { value: text.replace(/\/+$/u, '') } : { fault: 'must be a URL' }),
+  ),
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, (text) => {
     const level = LOG_LEVELS.find((name) => name === text);
     return level ? { value: level } : { fault: `must be one of ${LOG_LEVELS.join(', ')}` };

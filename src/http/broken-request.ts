@@ -17,7 +17,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
       : 'The HTTP request is malformed or incomplete.';
   const problem = new AppError('malformed_body', detail, { cause: error });
   const id = randomUUID();
-  const body = JSON.stringify(toProblem(problem, id, ''));
+  const body = JSON.stringify(toProblem(problem, id));
   const headers = { ...problemHeaders(problem), 'x-render-id': id, 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 400 Bad Request\r\nconnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`);

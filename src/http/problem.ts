@@ -19,7 +19,8 @@ export interface Problem {
   readonly actual?: number;
 }
 
-export function toProblem(error: AppError, renderId: string, baseUrl: string): Problem {
+/** `baseUrl`: where the caller reaches us, as far as that is known. */
+export function toProblem(error: AppError, renderId: string, baseUrl = 'http://localhost'): Problem {
   const kind: ProblemKind = PROBLEMS[error.code];
   return {
     type: `${baseUrl}${ERROR_DOCS_PATH}#${error.code}`,

@@ -15,6 +15,8 @@ import { PROBLEMS } from './statuses.ts';
 
 export interface ServerDependencies extends OverlayDependencies {
   readonly logger: Logger;
+  /** Where callers reach the service; empty: wherever they say they did. */
+  readonly publicUrl: string;
   readonly health: () => HealthReport;
   /** True once the server has been asked to stop. */
   readonly isClosing: () => boolean;
@@ -41,7 +43,7 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     routerOptions: { ignoreTrailingSlash: true },
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
-      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply);
+      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies.publicUrl);
     },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -68,7 +70,7 @@ function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void
   });
 }
 
-function addHooks(app: FastifyInstance, { logger, isClosing }: ServerDependencies): void {
+function addHooks(app: FastifyInstance, { logger, isClosing, publicUrl }: ServerDependencies): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(request));
     if (isClosing()) {
@@ -91,7 +93,7 @@ function addHooks(app: FastifyInstance, { logger, isClosing }: ServerDependencie
     else if (status >= 500) logger.warn({ ...entry, err: known.cause }, 'request failed');
     else if (known.code === 'client_closed') logger.info(entry, 'client went away');
     else logger.debug(entry, 'request refused');
-    answerError(known, request, reply);
+    answerError(known, request, reply, publicUrl);
   });
 }
 
@@ -107,15 +109,15 @@ function fromFramework(error: unknown): AppError {
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
-function answerError(error: AppError, request: FastifyRequest, reply: FastifyReply): void {
+function answerError(error: AppError, request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
   if (reply.raw.headersSent || error.code === 'client_closed') {
     // Nobody to tell, or half an answer on the wire: only cutting the connection is honest.
     reply.hijack();
     reply.raw.destroy();
     return;
   }
-  const baseUrl = `${request.protocol}://${request.host}`;
-  const body = JSON.stringify(toProblem(error, request.id, baseUrl));
+  const asked = request.host === '' ? undefined : `${request.protocol}://${request.host}`;
+  const body = JSON.stringify(toProblem(error, request.id, publicUrl || asked));
   const headers = { ...commonHeaders(request), ...problemHeaders(error) };
   reply.code(PROBLEMS[error.code].status).headers(headers).send(body);
 }

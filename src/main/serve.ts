@@ -34,6 +34,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   let closing = false;
   const app = createServer({
     logger,
+    publicUrl: settings.publicUrl,
     renderer,
     workArea,
     authenticator: new Authenticator(store, (error) => logger.warn({ err: error }, 'last use of a key not noted')),
