@@ -13,6 +13,8 @@ export type ImageSource = string | Uint8Array;
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
+  /** It carries a colour profile, and that is plain sRGB. */
+  readonly isSrgb: boolean;
 }
 
 export interface DecodedImage extends Size {
@@ -40,36 +42,34 @@ export function lockDownDecoders(): void {
   sharp.concurrency(1);
 }
 
-/** Width and height as seen, after the orientation the camera noted. */
+/** Width and height are as seen, after the orientation the camera noted. */
 export async function probeImage(source: ImageSource): Promise<ImageProbe> {
-  const { width, height } = (await metadataOf(source)).autoOrient;
-  return { kind: 'image', width, height };
+  const { autoOrient, icc } = await metadataOf(source);
+  return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc) };
 }
 
-export async function decodeImage(source: ImageSource, maxPixels: number): Promise<DecodedImage> {
-  const metadata = await metadataOf(source);
-  const ignoreIcc = metadata.icc !== undefined && isSrgbProfile(metadata.icc);
+/** Everything the decoder has to know, from the probe and the caller's limits. */
+export interface DecodePlan {
+  readonly width: number;
+  readonly maxPixels: number;
+  /** The embedded profile is sRGB itself, and converting by it would only round. */
+  readonly ignoreProfile: boolean;
+}
+
+export async function decodeImage(source: ImageSource, plan: DecodePlan): Promise<DecodedImage> {
   try {
-    return await readPixels(
-      open(source, { failOn: 'error', limitInputPixels: maxPixels, ignoreIcc }),
-      metadata.autoOrient.width,
-    );
+    return await readPixels(source, 'error', plan);
   } catch {
     // Damaged, or cut off on the way. Browsers show what there is, and so do we, as long as there is anything.
-    const image = await decodeDamaged(source, maxPixels, ignoreIcc, metadata.autoOrient.width);
+    const image = await decodeDamaged(source, plan);
     if (isOneColour(image)) throw undecodable('it breaks off before the first pixels');
     return image;
   }
 }
 
-async function decodeDamaged(
-  source: ImageSource,
-  maxPixels: number,
-  ignoreIcc: boolean,
-  width: number,
-): Promise<DecodedImage> {
+async function decodeDamaged(source: ImageSource, plan: DecodePlan): Promise<DecodedImage> {
   try {
-    return await readPixels(open(source, { failOn: 'none', limitInputPixels: maxPixels, ignoreIcc }), width);
+    return await readPixels(source, 'none', plan);
   } catch (error) {
     throw undecodable('it is damaged, or of a rare variant', error);
   }
@@ -99,9 +99,13 @@ function open(source: ImageSource, options: OpenOptions): Sharp {
   return sharp(source, { ...options, pages: 1, sequentialRead: true });
 }
 
-async function readPixels(image: Sharp, width: number): Promise<DecodedImage> {
-  const spareRows = Math.ceil(SPARE_BYTES / (width * 3));
-  const { data, info } = await image
+async function readPixels(source: ImageSource, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
+  const spareRows = Math.ceil(SPARE_BYTES / (plan.width * 3));
+  const { data, info } = await open(source, {
+    failOn,
+    limitInputPixels: plan.maxPixels,
+    ignoreIcc: plan.ignoreProfile,
+  })
     .autoOrient()
     .extend({ top: spareRows })
     .toColourspace('srgb')

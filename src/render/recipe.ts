@@ -4,7 +4,7 @@
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
-import type { ImageProbe } from '../media/image.ts';
+import type { DecodePlan, ImageProbe } from '../media/image.ts';
 
 export interface RecipeBase {
   /** The finished picture, upright. */
@@ -20,7 +20,7 @@ export interface TransparentRecipe extends RecipeBase {
 
 export interface ImageRecipe extends RecipeBase {
   readonly kind: 'image';
-  readonly maxPixels: number;
+  readonly decode: DecodePlan;
 }
 
 /** How large a picture a caller may send; part of the plan. */
@@ -53,7 +53,7 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, overlays.length),
-    maxPixels: limits.imagePixels,
+    decode: { width: canvas.width, maxPixels: limits.imagePixels, ignoreProfile: probe.isSrgb },
   };
 }
 

@@ -34,7 +34,7 @@ export async function renderOnImage(
   signal?: AbortSignal,
 ): Promise<Rendered> {
   const watch = new Stopwatch();
-  const image = await watch.step('decode', () => decodeImage(asset, recipe.maxPixels));
+  const image = await watch.step('decode', () => decodeImage(asset, recipe.decode));
   signal?.throwIfAborted();
   // The decoded size decides: a header may say one thing and the pixels another.
   const canvas = { width: image.width, height: image.height };
