@@ -1,7 +1,8 @@
 // POST /v1/overlay: the whole story of a request, in order.
 
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { KeyHolder } from '../account/access.ts';
 import { limitsOf, type PlanLimits } from '../account/plan.ts';
 import { type OverlayRequest, parseForm } from '../caption/form.ts';
 import type { Renderer, StoredAsset } from '../dispatch/renderer.ts';
@@ -24,11 +25,24 @@ export interface OverlayDependencies {
   readonly shutdown: AbortSignal;
 }
 
-export function overlayHandler(dependencies: OverlayDependencies) {
-  const { authenticator, renderer, workArea, deadlineMs, shutdown } = dependencies;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const holder = await authenticator.authenticate(request.headers);
-    const limits = limitsOf(holder.plan);
+/** Authenticates first, before the framework has looked at so much as the type of the body; then renders. */
+export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandOptionsWithHandler {
+  const holders = new WeakMap<FastifyRequest, KeyHolder>();
+  const render = overlayHandler(dependencies);
+  return {
+    onRequest: async (request) => {
+      holders.set(request, await dependencies.authenticator.authenticate(request.headers));
+    },
+    handler: async (request, reply) => {
+      const holder = holders.get(request);
+      if (holder === undefined) throw new Error('an overlay was asked for without authentication');
+      return await render(request, reply, limitsOf(holder.plan));
+    },
+  };
+}
+
+function overlayHandler({ renderer, workArea, deadlineMs, shutdown }: OverlayDependencies) {
+  return async (request: FastifyRequest, reply: FastifyReply, limits: PlanLimits): Promise<FastifyReply> => {
     const life = createRequestSignal(reply.raw, shutdown);
     const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
       life.release();

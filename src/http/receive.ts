@@ -76,6 +76,7 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
   if (!/^multipart\/form-data(?:$|[\s;])/iu.test(contentType)) {
     throw new AppError('unsupported_content_type', 'Send the request as multipart/form-data.');
   }
+  if (!/;\s*boundary=(?:"[^"]+"|[^\s";]+)/iu.test(contentType)) throw malformed('its boundary is missing');
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': contentType },
@@ -84,7 +85,7 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
       limits: { parts: MAX_PARTS, headerPairs: 32, headerSize: 16 * 1024 },
     });
   } catch (error) {
-    throw malformed('its boundary is missing', error);
+    throw malformed('its content type cannot be read', error);
   }
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { drainRest } from './drain.ts';
 import { errorDocsPage } from './error-docs.ts';
-import { type OverlayDependencies, overlayHandler } from './overlay-route.ts';
+import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { ERROR_DOCS_PATH, problemHeaders, toProblem } from './problem.ts';
 import { PROBLEMS } from './statuses.ts';
 
@@ -41,6 +41,8 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
+    // A request without Host is no worse than one with a wrong one: neither decides anything here.
+    http: { requireHostHeader: false },
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
       answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies.publicUrl);
@@ -57,17 +59,23 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
 }
 
 function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void {
-  app.post('/v1/overlay', overlayHandler(dependencies));
+  app.post('/v1/overlay', overlayRoute(dependencies));
   app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
   app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
   app.get(ERROR_DOCS_PATH, (_request, reply) => reply.type('text/html; charset=utf-8').send(errorDocsPage()));
-  app.setNotFoundHandler((request, reply) => {
-    const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
-    const allow = ALLOWED_METHODS[path];
-    if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
-    reply.header('allow', allow);
-    throw new AppError('method_not_allowed', `This path takes ${allow} only.`);
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
   });
+}
+
+/** Before anything else is looked at: is there such a path, and does it take this method? */
+function assertRoute(request: FastifyRequest, reply: FastifyReply): void {
+  const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
+  const allow = Object.hasOwn(ALLOWED_METHODS, path) ? ALLOWED_METHODS[path] : undefined;
+  if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
+  if (allow.split(', ').includes(request.method)) return;
+  reply.header('allow', allow);
+  throw new AppError('method_not_allowed', `This path takes ${allow} only.`);
 }
 
 function addHooks(app: FastifyInstance, { logger, isClosing, publicUrl }: ServerDependencies): void {
@@ -76,6 +84,7 @@ function addHooks(app: FastifyInstance, { logger, isClosing, publicUrl }: Server
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
+    assertRoute(request, reply);
   });
   // Whoever is served last must not keep the connection: closing waits for it.
   app.addHook('onSend', async (_request, reply) => {
@@ -116,11 +125,15 @@ function answerError(error: AppError, request: FastifyRequest, reply: FastifyRep
     reply.raw.destroy();
     return;
   }
-  const asked = request.host === '' ? undefined : `${request.protocol}://${request.host}`;
+  const host = request.headers.host ?? '';
+  const asked = PLAIN_HOST.test(host) ? `${request.protocol}://${host}` : undefined;
   const body = JSON.stringify(toProblem(error, request.id, publicUrl || asked));
   const headers = { ...commonHeaders(request), ...problemHeaders(error) };
   reply.code(PROBLEMS[error.code].status).headers(headers).send(body);
 }
+
+/** What may stand in a link; anything else a caller claims to have asked is not repeated. */
+const PLAIN_HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-f:.]+\](?::\d+)?$/iu;
 
 function commonHeaders(request: FastifyRequest): Record<string, string> {
   return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };
@@ -128,7 +141,10 @@ function commonHeaders(request: FastifyRequest): Record<string, string> {
 
 /** `Expect: 100-continue` is answered by the route, after the key has been checked. */
 function answerExpectationsOurselves(app: FastifyInstance): void {
-  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+  const pass = (request: IncomingMessage, response: ServerResponse): void => {
     app.server.emit('request', request, response);
-  });
+  };
+  app.server.on('checkContinue', pass);
+  // An expectation nobody has heard of is no reason to refuse.
+  app.server.on('checkExpectation', pass);
 }

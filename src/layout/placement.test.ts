@@ -106,3 +106,15 @@ describe('bars that would cover each other', () => {
     expect(tops([50, null], [700, 200])).toEqual([150, 500]);
   });
 });
+
+describe('ten defaults on a low canvas', () => {
+  it('all move a little rather than one covering another', () => {
+    const placed = tops(Array(10).fill(null), 104, 1080).toSorted((a, b) => a - b);
+    expect(placed[0]).toBeGreaterThanOrEqual(0);
+    placed.forEach((top, index) => expect(top + 104).toBeLessThanOrEqual(placed[index + 1] ?? 1080));
+  });
+
+  it('stay where they are when even that is not enough', () => {
+    expect(tops(Array(10).fill(null), 200, 1080)).toHaveLength(10);
+  });
+});

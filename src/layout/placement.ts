@@ -12,6 +12,39 @@ export interface Rows {
  * up where there is no room below, just as far as needed.
  */
 export function placeBars(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
+  const placed = placeInOrder(overlays, heights, canvasHeight);
+  const crowded = overlays.every(({ position }) => position === null) && overlapping(placed);
+  return (crowded ? packDefaults(heights, canvasHeight) : undefined) ?? placed;
+}
+
+/**
+ * Many bars on a low canvas: giving way one after the other leaves gaps that are too small, though all would fit. Then all
+ * move: from the top in the order of their default positions, each as near to its own as the others let it.
+ */
+function packDefaults(heights: readonly number[], canvasHeight: number): Rows[] | undefined {
+  const bars = heights
+    .map((height, index) => ({ index, height, top: topFor(defaultPosition(index), height, canvasHeight) }))
+    .toSorted((a, b) => defaultPosition(a.index) - defaultPosition(b.index));
+  let free = 0;
+  for (const bar of bars) {
+    bar.top = Math.max(bar.top, free);
+    free = bar.top + bar.height;
+  }
+  let limit = canvasHeight;
+  for (const bar of bars.toReversed()) {
+    bar.top = Math.min(bar.top, limit - bar.height);
+    limit = bar.top;
+  }
+  if (limit < 0) return undefined;
+  return bars.toSorted((a, b) => a.index - b.index).map(({ top, height }) => ({ top, height }));
+}
+
+function overlapping(bars: readonly Rows[]): boolean {
+  const sorted = bars.toSorted((a, b) => a.top - b.top);
+  return sorted.some((bar, index) => bar.top + bar.height > (sorted[index + 1]?.top ?? Number.POSITIVE_INFINITY));
+}
+
+function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed: Rows[] = [];
   overlays.forEach((overlay, index) => {
     const height = heights[index] ?? 0;

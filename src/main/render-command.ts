@@ -73,7 +73,9 @@ async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output
     process.stdout.write(bytes);
     return;
   }
-  await writeFile(output, bytes);
+  await writeFile(output, bytes).catch((error: unknown) => {
+    throw new UsageError(`cannot write ${output}: ${error instanceof Error ? error.message : String(error)}`);
+  });
   report(`${output}: ${width}x${height}, ${bytes.length} bytes`, missingGlyphs);
 }
 

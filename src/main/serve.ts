@@ -8,6 +8,7 @@ import { Crew } from '../dispatch/crew.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { AppError } from '../errors.ts';
 import { Authenticator } from '../http/authenticate.ts';
+import { Connections } from '../http/connections.ts';
 import { createServer } from '../http/server.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
@@ -18,6 +19,9 @@ import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
+
+/** Time to send the last answers after running requests were given up. */
+const LAST_WORDS_MS = 2_000;
 
 export interface RunningServer {
   readonly url: string;
@@ -47,6 +51,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       return { status: status.images.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
     },
   });
+  const connections = new Connections(app.server);
   const closeRest = async (): Promise<void> => {
     await renderer.close();
     await workArea.close();
@@ -61,7 +66,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     url,
     close: async () => {
       closing = true;
-      await stopAccepting(app, shutdown, settings.shutdownSeconds * 1_000);
+      await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
       await closeRest();
     },
   };
@@ -89,10 +94,20 @@ async function greet(store: Store, url: string): Promise<void> {
   process.stdout.write(welcome(url, issued?.key));
 }
 
-async function stopAccepting(app: FastifyInstance, shutdown: AbortController, graceMs: number): Promise<void> {
-  const timer = setTimeout(() => {
+/** Running requests get `graceMs`; then they are told that it is over, and soon after cut off. */
+async function stopAccepting(
+  app: FastifyInstance,
+  connections: Connections,
+  shutdown: AbortController,
+  graceMs: number,
+): Promise<void> {
+  const told = setTimeout(() => {
     shutdown.abort(new AppError('shutting_down', 'The server is shutting down. Try again.', { retryAfterSeconds: 1 }));
   }, graceMs);
-  await app.close();
-  clearTimeout(timer);
+  const cut = setTimeout(() => connections.closeAll(), graceMs + LAST_WORDS_MS);
+  const closed = app.close();
+  connections.closeUnused();
+  await closed;
+  clearTimeout(told);
+  clearTimeout(cut);
 }

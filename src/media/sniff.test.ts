@@ -24,6 +24,7 @@ describe('a file is what its bytes say', () => {
     [undefined, bytes('#EXTM3U\n')],
     [undefined, bytes('ffconcat version 1.0\nfile a.mp4\n')],
     [undefined, bytes('GIF89a')],
+    [undefined, bytes('Its free for all')],
     [undefined, bytes('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     [undefined, bytes([0xff, 0xd8])],
     [undefined, Buffer.alloc(0)],

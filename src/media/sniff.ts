@@ -58,7 +58,8 @@ function sniffIsoMedia(head: Buffer): AssetFormat | undefined {
     if (STILL_BRANDS.has(brand)) return undefined;
     return brand === 'qt  ' ? 'mov' : 'mp4';
   }
-  return QUICKTIME_BOXES.has(box) ? 'mov' : undefined;
+  // The length of the first box comes before its name; one that begins with a letter is text, not half a gigabyte.
+  return QUICKTIME_BOXES.has(box) && (head[0] ?? 0) < 0x20 ? 'mov' : undefined;
 }
 
 /** Matroska and WebM share a header; the document type inside tells them apart. */

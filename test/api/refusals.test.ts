@@ -107,6 +107,7 @@ describe('400 for the body', () => {
     ['an empty body', '', multipart],
     ['no closing boundary', part('text', 'a'), multipart],
     ['a part that breaks off', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
+    ['an empty boundary', part('text', 'a'), { 'content-type': 'multipart/form-data; boundary=""' }],
     ['no boundary at all', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
     ['more than 24 parts', `${part('text', 'a').repeat(30)}--x--\r\n`, multipart],
     ['more than 24 parts that also break off', part('text', 'a').repeat(30), multipart],
@@ -162,6 +163,32 @@ describe('401 and 403', () => {
     socket.destroy();
     expect(answer).toMatch(/^HTTP\/1\.1 401 /u);
   });
+});
+
+it('asks for the key before it looks at the type of the body', async () => {
+  const response = await fetch(`${server.url}/v1/overlay`, {
+    method: 'POST',
+    headers: { 'content-type': 'foo' },
+    body: 'a',
+  });
+  expect(await problemOf(response)).toMatchObject({ status: 401, code: 'missing_api_key' });
+});
+
+it('answers a request without a host, and repeats no host that is none', async () => {
+  const ask = async (head: string): Promise<string> => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.write(head);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    socket.destroy();
+    return answer;
+  };
+  expect(await ask('GET /nowhere HTTP/1.1\r\n\r\n')).toContain('"type":"http://localhost/docs/errors#not_found"');
+  expect(await ask('GET /nowhere HTTP/1.1\r\nhost: a"><b\r\n\r\n')).toContain('"type":"http://localhost/docs/');
+  expect(await ask('QUERY /v1/overlay HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\na')).toMatch(/^HTTP\/1\.1 405 /u);
+  expect(await ask('GET /ping HTTP/1.1\r\nhost: a\r\nexpect: miracles\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /u);
 });
 
 describe('404, 405, 413, 415, 422', () => {

@@ -46,6 +46,19 @@ describe('shutdown', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
+  it.each(['', 'POST /v1/over', 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /pi'])(
+    'does not wait for a connection that has sent %j and nothing more',
+    async (sent) => {
+      const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '3600' });
+      const silent = await openConnection(server.url);
+      silent.write(sent);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      server.signal('SIGTERM');
+      expect(await server.exited).toEqual({ code: 0, signal: null });
+      silent.destroy();
+    },
+  );
+
   it('does not wait for a client that has stopped reading', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
     const body = new Uint8Array(
