@@ -1,7 +1,7 @@
 // Ours as callers meet it: the running server, from the first byte sent to the last byte received.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type RunningServer, form, post, startServer } from '../../test/running-server.ts';
+import { form, health, post, type RunningServer, startServer } from '../../test/running-server.ts';
 import type { Figures, Job } from './contenders.ts';
 import { OVERLAYS } from './overlays.ts';
 import { ProcessorTime } from './processor-time.ts';
@@ -20,6 +20,8 @@ export class OverHttp {
   async render({ clip, output }: Job): Promise<Figures> {
     const body = form({ asset: readFileSync(clip), overlays: JSON.stringify(OVERLAYS) });
     const time = new ProcessorTime([this.#server.pid, ...this.#server.workerPids()]);
+    // While the others ran, this process was blocked and the idle connection went stale; find out before the clock runs.
+    await health(this.#server).catch(() => health(this.#server));
     const start = performance.now();
     const response = await post(this.#server, body);
     const bytes = Buffer.from(await response.arrayBuffer());

@@ -23,8 +23,12 @@ export function isEmoji(grapheme: string): boolean {
   return LOOKS_LIKE_EMOJI.test(grapheme);
 }
 
+/** No emoji, and no part of one, is below U+00A9 save the bases of keycaps, which need a mark from above. */
+const HAS_NO_EMOJI = /^[\0-\u00a8]*$/u;
+
 /** Splits into maximal pieces of one kind; joined together they are the text again. */
 export function splitByKind(text: string): Piece[] {
+  if (text !== '' && HAS_NO_EMOJI.test(text)) return [{ text, kind: 'text' }];
   const pieces: { text: string; kind: GlyphKind }[] = [];
   for (const grapheme of graphemes(text)) {
     const kind = isEmoji(grapheme) ? 'emoji' : 'text';

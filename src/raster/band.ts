@@ -1,6 +1,8 @@
 // Finished overlay pixels. Bars that overlap are merged into one band, so whoever bakes bands into media or writes them
 // to a transparent PNG uses the very same bytes.
 
+import { BAR_ALPHA } from '../layout/style.ts';
+
 export interface Band {
   readonly top: number;
   readonly height: number;
@@ -17,6 +19,10 @@ export interface Band {
 export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
+
+/** The bar where there is no text, as one word of `wordsOf`: black at the bar's alpha. Nearly all of a band. */
+export const BAR_BYTE: number = Math.round(BAR_ALPHA * 255);
+export const PLAIN_BAR: number = BAR_BYTE << 24;
 
 /** Porter and Duff's "over" for straight RGBA words: all of `above` onto `below` from `start` on, in place. */
 export function compositeOver(below: Int32Array, start: number, above: Int32Array): void {

@@ -1,8 +1,7 @@
 // Bakes bands into raw 8-bit pixels, in place. Only the rows under a band are touched.
 
 import type { Size } from '../layout/geometry.ts';
-import { BAR_ALPHA } from '../layout/style.ts';
-import { type Band, compositeOver, wordsOf } from './band.ts';
+import { BAR_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
 
 /** Row by row, without padding; 3 = RGB, 4 = straight RGBA. */
 export interface RawImage extends Size {
@@ -19,11 +18,8 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
   }
 }
 
-/** The plain bar, the value of nearly every pixel under a caption: black at the bar's alpha. */
-const BAR_BYTE = Math.round(BAR_ALPHA * 255);
+/** What a plain bar leaves of the photo. */
 const PHOTO_SHARE = 255 - BAR_BYTE;
-/** As one word of `wordsOf`. */
-const PLAIN_BAR = BAR_BYTE << 24;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {

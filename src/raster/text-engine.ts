@@ -6,7 +6,7 @@ import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@nap
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { BAR_ALPHA, style } from '../layout/style.ts';
-import { type Band, compositeOver, wordsOf } from './band.ts';
+import { type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 
@@ -73,7 +73,7 @@ export class TextEngine {
         context.fillText(run.text, left + run.x, line.baseline - raise);
       }
     }
-    return { width, pixels: context.getImageData(0, 0, width, bar.height).data };
+    return { width, pixels: readBar(context, bar, width) };
   }
 
   /** Grows and never shrinks within a width, so that bars of one size reuse the same memory. */
@@ -90,6 +90,21 @@ export class TextEngine {
     if (GlobalFonts.registerFromPath(file, alias) === null) throw new Error(`cannot load font ${file}`);
     this.#registered.add(alias);
   }
+}
+
+/** Reading pixels back is most of the cost of drawing, so only the columns with text are read; the rest is the plain bar. */
+function readBar(context: SKRSContext2D, bar: Bar, width: number): Uint8ClampedArray {
+  const widest = Math.max(...bar.lines.map((line) => line.width));
+  // Ink may stand out of its box: an em is more than any letter does.
+  const left = Math.max(0, Math.floor((width - widest) / 2 - bar.fontSize));
+  const columns = Math.min(width - left, Math.ceil(widest + 2 * bar.fontSize) + 1);
+  const { data } = context.getImageData(left, 0, columns, bar.height);
+  const pixels = new Uint8ClampedArray(width * bar.height * 4);
+  wordsOf(pixels).fill(PLAIN_BAR);
+  for (let row = 0; row < bar.height; row += 1) {
+    pixels.set(data.subarray(row * columns * 4, (row + 1) * columns * 4), (row * width + left) * 4);
+  }
+  return pixels;
 }
 
 function prepare(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
