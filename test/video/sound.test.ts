@@ -41,6 +41,27 @@ describe('sound', () => {
     expect(rendered.audio?.start).toBeCloseTo(source.audio?.start ?? Number.NaN, 3);
   });
 
+  it('MP3 too slow for MP4 becomes AAC', async () => {
+    const path = clip('slow.mov', { container: 'mov', audio: { codec: 'libmp3lame', seconds: 1, sampleRate: 11_025 } });
+    const { clip: rendered, probe } = await renderClip(path, work.path('slow-out.mp4'));
+    expect(probe.audio).toMatchObject({ codec: 'mp3', action: 'encode' });
+    expect(rendered.audio?.codec).toBe('aac');
+  });
+
+  it('goes with a single picture, too', async () => {
+    const path = clip('still.webm', {
+      container: 'webm',
+      codec: 'libvpx',
+      encoderOptions: { deadline: 'realtime', 'cpu-used': '8' },
+      timeBase: { num: 1, den: 1000 },
+      frames: 1,
+      audio: { codec: 'libopus', seconds: 1, sampleRate: 48_000 },
+    });
+    const { clip: rendered } = await renderClip(path, work.path('still-out.mp4'));
+    expect(rendered.frames).toHaveLength(1);
+    expect(rendered.audio?.codec).toBe('aac');
+  });
+
   it.each([
     ['pcm_s16le', 'mov', 'libx264'],
     ['libopus', 'webm', 'libvpx'],
