@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { filesOf, hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { makeClip, PLAIN_TAGS } from './clip.ts';
 import { BT709, paintYuv } from './painting.ts';
-import { CAPTION, hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+import { CAPTION, renderClip, workDirectory } from './render-clip.ts';
 
 const work = workDirectory();
 const GOOD = work.path('good.mp4');
@@ -156,13 +157,13 @@ describe('hostile and damaged files', () => {
   });
 });
 
-describe.skipIf(!hasSamples)('damaged real files (needs the sample media beside the repository)', () => {
-  const files = hasSamples ? readdirSync(sample('video_corrupt')).map((name) => `video_corrupt/${name}`) : [];
-  const videos = files.filter((name) => sniff(readFileSync(sample(name)).subarray(0, 256)) !== undefined);
+describe.skipIf(!hasSharedMedia)('damaged real files (needs the sample media beside the repository)', () => {
+  const files = filesOf('video_corrupt');
+  const videos = files.filter((name) => sniff(readFileSync(sharedMedia(name)).subarray(0, 256)) !== undefined);
 
   it.each(videos)('%s is rendered or refused', async (name) => {
     const readable = name.includes('mdat_too_long') || name.includes('missing_stsd');
-    const outcome = await renderClip(sample(name), work.path('corrupt-out.mp4')).then(
+    const outcome = await renderClip(sharedMedia(name), work.path('corrupt-out.mp4')).then(
       () => 'rendered',
       (error: unknown) => (error instanceof AppError ? error.code : String(error)),
     );

@@ -29,6 +29,7 @@ import {
   type Rgb,
   toYuv,
 } from './painting.ts';
+import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';
 
 const work = workDirectory();
@@ -39,20 +40,9 @@ const HEIGHT = 192;
 const LOSSLESS = { preset: 'ultrafast', qp: '4' };
 
 function quadrantClip(name: string, changes: Partial<ClipOptions> = {}): string {
-  const path = work.path(name);
-  makeClip({
-    path,
-    container: 'mp4',
-    codec: 'libx264',
-    pixelFormat: 'yuv420p',
-    width: WIDTH,
-    height: HEIGHT,
-    paint: paintYuv(quadrants(WIDTH, HEIGHT), BT709),
-    tags: PLAIN_TAGS,
-    encoderOptions: LOSSLESS,
-    ...changes,
-  });
-  return path;
+  const paint = paintYuv(quadrants(WIDTH, HEIGHT), BT709);
+  const encoderOptions = LOSSLESS;
+  return plainClip(work.path(name), { width: WIDTH, height: HEIGHT, paint, encoderOptions, ...changes });
 }
 
 /** Puts a display matrix into the track header: a, b, c, d as 16.16 fixed point. */

@@ -1,23 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Overlay } from '../../src/caption/overlay.ts';
-import { SNIFF_LENGTH, sniff } from '../../src/media/sniff.ts';
-import type { VideoFormat } from '../../src/media/sniff.ts';
+import { isVideoFormat, SNIFF_LENGTH, sniff, type VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo, type VideoProbe } from '../../src/media/video/probe.ts';
 import type { TranscodeOptions } from '../../src/media/video/transcode.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/render/video-recipe.ts';
 import { renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
 import { type ReadClip, readClip } from './clip.ts';
-
-/** Real clips lie beside the repository, where there are any; without them those tests are skipped by name. */
-const SAMPLES = join(import.meta.dirname, '../../../shared/media');
-export const hasSamples = existsSync(SAMPLES);
-
-export function sample(name: string): string {
-  return join(SAMPLES, name);
-}
 
 const tools = createRenderTools();
 
@@ -31,7 +22,7 @@ export function workDirectory(): { readonly path: (name: string) => string; read
 
 function formatOf(path: string): VideoFormat {
   const format = sniff(readFileSync(path).subarray(0, SNIFF_LENGTH));
-  if (format !== 'mp4' && format !== 'mov' && format !== 'webm') throw new Error(`${path} is not a video`);
+  if (format === undefined || !isVideoFormat(format)) throw new Error(`${path} is not a video`);
   return format;
 }
 

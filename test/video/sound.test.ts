@@ -1,29 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ClipOptions, makeClip, PLAIN_TAGS, readClip } from './clip.ts';
-import { BT709, GREY, paintYuv } from './painting.ts';
-import { hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
+import { type ClipOptions, readClip } from './clip.ts';
+import { plainClip } from './plain-clip.ts';
+import { renderClip, workDirectory } from './render-clip.ts';
 
 const work = workDirectory();
 afterAll(() => work.remove());
 
-function clip(name: string, changes: Partial<ClipOptions>): string {
-  const path = work.path(name);
-  makeClip({
-    path,
-    container: 'mp4',
-    codec: 'libx264',
-    pixelFormat: 'yuv420p',
-    width: 96,
-    height: 64,
-    frames: 30,
-    paint: paintYuv(() => GREY, BT709),
-    tags: PLAIN_TAGS,
-    encoderOptions: { preset: 'ultrafast' },
-    ...changes,
-  });
-  return path;
-}
+const clip = (name: string, changes: Partial<ClipOptions>): string =>
+  plainClip(work.path(name), { frames: 30, ...changes });
 
 describe('sound', () => {
   it.each([
@@ -98,19 +84,19 @@ describe('sound', () => {
   });
 });
 
-describe.skipIf(!hasSamples)('sound of real clips (needs the sample media beside the repository)', () => {
+describe.skipIf(!hasSharedMedia)('sound of real clips (needs the sample media beside the repository)', () => {
   it.each([
     ['video_real/streamioffmpeg__file_with_data_streams.mp4', 2],
     ['video_mp4/media__sample_with_chapters.mp4', 2],
     ['video_hdr/media__dolbyVision-hdr.MOV', 2],
     ['video_mp4/wpt__text.mov', 1],
   ])('%s: data, subtitle, chapter and cover tracks are dropped', async (name, streams) => {
-    const { clip: rendered } = await renderClip(sample(name), work.path('tracks.mp4'));
+    const { clip: rendered } = await renderClip(sharedMedia(name), work.path('tracks.mp4'));
     expect(rendered.streams).toBe(streams);
   });
 
   it('leaves out sound that cannot be read, and keeps the picture', async () => {
-    const path = sample('video_corrupt/media__sample_missing_stsd.mp4');
+    const path = sharedMedia('video_corrupt/media__sample_missing_stsd.mp4');
     const { clip: rendered } = await renderClip(path, work.path('no-stsd.mp4'));
     expect(rendered.audio).toBeUndefined();
     expect(rendered.frames).toHaveLength(30);

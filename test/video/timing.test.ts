@@ -1,27 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
+import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
+import type { ClipOptions } from './clip.ts';
 import { BT709, GREY, paintYuv } from './painting.ts';
-import { hasSamples, renderClip, sample, workDirectory } from './render-clip.ts';
+import { plainClip } from './plain-clip.ts';
+import { renderClip, workDirectory } from './render-clip.ts';
 
 const work = workDirectory();
 afterAll(() => work.remove());
 
-function clip(name: string, changes: Partial<ClipOptions>): string {
-  const path = work.path(name);
-  makeClip({
-    path,
-    container: 'mp4',
-    codec: 'libx264',
-    pixelFormat: 'yuv420p',
-    width: 96,
-    height: 64,
-    paint: paintYuv((x, _, frame) => [(x * 2 + frame * 9) % 256, 90, 120], BT709),
-    tags: PLAIN_TAGS,
-    encoderOptions: { preset: 'ultrafast' },
-    ...changes,
-  });
-  return path;
-}
+/** Every frame looks different, so that a lost or doubled one shows. */
+const paint = paintYuv((x, _, frame) => [(x * 2 + frame * 9) % 256, 90, 120], BT709);
+const clip = (name: string, changes: Partial<ClipOptions>): string => plainClip(work.path(name), { paint, ...changes });
 
 describe('timing', () => {
   it('keeps uneven timestamps to the tick, with B-frames on both sides', async () => {
@@ -71,7 +60,7 @@ describe('timing', () => {
   });
 });
 
-describe.skipIf(!hasSamples)('timing of real clips (needs the sample media beside the repository)', () => {
+describe.skipIf(!hasSharedMedia)('timing of real clips (needs the sample media beside the repository)', () => {
   it.each([
     ['video_mp4/media__edit_list_positive_shift.mp4', 270, 10.006, 1],
     ['video_mp4/media__sample_edit_list_only_preroll_sync_sample.mp4', 16, 0.534, 0],
@@ -79,7 +68,7 @@ describe.skipIf(!hasSamples)('timing of real clips (needs the sample media besid
     ['video_real/metadataextrac__FLIR_Thermal.mp4', 84, 11.353, 0],
     ['video_webm/wpt__rgb100.webm', 3, 0.6, 0],
   ])('%s: %i frames, %f s', async (name, frames, seconds, firstAt) => {
-    const { clip: rendered, probe } = await renderClip(sample(name), work.path('sample.mp4'));
+    const { clip: rendered, probe } = await renderClip(sharedMedia(name), work.path('sample.mp4'));
     expect(rendered.frames).toHaveLength(frames);
     expect(Math.abs(rendered.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
     expect(rendered.frames[0]?.seconds).toBeCloseTo(firstAt, 2);

@@ -1,0 +1,19 @@
+import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
+import { BT709, GREY, paintYuv } from './painting.ts';
+
+/** A small, short, grey H.264 MP4, but for the changes; returns its path. */
+export function plainClip(path: string, changes: Partial<ClipOptions> = {}): string {
+  makeClip({
+    path,
+    container: 'mp4',
+    codec: 'libx264',
+    pixelFormat: 'yuv420p',
+    width: 96,
+    height: 64,
+    paint: paintYuv(() => GREY, BT709),
+    tags: PLAIN_TAGS,
+    encoderOptions: { preset: 'ultrafast' },
+    ...changes,
+  });
+  return path;
+}
