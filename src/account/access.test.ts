@@ -1,18 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { assertMayRender, type KeyHolder } from './access.ts';
+import { admitKey, type KeyHolder } from './access.ts';
+import type { Subscription } from './subscription.ts';
 
+const NOW = new Date('2026-03-01T00:00:00Z');
+const SUBSCRIPTION: Subscription = {
+  plan: 'free',
+  nextPlan: null,
+  status: 'active',
+  renews: true,
+  provider: 'manual',
+  anchorAt: NOW,
+  period: { startsAt: NOW, endsAt: new Date('2026-04-01T00:00:00Z') },
+};
 const HOLDER: KeyHolder = {
   keyId: 'k',
   keyState: 'active',
   mode: 'live',
+  allowedOrigins: [],
   accountId: 'a',
-  accountState: 'active',
-  plan: 'free',
+  suspended: false,
+  subscription: SUBSCRIPTION,
 };
 
 const verdict = (holder: KeyHolder | undefined): string => {
   try {
-    assertMayRender(holder);
+    expect(admitKey(holder)).toMatchObject({ accountId: 'a', keyId: 'k', subscription: { plan: 'free' } });
     return 'welcome';
   } catch (error) {
     return String(error instanceof Error && 'code' in error ? error.code : error);
@@ -23,14 +35,15 @@ describe('who may render', () => {
   it.each([
     ['an active key of an active account', HOLDER, 'welcome'],
     ['an unknown key', undefined, 'invalid_api_key'],
-    [
-      'a revoked key, whatever its account',
-      { ...HOLDER, keyState: 'revoked', accountState: 'suspended' },
-      'invalid_api_key',
-    ],
+    ['a revoked key, whatever its account', { ...HOLDER, keyState: 'revoked', suspended: true }, 'invalid_api_key'],
     ['a suspended key', { ...HOLDER, keyState: 'suspended' }, 'key_suspended'],
-    ['a key of a suspended account', { ...HOLDER, accountState: 'suspended' }, 'key_suspended'],
-    ['a key without subscription', { ...HOLDER, accountState: 'inactive' }, 'subscription_inactive'],
+    ['a key of a suspended account', { ...HOLDER, suspended: true }, 'key_suspended'],
+    ['a key without subscription', { ...HOLDER, subscription: undefined }, 'subscription_inactive'],
+    [
+      'a key whose subscription lapsed',
+      { ...HOLDER, subscription: { ...SUBSCRIPTION, status: 'inactive' } },
+      'subscription_inactive',
+    ],
   ] as const)('%s', (_name, holder, expected) => {
     expect(verdict(holder)).toBe(expected);
   });

@@ -23,6 +23,18 @@ const SETTINGS = {
     'Where the database and the work directories live. Created when missing.',
     (text) => (text.trim() === '' ? { fault: 'must name a directory' } : { value: path.resolve(text) }),
   ),
+  databaseUrl: setting(
+    'STORYBAR_DATABASE_URL',
+    '',
+    'A PostgreSQL database, `postgres://user:password@host/name`, for more than one server. Default: an embedded one in the data directory.',
+    databaseUrl,
+  ),
+  plansFile: setting(
+    'STORYBAR_PLANS',
+    '',
+    'The plans file; see docs/plans.md. Default: `./plans.json` if there is one, else the built-in plans.',
+    (text) => ({ value: text === '' ? '' : path.resolve(text) }),
+  ),
   workers: setting(
     'STORYBAR_WORKERS',
     String(availableParallelism()),
@@ -71,6 +83,8 @@ const SETTINGS = {
   }),
 } as const;
 
+const SECRET = /_URL$|SECRET|PASSWORD|_KEY$/u;
+
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[Name]> };
 
@@ -91,7 +105,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     const text = environment[variable] ?? fallback;
     const parsed = parse(text);
     if ('value' in parsed) return [name, parsed.value];
-    faults.push(`${variable} ${parsed.fault}, not ${JSON.stringify(text)}`);
+    // What may hold a password is not repeated.
+    faults.push(`${variable} ${parsed.fault}${SECRET.test(variable) ? '' : `, not ${JSON.stringify(text)}`}`);
     return [name, undefined];
   });
   if (faults.length > 0) throw new SettingsError(faults);
@@ -114,6 +129,11 @@ function setting<Value>(
   parse: Setting<Value>['parse'],
 ): Setting<Value> {
   return { variable, fallback, describe, parse };
+}
+
+function databaseUrl(text: string): { value: string } | { fault: string } {
+  if (text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))) return { value: text };
+  return { fault: 'must begin with postgres://' };
 }
 
 function wholeNumber(least: number, most: number): Setting<number>['parse'] {

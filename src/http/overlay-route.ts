@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
-import type { KeyHolder } from '../account/access.ts';
-import { limitsOf, type PlanLimits } from '../account/plan.ts';
+import type { PlanLimits } from '../account/plans.ts';
 import { type OverlayRequest, parseForm } from '../caption/form.ts';
 import type { Renderer, StoredAsset } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
@@ -11,6 +10,7 @@ import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../media/sniff
 import type { WorkArea } from '../media/work-area.ts';
 import { composeRecipe, type Ground } from '../render/compose.ts';
 import type { Authenticator } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { receiveForm } from './receive.ts';
 import type { AssetDestination, ReceivedAsset } from './receive-asset.ts';
 import { createRequestSignal } from './request-signal.ts';
@@ -27,16 +27,16 @@ export interface OverlayDependencies {
 
 /** Authenticates first, before the framework has looked at so much as the type of the body; then renders. */
 export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandOptionsWithHandler {
-  const holders = new WeakMap<FastifyRequest, KeyHolder>();
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const render = overlayHandler(dependencies);
   return {
     onRequest: async (request) => {
-      holders.set(request, await dependencies.authenticator.authenticate(request.headers));
+      callers.set(request, await dependencies.authenticator.authenticate(request.headers));
     },
     handler: async (request, reply) => {
-      const holder = holders.get(request);
-      if (holder === undefined) throw new Error('an overlay was asked for without authentication');
-      return await render(request, reply, limitsOf(holder.plan));
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error('an overlay was asked for without authentication');
+      return await render(request, reply, caller.plan.limits);
     },
   };
 }

@@ -1,23 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { createApiKey, hashKey, type KeyMode, maskKey } from '../account/api-key.ts';
-import type { PlanName } from '../account/plan.ts';
-import type { Store } from '../store/store.ts';
+import type { Actor, Store } from '../store/store.ts';
 
 export interface IssuedKey {
   readonly id: string;
   /** Shown once; only its hash is kept. */
   readonly key: string;
-  readonly plan: PlanName;
 }
 
-/** A new account on a plan, with its first key. */
-export async function issueKey(store: Store, plan: PlanName, name: string, mode: KeyMode = 'live'): Promise<IssuedKey> {
+/** A new account on a plan. */
+export async function openAccount(store: Store, plan: string, name: string, actor: Actor): Promise<string> {
+  const id = randomUUID();
+  await store.accounts.create({ id, name }, actor);
+  await store.accounts.subscribe(id, plan, 'now', actor);
+  return id;
+}
+
+export async function issueKey(
+  store: Store,
+  accountId: string,
+  { name, mode, allowedOrigins = [] }: { name: string; mode: KeyMode; allowedOrigins?: readonly string[] },
+  actor: Actor,
+): Promise<IssuedKey> {
   const key = createApiKey(mode);
   const id = randomUUID();
-  const accountId = randomUUID();
-  await store.createAccountWithKey(
-    { id: accountId, name, plan },
-    { id, accountId, name, mode, hash: hashKey(key), ...maskKey(key) },
-  );
-  return { id, key, plan };
+  await store.keys.create({ id, accountId, name, mode, hash: hashKey(key), ...maskKey(key), allowedOrigins }, actor);
+  return { id, key };
 }

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { Crew } from '../dispatch/crew.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
@@ -13,8 +14,9 @@ import { createServer } from '../http/server.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { issueKey } from './issue-key.ts';
-import { openStore } from './store-file.ts';
+import { issueKey, openAccount } from './issue-key.ts';
+import { loadPlans } from './load-plans.ts';
+import { openStore } from './open-store.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -31,7 +33,8 @@ export interface RunningServer {
 
 export async function serve(settings: Settings): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
-  const store = openStore(settings);
+  const plans = loadPlans(settings);
+  const store = await openStore(settings, (error) => logger.warn({ err: error }, 'a database connection broke'));
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
   const renderer = startRenderer(settings, logger);
   const shutdown = new AbortController();
@@ -41,7 +44,9 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     publicUrl: settings.publicUrl,
     renderer,
     workArea,
-    authenticator: new Authenticator(store, (error) => logger.warn({ err: error }, 'last use of a key not noted')),
+    authenticator: new Authenticator(store, plans, (error) =>
+      logger.warn({ err: error }, 'last use of a key not noted'),
+    ),
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
     isClosing: () => closing,
@@ -61,7 +66,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     await closeRest();
     throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
   });
-  await greet(store, url);
+  await greet(store, plans, url);
   return {
     url,
     close: async () => {
@@ -88,10 +93,16 @@ function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
   return new LocalRenderer({ image: crew('image', settings.workers), video: crew('video', settings.videoWorkers) });
 }
 
-async function greet(store: Store, url: string): Promise<void> {
-  const isNew = (await store.countAccounts()) === 0;
-  const issued = isNew ? await issueKey(store, 'business', 'local') : undefined;
-  process.stdout.write(welcome(url, issued?.key));
+/** A new installation gets an account on the largest plan, for the operator's own use. */
+async function greet(store: Store, { plans }: PlanBook, url: string): Promise<void> {
+  const plan = plans.at(-1);
+  if (plan === undefined || (await store.accounts.count()) > 0) {
+    process.stdout.write(welcome(url, undefined));
+    return;
+  }
+  const accountId = await openAccount(store, plan.name, 'local', 'system');
+  const { key } = await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system');
+  process.stdout.write(welcome(url, key));
 }
 
 /** Running requests get `graceMs`; then they are told that it is over, and soon after cut off. */

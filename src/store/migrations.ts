@@ -1,6 +1,15 @@
+/** Times are ISO 8601 in UTC with milliseconds: they sort as text, in both databases, and people can read them. */
+export interface Migration {
+  readonly common: string;
+  /** What only one of the databases understands. */
+  readonly sqlite?: string;
+  readonly postgres?: string;
+}
+
 /** Applied in order, each once, never edited after release. The index + 1 is the schema version. */
-export const MIGRATIONS: readonly string[] = [
-  `
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    common: `
   create table accounts (
     id text primary key,
     name text not null,
@@ -8,7 +17,6 @@ export const MIGRATIONS: readonly string[] = [
     state text not null default 'active' check (state in ('active', 'inactive', 'suspended')),
     created_at text not null
   ) strict;
-
   create table api_keys (
     id text primary key,
     account_id text not null references accounts (id),
@@ -23,4 +31,117 @@ export const MIGRATIONS: readonly string[] = [
   ) strict;
   create index api_keys_by_account on api_keys (account_id);
   `,
+  },
+  {
+    common: `
+  create table subscriptions (
+    account_id text primary key references accounts (id),
+    plan text not null,
+    next_plan text,
+    status text not null check (status in ('active', 'inactive')),
+    renews integer not null check (renews in (0, 1)),
+    provider text not null check (provider in ('manual', 'stripe', 'marketplace')),
+    provider_subscription text,
+    anchor_at text not null,
+    period_starts_at text not null,
+    period_ends_at text not null
+  ) strict;
+  create table customers (
+    account_id text primary key references accounts (id),
+    customer text not null unique
+  ) strict;
+  insert into subscriptions (account_id, plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at)
+    select id, plan, case state when 'inactive' then 'inactive' else 'active' end, 1, 'manual',
+           created_at, created_at, created_at
+    from accounts;
+  alter table accounts drop column plan;
+  update accounts set state = 'active' where state = 'inactive';
+
+  alter table api_keys add column expires_at text;
+  alter table api_keys add column allowed_origins text;
+
+  create table periods (
+    account_id text not null references accounts (id),
+    starts_at text not null,
+    ends_at text not null,
+    used integer not null default 0 check (used >= 0),
+    reserved integer not null default 0 check (reserved >= 0),
+    primary key (account_id, starts_at)
+  ) strict;
+
+  create table owners (
+    id text primary key,
+    alive_until text not null
+  ) strict;
+
+  create table renders (
+    id text primary key,
+    account_id text not null references accounts (id),
+    key_id text,
+    mode text not null check (mode in ('live', 'test')),
+    kind text not null check (kind in ('image', 'video', 'overlay')),
+    credits integer not null check (credits >= 0),
+    period_starts_at text not null,
+    state text not null check (state in ('reserved', 'settled', 'released')),
+    outcome text not null,
+    owner text not null,
+    created_at text not null,
+    finished_at text,
+    duration_ms integer
+  ) strict;
+  create index renders_by_account on renders (account_id, created_at);
+  create index renders_reserved on renders (owner) where state = 'reserved';
+
+  create table usage_days (
+    account_id text not null references accounts (id),
+    day text not null,
+    mode text not null,
+    outcome text not null,
+    renders integer not null,
+    credits integer not null,
+    primary key (account_id, day, mode, outcome)
+  ) strict;
+
+  create table idempotency (
+    account_id text not null references accounts (id),
+    key text not null,
+    fingerprint text not null,
+    render_id text not null,
+    owner text not null,
+    state text not null check (state in ('running', 'done')),
+    facts text,
+    expires_at text not null,
+    primary key (account_id, key)
+  ) strict;
+  create index idempotency_by_expiry on idempotency (expires_at);
+
+  create table payment_events (
+    id text primary key,
+    type text not null,
+    received_at text not null
+  ) strict;
+
+  create table audit (
+    seq integer primary key autoincrement,
+    at text not null,
+    actor text not null,
+    action text not null,
+    account_id text,
+    subject text not null,
+    details text not null
+  ) strict;
+  create index audit_by_account on audit (account_id, seq);
+  `,
+    sqlite: `
+  create trigger audit_no_update before update on audit begin select raise(abort, 'the audit log only grows'); end;
+  create trigger audit_no_delete before delete on audit begin select raise(abort, 'the audit log only grows'); end;
+  `,
+    postgres: `
+  create function audit_only_grows() returns trigger language plpgsql as $body$
+    begin raise exception 'the audit log only grows'; end
+  $body$;
+  create trigger audit_no_change before update or delete or truncate on audit
+    for each statement execute function audit_only_grows();
+  `,
+  },
 ];

@@ -1,14 +1,62 @@
-// What is remembered between requests, behind one interface. Asynchronous although the embedded engine is not, because a
-// server-based one will stand behind it too.
+// What is remembered between requests, behind one interface. Everything else knows only this file; which database stands
+// behind it is decided in `main`. Every change of an account is one transaction with its entry in the audit log.
 
-import type { AccountState, KeyHolder, KeyState } from '../account/access.ts';
+import type { AccountState, Holder, KeyHolder, KeyState } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
-import type { PlanName } from '../account/plan.ts';
+import type { Balance } from '../account/credits.ts';
+import type { Period } from '../account/period.ts';
+import type { Subscription } from '../account/subscription.ts';
+
+/** Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `operator:<id>`, `stripe`, `system`. */
+export type Actor = string;
 
 export interface NewAccount {
   readonly id: string;
   readonly name: string;
-  readonly plan: PlanName;
+}
+
+export interface AccountSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly state: AccountState;
+  readonly subscription: Subscription | undefined;
+  readonly createdAt: string;
+}
+
+/** What a payment provider says about a subscription, whenever it says it. */
+export interface ProviderSubscription {
+  /** Its id there. */
+  readonly subscription: string;
+  readonly plan: string;
+  readonly status: 'active' | 'inactive';
+  readonly renews: boolean;
+  readonly period: Period;
+}
+
+export interface Accounts {
+  count(): Promise<number>;
+  create(account: NewAccount, actor: Actor): Promise<void>;
+  find(accountId: string): Promise<AccountSummary | undefined>;
+  list(): Promise<AccountSummary[]>;
+  /** Plans that accounts have or will have; each must be in the plans file. */
+  plansInUse(): Promise<string[]>;
+  /** False when there is no such account. */
+  setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean>;
+  /**
+   * Starts a subscription, or changes the plan of the one there is: at once, or when the period ends. A period that runs
+   * goes on with what was used in it, so that leaving and coming back gives nothing twice.
+   */
+  subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription>;
+  /** Cancelling: false; taking that back: true. The period that is paid for goes on. */
+  setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean>;
+  applyProvider(accountId: string, change: ProviderSubscription, actor: Actor): Promise<void>;
+  findByCustomer(customer: string): Promise<string | undefined>;
+  /** The account's customer at the payment provider. */
+  customerOf(accountId: string): Promise<string | undefined>;
+  /** Returns the one that counts: the first that was linked. */
+  linkCustomer(accountId: string, customer: string): Promise<string>;
+  /** The account of a marketplace's user, made on first sight, on the plan the marketplace says. */
+  meetMarketplace(accountId: string, plan: string, actor: Actor): Promise<Holder>;
 }
 
 export interface NewKey {
@@ -19,30 +67,153 @@ export interface NewKey {
   readonly hash: Buffer;
   readonly prefix: string;
   readonly lastFour: string;
+  readonly allowedOrigins?: readonly string[];
 }
 
 export interface KeySummary {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  readonly plan: PlanName;
+  readonly plan: string | null;
   readonly mode: KeyMode;
   readonly state: KeyState;
   readonly accountState: AccountState;
   readonly prefix: string;
   readonly lastFour: string;
+  readonly allowedOrigins: readonly string[];
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
+  /** When a key that was replaced stops working. */
+  readonly expiresAt: string | null;
+}
+
+export interface Keys {
+  create(key: NewKey, actor: Actor): Promise<void>;
+  /** Brings the subscription up to date before it answers. */
+  find(hash: Buffer): Promise<KeyHolder | undefined>;
+  list(accountId?: string): Promise<KeySummary[]>;
+  /** False when there is no such key, or it is revoked: revoking is for good. */
+  setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean>;
+  rename(keyId: string, name: string, actor: Actor): Promise<boolean>;
+  setAllowedOrigins(keyId: string, origins: readonly string[], actor: Actor): Promise<boolean>;
+  /** The second half of a rotation: the old key works until then. */
+  expireAt(keyId: string, at: Date, actor: Actor): Promise<boolean>;
+  markUsed(keyId: string): Promise<void>;
+}
+
+export type RenderKind = 'image' | 'video' | 'overlay';
+
+export interface NewHold {
+  readonly renderId: string;
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly mode: KeyMode;
+  readonly kind: RenderKind;
+  readonly credits: number;
+  readonly period: Period;
+  /** The credits of the plan, for the period. */
+  readonly limit: number;
+}
+
+export type Reservation =
+  | { readonly granted: true; readonly balance: Balance }
+  | { readonly granted: false; readonly balance: Balance };
+
+/** How a render ended, for the account's history: `delivered`, or the code of the error. */
+export interface Ending {
+  readonly outcome: string;
+  readonly durationMs: number | undefined;
+}
+
+/** Under what name a delivered render can be asked for again, and the headers it had. */
+export interface Remembered {
+  readonly accountId: string;
+  readonly key: string;
+  readonly facts: string;
+}
+
+export interface Ledger {
+  /** Idempotent by render id. */
+  reserve(hold: NewHold): Promise<Reservation>;
+  /** Charges. False, and nothing changes, when the hold is not reserved (any more). */
+  settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean>;
+  /** Gives back. False, and nothing changes, when the hold is not reserved (any more). */
+  release(renderId: string, ending: Ending): Promise<boolean>;
+  balance(accountId: string, period: Period, limit: number): Promise<Balance>;
+  /** Says that this process lives, so that nobody releases its holds. */
+  heartbeat(): Promise<void>;
+  /** Releases what processes left behind that are no longer alive; `isGone` may know it before their lease runs out. */
+  sweep(isGone?: (owner: string) => boolean): Promise<number>;
+}
+
+export type Claim =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'in flight' }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'done'; readonly renderId: string; readonly facts: string };
+
+export interface Idempotency {
+  claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim>;
+  /** The render came to nothing: the key may be used again at once. */
+  abandon(accountId: string, key: string, renderId: string): Promise<void>;
+  removeExpired(): Promise<void>;
+}
+
+export interface RenderSummary {
+  readonly id: string;
+  readonly kind: RenderKind;
+  readonly mode: KeyMode;
+  readonly state: 'reserved' | 'settled' | 'released';
+  readonly outcome: string;
+  readonly credits: number;
+  readonly createdAt: string;
+  readonly durationMs: number | null;
+}
+
+export interface UsageDay {
+  readonly day: string;
+  readonly mode: KeyMode;
+  readonly outcome: string;
+  readonly renders: number;
+  readonly credits: number;
+}
+
+export interface Usage {
+  days(accountId: string, from: string, to: string): Promise<UsageDay[]>;
+  latest(accountId: string, count: number): Promise<RenderSummary[]>;
+  /** Requests that were refused before anything was reserved; for the account's chart, not for money. */
+  addRefusals(refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[]): Promise<void>;
+  /** Forgets single renders that ended before; the sums per day stay. */
+  forgetBefore(at: Date): Promise<number>;
+}
+
+export interface AuditEntry {
+  readonly seq: number;
+  readonly at: string;
+  readonly actor: Actor;
+  readonly action: string;
+  readonly accountId: string | null;
+  readonly subject: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface Audit {
+  list(filter: { accountId?: string | undefined; before?: number | undefined; count: number }): Promise<AuditEntry[]>;
+}
+
+export interface Payments {
+  /** False when this event was taken before. `apply` and the note of the event are not one transaction: `apply` must be
+   * safe to repeat. */
+  once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
 }
 
 export interface Store {
-  countAccounts(): Promise<number>;
-  /** Both or neither. */
-  createAccountWithKey(account: NewAccount, key: NewKey): Promise<void>;
-  findKey(hash: Buffer): Promise<KeyHolder | undefined>;
-  listKeys(): Promise<KeySummary[]>;
-  /** False when there is no such key, or it is revoked: revoking is for good. */
-  setKeyState(keyId: string, state: KeyState): Promise<boolean>;
-  markKeyUsed(keyId: string): Promise<void>;
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly ledger: Ledger;
+  readonly idempotency: Idempotency;
+  readonly usage: Usage;
+  readonly audit: Audit;
+  readonly payments: Payments;
   close(): Promise<void>;
 }

@@ -1,0 +1,182 @@
+// What is sold: plans as values, and the file that describes them. The file replaces the built-in book as a whole; it is
+// checked as a whole too, so that an operator mends every fault in one go.
+
+import { Fields } from './plan-fields.ts';
+
+export interface PlanLimits {
+  readonly imageBytes: number;
+  readonly imagePixels: number;
+  readonly videoBytes: number;
+  readonly videoSeconds: number;
+  /** The longer side, in pixels. */
+  readonly videoSide: number;
+  readonly videoFps: number;
+}
+
+export interface Plan {
+  readonly name: string;
+  /** As people read it. */
+  readonly title: string;
+  readonly monthlyPriceCents: number;
+  /** Per billing period. */
+  readonly credits: number;
+  readonly requestsPerMinute: number;
+  readonly concurrentRenders: number;
+  readonly limits: PlanLimits;
+  /** The price at the payment provider, where plans are paid for by one. */
+  readonly stripePrice?: string;
+}
+
+/** The contract's defaults; a plan in the file names only what it changes. */
+const DEFAULT_LIMITS: PlanLimits = {
+  imageBytes: 25_000_000,
+  imagePixels: 50_000_000,
+  videoBytes: 200_000_000,
+  videoSeconds: 60,
+  videoSide: 4_096,
+  videoFps: 60,
+};
+
+/** Every plan there is, cheapest first, and how a marketplace's names map to them. */
+export class PlanBook {
+  readonly plans: readonly Plan[];
+  /** ISO 4217. */
+  readonly currency: string;
+  readonly #marketplace: ReadonlyMap<string, string>;
+
+  constructor(plans: readonly Plan[], currency: string, marketplace: ReadonlyMap<string, string>) {
+    this.plans = plans.toSorted((a, b) => a.monthlyPriceCents - b.monthlyPriceCents || a.credits - b.credits);
+    this.currency = currency;
+    this.#marketplace = marketplace;
+  }
+
+  get names(): string[] {
+    return this.plans.map(({ name }) => name);
+  }
+
+  get marketplace(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#marketplace);
+  }
+
+  find(name: string): Plan | undefined {
+    return this.plans.find((plan) => plan.name === name);
+  }
+
+  /** For a name that the store holds: `serve` has checked at its start that each of them is in the book. */
+  get(name: string): Plan {
+    const plan = this.find(name);
+    if (plan === undefined) throw new Error(`an account has the plan "${name}", which is not in the plans file`);
+    return plan;
+  }
+
+  /** The plan of a marketplace's subscription; a name nobody mapped gets the least. */
+  ofMarketplace(subscription: string): Plan {
+    const name = this.#marketplace.get(subscription.toUpperCase());
+    const [lowest] = this.plans;
+    const plan = name === undefined ? lowest : this.find(name);
+    if (plan === undefined) throw new Error('the plan book is empty');
+    return plan;
+  }
+
+  /** More is an upgrade, and taken at once; anything else waits for the next period. */
+  isUpgrade(from: string, to: string): boolean {
+    const rank = (name: string): number => this.plans.findIndex((plan) => plan.name === name);
+    return rank(to) > rank(from);
+  }
+}
+
+export class PlansError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`bad plans:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'PlansError';
+    this.faults = faults;
+  }
+}
+
+/** Throws a `PlansError` that names every fault. */
+export function parsePlans(json: unknown): PlanBook {
+  const faults: string[] = [];
+  const file = new Fields(json, 'the file', faults);
+  const currency = file.text('currency', { pattern: /^[A-Z]{3}$/u, say: 'three capital letters', fallback: 'USD' });
+  const plans = file.list('plans').map((item, index) => parsePlan(new Fields(item, `plans[${index}]`, faults)));
+  const names = plans.map(({ name }) => name);
+  for (const name of new Set(names.filter((item, index) => names.indexOf(item) !== index))) {
+    faults.push(`plans: the name "${name}" appears more than once`);
+  }
+  if (plans.length === 0) faults.push('plans: at least one plan is needed');
+  const marketplace = file.texts('marketplace');
+  for (const [subscription, plan] of marketplace) {
+    if (!names.includes(plan)) faults.push(`marketplace.${subscription}: there is no plan "${plan}"`);
+  }
+  file.nothingElse();
+  if (faults.length > 0) throw new PlansError(faults);
+  return new PlanBook(plans, currency, new Map(marketplace.map(([key, plan]) => [key.toUpperCase(), plan])));
+}
+
+function parsePlan(fields: Fields): Plan {
+  const limits = fields.object('limits');
+  const limit = (name: keyof PlanLimits): number => limits.whole(name, { least: 1, fallback: DEFAULT_LIMITS[name] });
+  const name = fields.text('name', {
+    pattern: /^[a-z][a-z0-9-]{0,31}$/u,
+    say: 'lower-case letters, digits and dashes',
+  });
+  const stripePrice = fields.text('stripePrice', { pattern: /^\S+$/u, say: 'the id of a price', fallback: '' });
+  const plan: Plan = {
+    name,
+    title: fields.text('title', { pattern: /\S/u, say: 'a name for people', fallback: capitalise(name) }),
+    monthlyPriceCents: fields.whole('monthlyPriceCents', { least: 0 }),
+    credits: fields.whole('credits', { least: 0 }),
+    requestsPerMinute: fields.whole('requestsPerMinute', { least: 1 }),
+    concurrentRenders: fields.whole('concurrentRenders', { least: 1 }),
+    limits: {
+      imageBytes: limit('imageBytes'),
+      imagePixels: limit('imagePixels'),
+      videoBytes: limit('videoBytes'),
+      videoSeconds: limit('videoSeconds'),
+      videoSide: limit('videoSide'),
+      videoFps: limit('videoFps'),
+    },
+    ...(stripePrice !== '' && { stripePrice }),
+  };
+  limits.nothingElse();
+  fields.nothingElse();
+  return plan;
+}
+
+function capitalise(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}
+
+const builtIn = (
+  name: string,
+  monthlyPriceCents: number,
+  credits: number,
+  requestsPerMinute: number,
+  concurrentRenders: number,
+): Plan => ({
+  name,
+  title: capitalise(name),
+  monthlyPriceCents,
+  credits,
+  requestsPerMinute,
+  concurrentRenders,
+  limits: DEFAULT_LIMITS,
+});
+
+export const DEFAULT_PLANS = new PlanBook(
+  [
+    builtIn('free', 0, 100, 60, 2),
+    builtIn('starter', 900, 2_000, 300, 4),
+    builtIn('pro', 2_900, 10_000, 1_200, 16),
+    builtIn('business', 9_900, 50_000, 6_000, 64),
+  ],
+  'USD',
+  new Map([
+    ['BASIC', 'free'],
+    ['PRO', 'starter'],
+    ['ULTRA', 'pro'],
+    ['MEGA', 'business'],
+  ]),
+);

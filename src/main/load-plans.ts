@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DEFAULT_PLANS, type PlanBook, PlansError, parsePlans } from '../account/plans.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
+
+const USUAL_FILE = 'plans.json';
+
+/** Throws a `SettingsError` with every fault of the file. */
+export function loadPlans({ plansFile }: Pick<Settings, 'plansFile'>): PlanBook {
+  const file = plansFile === '' ? path.resolve(USUAL_FILE) : plansFile;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (plansFile === '' && isMissing(error)) return DEFAULT_PLANS;
+    throw new SettingsError([`STORYBAR_PLANS: ${file} cannot be read: ${messageOf(error)}`]);
+  }
+  try {
+    return parsePlans(JSON.parse(text));
+  } catch (error) {
+    const faults = error instanceof PlansError ? error.faults : [messageOf(error)];
+    throw new SettingsError(faults.map((fault) => `STORYBAR_PLANS: ${path.basename(file)}: ${fault}`));
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

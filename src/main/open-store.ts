@@ -1,0 +1,35 @@
+import path from 'node:path';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import type { Engine } from '../store/engine.ts';
+import { PostgresEngine } from '../store/postgres-engine.ts';
+import { createStore } from '../store/sql-store.ts';
+import { SqliteEngine } from '../store/sqlite-engine.ts';
+import type { Store } from '../store/store.ts';
+
+type Where = Pick<Settings, 'dataDirectory' | 'databaseUrl'>;
+
+export async function openStore(where: Where, onIdleError: (error: Error) => void = ignore): Promise<Store> {
+  return createStore(await openEngine(where, onIdleError));
+}
+
+/** Brings the schema up to date. */
+export async function openEngine(
+  { dataDirectory, databaseUrl }: Where,
+  onIdleError: (error: Error) => void = ignore,
+): Promise<Engine> {
+  if (databaseUrl === '') return new SqliteEngine(path.join(dataDirectory, 'storybar.db'));
+  try {
+    return await PostgresEngine.open(databaseUrl, onIdleError);
+  } catch (error) {
+    throw new SettingsError([`STORYBAR_DATABASE_URL cannot be used: ${explain(error)}`]);
+  }
+}
+
+/** A refused connection may come as several errors in one, with an empty message. */
+function explain(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(explain).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** For a command that runs for a moment: a connection that breaks while unused is noticed when it is used. */
+function ignore(): void {}

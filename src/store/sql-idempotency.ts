@@ -1,0 +1,81 @@
+import { type Engine, first, type Session } from './engine.ts';
+import type { Clock } from './sql-audit.ts';
+import type { Claim, Idempotency } from './store.ts';
+
+const KEPT_MS = 24 * 3_600_000;
+
+interface Row {
+  readonly fingerprint: string;
+  readonly renderId: string;
+  readonly owner: string;
+  readonly state: 'running' | 'done';
+  readonly facts: string | null;
+  readonly aliveUntil: string | null;
+}
+
+export class SqlIdempotency implements Idempotency {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #owner: string;
+
+  constructor(engine: Engine, clock: Clock, owner: string) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#owner = owner;
+  }
+
+  async claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
+    const now = this.#clock();
+    const expiresAt = new Date(now.getTime() + KEPT_MS).toISOString();
+    return await this.#engine.transaction(async (session) => {
+      await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
+        accountId,
+        key,
+        now.toISOString(),
+      ]);
+      const added = await session.run(
+        `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
+         values (?, ?, ?, ?, ?, 'running', ?) on conflict (account_id, key) do nothing`,
+        [accountId, key, fingerprint, renderId, this.#owner, expiresAt],
+      );
+      return added === 1 ? { kind: 'new' } : await this.#judge(session, [accountId, key], fingerprint, renderId);
+    });
+  }
+
+  async abandon(accountId: string, key: string, renderId: string): Promise<void> {
+    await this.#engine.run(
+      "delete from idempotency where account_id = ? and key = ? and render_id = ? and state = 'running'",
+      [accountId, key, renderId],
+    );
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.#engine.run('delete from idempotency where expires_at <= ?', [this.#clock().toISOString()]);
+  }
+
+  async #judge(
+    session: Session,
+    place: readonly [string, string],
+    fingerprint: string,
+    renderId: string,
+  ): Promise<Claim> {
+    const row = await first<Row>(
+      session,
+      `select i.fingerprint, i.render_id as "renderId", i.owner, i.state, i.facts, o.alive_until as "aliveUntil"
+       from idempotency i left join owners o on o.id = i.owner where i.account_id = ? and i.key = ?`,
+      place,
+    );
+    // Gone between two statements: its render has just come to nothing.
+    if (row === undefined) return { kind: 'in flight' };
+    if (row.fingerprint !== fingerprint) return { kind: 'mismatch' };
+    if (row.state === 'done') return { kind: 'done', renderId: row.renderId, facts: row.facts ?? '{}' };
+    const alive = row.owner === this.#owner || (row.aliveUntil ?? '') > this.#clock().toISOString();
+    if (alive) return { kind: 'in flight' };
+    // The server that had it is dead: whoever asks first takes it over.
+    const taken = await session.run(
+      "update idempotency set render_id = ?, owner = ? where account_id = ? and key = ? and owner = ? and state = 'running'",
+      [renderId, this.#owner, ...place, row.owner],
+    );
+    return { kind: taken === 1 ? 'new' : 'in flight' };
+  }
+}

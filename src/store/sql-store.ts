@@ -1,0 +1,59 @@
+// The store over either database.
+
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import type { Engine } from './engine.ts';
+import { SqlAccounts } from './sql-accounts.ts';
+import { type Clock, SqlAudit } from './sql-audit.ts';
+import { SqlIdempotency } from './sql-idempotency.ts';
+import { SqlKeys } from './sql-keys.ts';
+import { SqlLedger } from './sql-ledger.ts';
+import { SqlUsage } from './sql-usage.ts';
+import type { Payments, Store } from './store.ts';
+
+export function createStore(
+  engine: Engine,
+  clock: Clock = () => new Date(),
+  owner: string = `${hostname()}/${process.pid}/${randomUUID()}`,
+): Store {
+  return {
+    accounts: new SqlAccounts(engine, clock),
+    keys: new SqlKeys(engine, clock),
+    ledger: new SqlLedger(engine, clock, owner),
+    idempotency: new SqlIdempotency(engine, clock, owner),
+    usage: new SqlUsage(engine, clock),
+    audit: new SqlAudit(engine),
+    payments: createPayments(engine, clock),
+    close: async () => await engine.close(),
+  };
+}
+
+/** True for the name of a process on this machine that is no more. Only sound where all processes share one machine. */
+export function isGone(owner: string): boolean {
+  const [host, pid] = owner.split('/');
+  if (host !== hostname()) return false;
+  // Ours, from before a restart that gave us the same number, as in a container.
+  if (Number(pid) === process.pid) return true;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function createPayments(engine: Engine, clock: Clock): Payments {
+  return {
+    once: async (eventId, type, apply) => {
+      const known = await engine.all('select id from payment_events where id = ?', [eventId]);
+      if (known.length > 0) return false;
+      await apply();
+      const at = clock().toISOString();
+      const added = await engine.run(
+        'insert into payment_events (id, type, received_at) values (?, ?, ?) on conflict (id) do nothing',
+        [eventId, type, at],
+      );
+      return added === 1;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// Subscriptions between rows and values, and the turn of a period.
+
+import { type Subscription, turnOf } from '../account/subscription.ts';
+import type { Session } from './engine.ts';
+import { note } from './sql-audit.ts';
+
+/** With a left join all of these may be null; `plan` tells. */
+export interface SubscriptionRow {
+  readonly plan: string | null;
+  readonly nextPlan: string | null;
+  readonly status: Subscription['status'];
+  readonly renews: number;
+  readonly provider: Subscription['provider'];
+  readonly anchorAt: string;
+  readonly periodStartsAt: string;
+  readonly periodEndsAt: string;
+}
+
+export const SUBSCRIPTION_COLUMNS = `
+  s.plan, s.next_plan as "nextPlan", s.status, s.renews, s.provider, s.anchor_at as "anchorAt",
+  s.period_starts_at as "periodStartsAt", s.period_ends_at as "periodEndsAt"`;
+
+export function toSubscription(row: SubscriptionRow): Subscription | undefined {
+  if (row.plan === null) return undefined;
+  return {
+    plan: row.plan,
+    nextPlan: row.nextPlan,
+    status: row.status,
+    renews: row.renews === 1,
+    provider: row.provider,
+    anchorAt: new Date(row.anchorAt),
+    period: { startsAt: new Date(row.periodStartsAt), endsAt: new Date(row.periodEndsAt) },
+  };
+}
+
+export async function writeSubscription(
+  session: Session,
+  accountId: string,
+  { plan, nextPlan, status, renews, provider, anchorAt, period }: Subscription,
+): Promise<void> {
+  await session.run(
+    `insert into subscriptions
+       (account_id, plan, next_plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (account_id) do update set
+       plan = excluded.plan, next_plan = excluded.next_plan, status = excluded.status, renews = excluded.renews,
+       provider = excluded.provider, anchor_at = excluded.anchor_at,
+       period_starts_at = excluded.period_starts_at, period_ends_at = excluded.period_ends_at`,
+    [
+      accountId,
+      plan,
+      nextPlan,
+      status,
+      renews ? 1 : 0,
+      provider,
+      anchorAt.toISOString(),
+      period.startsAt.toISOString(),
+      period.endsAt.toISOString(),
+    ],
+  );
+}
+
+export async function readSubscription(session: Session, accountId: string): Promise<Subscription | undefined> {
+  const [row] = await session.all<SubscriptionRow>(
+    `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = ?`,
+    [accountId],
+  );
+  return row && toSubscription(row);
+}
+
+/** Inside a transaction. Two processes may see the same turn: only the one that finds the old period makes it. */
+export async function makeTurn(
+  session: Session,
+  accountId: string,
+  subscription: Subscription,
+  now: Date,
+): Promise<Subscription | undefined> {
+  const turn = turnOf(subscription, now);
+  if (turn.kind === 'none') return subscription;
+  const after: Subscription =
+    turn.kind === 'lapsed'
+      ? { ...subscription, status: 'inactive' }
+      : { ...subscription, plan: turn.plan, nextPlan: null, period: turn.period };
+  const changed = await session.run(
+    `update subscriptions set plan = ?, next_plan = ?, status = ?, period_starts_at = ?, period_ends_at = ?
+     where account_id = ? and period_ends_at = ? and status = 'active'`,
+    [
+      after.plan,
+      after.nextPlan,
+      after.status,
+      after.period.startsAt.toISOString(),
+      after.period.endsAt.toISOString(),
+      accountId,
+      subscription.period.endsAt.toISOString(),
+    ],
+  );
+  if (changed === 0) return await readSubscription(session, accountId);
+  const details = { plan: after.plan, periodEndsAt: after.period.endsAt.toISOString() };
+  await note(session, now.toISOString(), {
+    actor: 'system',
+    action: `subscription.${turn.kind}`,
+    accountId,
+    subject: accountId,
+    details,
+  });
+  return after;
+}
