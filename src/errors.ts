@@ -9,6 +9,14 @@ export type ErrorCode =
   | 'invalid_api_key'
   | 'subscription_inactive'
   | 'key_suspended'
+  | 'marketplace_refused'
+  | 'too_many_failed_keys'
+  | 'rate_limited'
+  | 'too_many_renders'
+  | 'quota_exceeded'
+  | 'invalid_idempotency_key'
+  | 'idempotency_in_flight'
+  | 'idempotency_mismatch'
   | 'not_found'
   | 'method_not_allowed'
   | 'unsupported_content_type'
@@ -52,9 +60,11 @@ export interface FieldFault {
 
 interface AppErrorOptions {
   readonly faults?: readonly FieldFault[];
-  /** The limit that was passed and the value that passed it, for 413. */
+  /** The limit that was passed and the value that passed it, for 413 and quotas. */
   readonly limit?: { readonly limit: number; readonly actual: number };
   readonly retryAfterSeconds?: number;
+  /** When the credits of the account renew, for a quota. */
+  readonly renewsAt?: Date;
   readonly cause?: unknown;
 }
 
@@ -64,6 +74,7 @@ export class AppError extends Error {
   readonly faults: readonly FieldFault[];
   readonly limit: { readonly limit: number; readonly actual: number } | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly renewsAt: Date | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -72,5 +83,6 @@ export class AppError extends Error {
     this.faults = options.faults ?? [];
     this.limit = options.limit;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.renewsAt = options.renewsAt;
   }
 }

@@ -1,6 +1,7 @@
 // The only reader of the environment. Everything is read once, checked as a whole and handed down; docs/configuration.md
 // is generated from the table below.
 
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 
@@ -34,6 +35,37 @@ const SETTINGS = {
     '',
     'The plans file; see docs/plans.md. Default: `./plans.json` if there is one, else the built-in plans.',
     (text) => ({ value: text === '' ? '' : path.resolve(text) }),
+  ),
+  marketplaceName: setting(
+    'STORYBAR_MARKETPLACE_NAME',
+    'rapidapi',
+    'The API marketplace callers may come through: the word in its header names, `x-<name>-proxy-secret`.',
+    (text) =>
+      /^[a-z0-9-]{1,40}$/u.test(text) ? { value: text } : { fault: 'must be lower-case letters, digits and dashes' },
+  ),
+  marketplaceSecrets: setting(
+    'STORYBAR_MARKETPLACE_SECRETS',
+    '',
+    'What the gateway of the marketplace proves itself with; several, separated by commas, while one is being replaced. Default: nobody comes through a marketplace.',
+    (text) => ({ value: list(text) }),
+  ),
+  trustProxy: setting(
+    'STORYBAR_TRUST_PROXY',
+    '',
+    'Whose `x-forwarded-for` to believe: addresses or networks of your reverse proxies, separated by commas, or the number of proxies in a row. Default: nobody.',
+    proxies,
+  ),
+  replayMegabytes: setting(
+    'STORYBAR_REPLAY_MB',
+    '1024',
+    'Disk space for files that a repeated `idempotency-key` gets again; the oldest go first. What is gone is rendered again, free of charge.',
+    wholeNumber(0, 1_000_000),
+  ),
+  keepRendersDays: setting(
+    'STORYBAR_KEEP_RENDERS_DAYS',
+    '90',
+    'How long single renders stay in the history of an account. Sums per day stay for good.',
+    wholeNumber(1, 3_650),
   ),
   workers: setting(
     'STORYBAR_WORKERS',
@@ -129,6 +161,25 @@ function setting<Value>(
   parse: Setting<Value>['parse'],
 ): Setting<Value> {
   return { variable, fallback, describe, parse };
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function proxies(text: string): { value: false | number | string[] } | { fault: string } {
+  if (text.trim() === '') return { value: false };
+  if (/^[1-9]\d?$/u.test(text)) return { value: Number(text) };
+  const isNetwork = (item: string): boolean => {
+    const [address = '', bits] = item.split('/');
+    const most = isIP(address) === 4 ? 32 : 128;
+    return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most));
+  };
+  if (list(text).every(isNetwork)) return { value: list(text) };
+  return { fault: 'must be addresses, networks like 10.0.0.0/8, or a number' };
 }
 
 function databaseUrl(text: string): { value: string } | { fault: string } {

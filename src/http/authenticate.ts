@@ -1,50 +1,72 @@
-// Who is calling: from the `x-api-key` header to an account, before a byte of the body is read.
+// Who is calling: from the headers to an account and its plan, before a byte of the body is read.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { admitKey } from '../account/access.ts';
+import { admitAccount, admitKey } from '../account/access.ts';
 import { hashKey, isWellFormedKey } from '../account/api-key.ts';
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
+import { FailedKeys } from './failed-keys.ts';
+import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
 
 /** "Last used" is for people; to the minute is enough, and a render need not wait for a disk write. */
 const MARK_EVERY_MS = 60_000;
 
+export interface AuthenticatorOptions {
+  readonly store: Pick<Store, 'keys' | 'accounts'>;
+  readonly plans: PlanBook;
+  readonly marketplace: Marketplace;
+  readonly onMarkFailed: (error: unknown) => void;
+}
+
 export class Authenticator {
-  readonly #store: Pick<Store, 'keys'>;
-  readonly #plans: PlanBook;
-  readonly #onMarkFailed: (error: unknown) => void;
+  readonly #options: AuthenticatorOptions;
+  readonly #failedKeys = new FailedKeys();
   readonly #markedAt = new Map<string, number>();
 
-  constructor(store: Pick<Store, 'keys'>, plans: PlanBook, onMarkFailed: (error: unknown) => void) {
-    this.#store = store;
-    this.#plans = plans;
-    this.#onMarkFailed = onMarkFailed;
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
   }
 
   /** Asks the store every time, so that a revoked or suspended key stops working at once. */
-  async authenticate(headers: IncomingHttpHeaders): Promise<Caller> {
-    const key = headers['x-api-key'];
+  async authenticate(headers: IncomingHttpHeaders, address: string): Promise<Caller> {
+    try {
+      const fromMarketplace = this.#options.marketplace.identify(headers);
+      return fromMarketplace ? await this.#meet(fromMarketplace) : await this.#byKey(headers['x-api-key']);
+    } catch (error) {
+      const guessed =
+        error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'marketplace_refused');
+      throw guessed ? this.#failedKeys.judge(address, error) : error;
+    }
+  }
+
+  async #meet({ accountId, subscription }: MarketplaceCaller): Promise<Caller> {
+    const { plans, store, marketplace } = this.#options;
+    const plan = plans.ofMarketplace(subscription);
+    const holder = await store.accounts.meetMarketplace(accountId, plan.name, `marketplace:${marketplace.name}`);
+    return { accountId, keyId: undefined, mode: 'live', subscription: admitAccount(holder), plan };
+  }
+
+  async #byKey(key: string | string[] | undefined): Promise<Caller> {
     if (key === undefined || key === '') {
       throw new AppError('missing_api_key', 'Send your API key in the x-api-key header.');
     }
     if (typeof key !== 'string' || !isWellFormedKey(key)) {
       throw new AppError('invalid_api_key', 'The API key is not valid.');
     }
-    const holder = await this.#store.keys.find(hashKey(key));
-    const subscriber = admitKey(holder);
+    const subscriber = admitKey(await this.#options.store.keys.find(hashKey(key)));
     if (subscriber.keyId !== undefined) this.#markUsed(subscriber.keyId);
-    return { ...subscriber, plan: this.#plans.get(subscriber.subscription.plan) };
+    return { ...subscriber, plan: this.#options.plans.get(subscriber.subscription.plan) };
   }
 
   #markUsed(keyId: string): void {
-    const now = Date.now();
-    if (now - (this.#markedAt.get(keyId) ?? 0) < MARK_EVERY_MS) return;
+    const now = performance.now();
+    if (now - (this.#markedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < MARK_EVERY_MS) return;
     this.#markedAt.set(keyId, now);
     // After the answer is on its way, and no reason to fail it.
     setImmediate(() => {
-      this.#store.keys.markUsed(keyId).catch(this.#onMarkFailed);
+      this.#options.store.keys.markUsed(keyId).catch(this.#options.onMarkFailed);
     });
   }
 }

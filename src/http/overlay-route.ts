@@ -2,22 +2,23 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
-import type { PlanLimits } from '../account/plans.ts';
-import { type OverlayRequest, parseForm } from '../caption/form.ts';
-import type { Renderer, StoredAsset } from '../dispatch/renderer.ts';
-import { AppError } from '../errors.ts';
-import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
-import type { WorkArea } from '../media/work-area.ts';
-import { composeRecipe, type Ground } from '../render/compose.ts';
-import type { Authenticator } from './authenticate.ts';
-import type { Caller } from './caller.ts';
+import { parseForm } from '../caption/form.ts';
+import type { Renderer } from '../dispatch/renderer.ts';
+import type { AssetKind } from '../media/sniff.ts';
+import type { WorkArea, WorkDirectory } from '../media/work-area.ts';
+import { composeRecipe, creditsOf } from '../render/compose.ts';
+import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
+import { acceptAsset, assetDestination, canvasOf, inviteBody, type Wanted } from './asset.ts';
+import type { Cashier, Charge } from './cashier.ts';
+import type { Attempt, Attempts } from './idempotency.ts';
 import { receiveForm } from './receive.ts';
-import type { AssetDestination, ReceivedAsset } from './receive-asset.ts';
-import { createRequestSignal } from './request-signal.ts';
-import { sendRendered } from './send.ts';
+import { outcomeOf } from './refusals.ts';
+import { createRequestSignal, type RequestSignal } from './request-signal.ts';
+import { renderHeaders, sendFile } from './send.ts';
 
-export interface OverlayDependencies {
-  readonly authenticator: Authenticator;
+export interface OverlayDependencies extends AdmitDependencies {
+  readonly attempts: Attempts;
+  readonly cashier: Cashier;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
@@ -25,70 +26,127 @@ export interface OverlayDependencies {
   readonly shutdown: AbortSignal;
 }
 
-/** Authenticates first, before the framework has looked at so much as the type of the body; then renders. */
+/** Decides first, before the framework has looked at so much as the type of the body; then renders. */
 export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandOptionsWithHandler {
-  const callers = new WeakMap<FastifyRequest, Caller>();
-  const render = overlayHandler(dependencies);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
   return {
-    onRequest: async (request) => {
-      callers.set(request, await dependencies.authenticator.authenticate(request.headers));
+    onRequest: async (request, reply) => {
+      admitted.set(request, await admit(dependencies, request, reply));
     },
     handler: async (request, reply) => {
-      const caller = callers.get(request);
-      if (caller === undefined) throw new Error('an overlay was asked for without authentication');
-      return await render(request, reply, caller.plan.limits);
+      const visitor = admitted.get(request);
+      if (visitor === undefined) throw new Error('an overlay was asked for without authentication');
+      return await new OverlayRequest(dependencies, request, reply, visitor).run();
     },
   };
 }
 
-function overlayHandler({ renderer, workArea, deadlineMs, shutdown }: OverlayDependencies) {
-  return async (request: FastifyRequest, reply: FastifyReply, limits: PlanLimits): Promise<FastifyReply> => {
-    const life = createRequestSignal(reply.raw, shutdown);
-    const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
-      life.release();
-      throw error;
-    });
+/** One request, from its body to its last byte. */
+class OverlayRequest {
+  readonly #dependencies: OverlayDependencies;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #visitor: Admitted;
+  /** True once a hold exists: from then on the ledger knows how the request ends. */
+  #reserved = false;
+
+  constructor(dependencies: OverlayDependencies, request: FastifyRequest, reply: FastifyReply, visitor: Admitted) {
+    this.#dependencies = dependencies;
+    this.#request = request;
+    this.#reply = reply;
+    this.#visitor = visitor;
+  }
+
+  async run(): Promise<FastifyReply> {
+    const { workArea, shutdown, refusals } = this.#dependencies;
+    const life = createRequestSignal(this.#reply.raw, shutdown);
+    let directory: WorkDirectory | undefined;
     try {
-      const started = performance.now();
-      const destination = assetDestination(directory.file('asset'), limits);
-      const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
-      const wanted = parseForm(form);
-      const asset = form.asset && acceptAsset(form.asset);
-      const kind = asset ? KIND_OF_FORMAT[asset.format] : 'image';
-      const received = performance.now();
-      life.startDeadline(deadlineMs[kind]);
-      const ground = asset ? await renderer.probe(asset, limits, life.signal) : canvasOf(wanted);
-      const recipe = composeRecipe(ground, wanted.overlays, limits);
-      const output = directory.file('output');
-      const facts = await renderer.render({ recipe, asset, output }, life.signal);
-      const times = { receiveMs: received - started, renderMs: performance.now() - received };
-      await sendRendered(reply, request.id, { file: output, kind, facts, ...times }, shutdown);
-      return reply;
+      directory = await workArea.directory(randomUUID());
+      await this.#answer(directory, life);
+      return this.#reply;
+    } catch (error) {
+      if (!this.#reserved) refusals.add(this.#visitor.caller, error);
+      throw error;
     } finally {
       life.release();
-      await directory.remove();
+      await directory?.remove();
     }
-  };
-}
+  }
 
-function canvasOf({ canvas }: OverlayRequest): Ground {
-  if (canvas === undefined) throw new Error('a form without asset was accepted without a size');
-  return { kind: 'canvas', ...canvas };
-}
+  async #answer(directory: WorkDirectory, life: RequestSignal): Promise<void> {
+    const { attempts, shutdown } = this.#dependencies;
+    const { caller, idempotencyKey } = this.#visitor;
+    const wanted = await this.#receive(directory, life);
+    const attempt = await attempts.begin(caller, idempotencyKey, wanted.form, this.#request.id);
+    const { before } = attempt;
+    if (before) this.#reply.header('idempotency-replayed', 'true');
+    if (before?.file !== undefined) {
+      await sendFile(this.#reply, before.file, before.headers, shutdown);
+      return;
+    }
+    try {
+      await this.#render(directory, life, wanted, attempt);
+    } catch (error) {
+      await attempt.abandon();
+      throw error;
+    }
+  }
 
-function assetDestination(path: string, { imageBytes, videoBytes }: PlanLimits): AssetDestination {
-  const maxBytesOf = (format: AssetFormat): number => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes);
-  return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf };
-}
+  async #receive(directory: WorkDirectory, life: RequestSignal): Promise<Wanted> {
+    const started = performance.now();
+    const { caller, idempotencyKey } = this.#visitor;
+    const destination = assetDestination(directory.file('asset'), caller.plan.limits, idempotencyKey !== undefined);
+    const invite = (): void => inviteBody(this.#request, this.#reply);
+    const form = await receiveForm(this.#request.raw, destination, life.signal, invite);
+    const wanted = parseForm(form);
+    return { ...wanted, form, asset: form.asset && acceptAsset(form.asset), receiveMs: performance.now() - started };
+  }
 
-function acceptAsset({ path, format, bytes }: ReceivedAsset): StoredAsset {
-  if (format !== undefined) return { path, format };
-  const formats = 'JPEG, PNG or WebP image, nor an MP4, MOV or WebM video';
-  const detail = bytes === 0 ? 'The asset is empty.' : `The asset, judged by its bytes, is neither a ${formats}.`;
-  throw new AppError('unsupported_asset', detail);
-}
+  async #render(directory: WorkDirectory, life: RequestSignal, wanted: Wanted, attempt: Attempt): Promise<void> {
+    const { renderer, cashier, deadlineMs } = this.#dependencies;
+    const { caller } = this.#visitor;
+    const { limits } = caller.plan;
+    const { asset } = wanted;
+    const started = performance.now();
+    life.startDeadline(deadlineMs[asset?.kind ?? 'image']);
+    const ground = asset ? await renderer.probe(asset, limits, life.signal) : canvasOf(wanted);
+    const recipe = composeRecipe(ground, wanted.overlays, limits, { watermark: caller.mode === 'test' });
+    const credits = attempt.before ? 0 : creditsOf(recipe);
+    const order = { renderId: this.#request.id, kind: asset?.kind ?? 'overlay', credits } as const;
+    const charge = await cashier.reserve(caller, order);
+    this.#reserved = true;
+    try {
+      const output = directory.file('output');
+      const facts = await renderer.render({ recipe, asset, output }, life.signal);
+      const renderMs = performance.now() - started;
+      const renderId = attempt.before?.renderId ?? order.renderId;
+      const report = { renderId, kind: asset?.kind ?? 'image', facts, renderMs, receiveMs: wanted.receiveMs } as const;
+      await this.#deliver(output, renderHeaders(report), charge, attempt, renderMs);
+    } catch (error) {
+      await charge.release(outcomeOf(error), performance.now() - started);
+      throw error;
+    }
+  }
 
-/** `Expect: 100-continue`: whoever waits for leave to upload gets it once key and size are in order. */
-function inviteBody(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+  /** Charged when the last byte has been written, not before. Nothing fails after that. */
+  async #deliver(
+    output: string,
+    headers: Readonly<Record<string, string>>,
+    charge: Charge,
+    attempt: Attempt,
+    renderMs: number,
+  ): Promise<void> {
+    const { marketplace, shutdown } = this.#dependencies;
+    const bill = {
+      'x-credits-charged': String(charge.credits),
+      'x-credits-remaining': String(charge.remaining),
+      ...(marketplace.isClaimed(this.#request.headers) && { [marketplace.billingHeader]: `Credits=${charge.credits}` }),
+    };
+    await attempt.delivering(async () => {
+      await sendFile(this.#reply, output, { ...headers, ...bill }, shutdown);
+      await attempt.keep(output);
+      await charge.settle(renderMs, attempt.remember(headers));
+    });
+  }
 }

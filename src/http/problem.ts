@@ -17,6 +17,8 @@ export interface Problem {
   readonly errors?: AppError['faults'];
   readonly limit?: number;
   readonly actual?: number;
+  /** When credits renew; ISO 8601. */
+  readonly renewsAt?: string;
 }
 
 /** `baseUrl`: where the caller reaches us, as far as that is known. */
@@ -31,6 +33,7 @@ export function toProblem(error: AppError, renderId: string, baseUrl = 'http://l
     code: error.code,
     ...(error.faults.length > 0 && { errors: error.faults }),
     ...error.limit,
+    ...(error.renewsAt && { renewsAt: error.renewsAt.toISOString() }),
   };
 }
 

@@ -1,5 +1,6 @@
 // One uploaded file, to disk as it arrives. Its first bytes say what it is, and from then on how large it may become.
 
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -13,6 +14,8 @@ export interface AssetDestination {
   /** The most any format may have. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
+  /** Whether anybody wants to know its hash. */
+  readonly hash: boolean;
 }
 
 export interface ReceivedAsset {
@@ -20,6 +23,8 @@ export interface ReceivedAsset {
   readonly bytes: number;
   /** Undefined when the bytes are none of the formats we know; such a file is counted but not kept. */
   readonly format: AssetFormat | undefined;
+  /** Of the bytes, in hexadecimal digits, where it was asked for. */
+  readonly sha256: string | undefined;
 }
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
@@ -30,9 +35,11 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
   let bytes = 0;
+  const hash = destination.hash ? createHash('sha256') : undefined;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
+      hash?.update(chunk);
       if (head.length < SNIFF_LENGTH) {
         head = Buffer.concat([head, chunk.subarray(0, SNIFF_LENGTH)]);
         format = sniff(head);
@@ -47,7 +54,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
     file.destroy();
     throw error;
   }
-  return { path: destination.path, bytes, format };
+  return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
 }
 
 function assertSize(bytes: number, limit: number): void {

@@ -8,13 +8,16 @@ import { AppError } from '../errors.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { RenderFacts } from '../render/render.ts';
 
-export interface RenderedFile {
-  readonly file: string;
+export interface RenderReport {
+  readonly renderId: string;
   readonly kind: AssetKind;
   readonly facts: RenderFacts;
   readonly receiveMs: number;
   readonly renderMs: number;
 }
+
+/** What is said of a render, now and whenever it is delivered again. Plain JSON. */
+export type RenderHeaders = Readonly<Record<string, string>>;
 
 const OUTPUT = {
   image: { contentType: 'image/png', extension: 'png' },
@@ -27,26 +30,28 @@ const CHUNK_BYTES = 512 * 1024;
 /** A client that takes no byte for this long has left without saying so. */
 const STALLED_MS = 30_000;
 
+export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
+  const { contentType, extension } = OUTPUT[kind];
+  return {
+    'content-type': contentType,
+    'content-disposition': `inline; filename="${renderId}.${extension}"`,
+    'x-render-id': renderId,
+    'x-source-type': kind,
+    'x-render-duration-ms': String(Math.max(1, Math.round(renderMs))),
+    'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
+    ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
+  };
+}
+
 /** Resolves when the last byte has been handed to the connection. */
-export async function sendRendered(
+export async function sendFile(
   reply: FastifyReply,
-  renderId: string,
-  rendered: RenderedFile,
+  file: string,
+  headers: Readonly<Record<string, string>>,
   shutdown: AbortSignal,
 ): Promise<void> {
-  const { file, kind, facts, receiveMs, renderMs } = rendered;
-  const { contentType, extension } = OUTPUT[kind];
   const { size } = await stat(file);
-  reply.headers({
-    'content-type': contentType,
-    'content-length': size,
-    'content-disposition': `inline; filename="${renderId}.${extension}"`,
-    'cache-control': 'no-store',
-    'x-source-type': kind,
-    'x-render-duration-ms': Math.max(1, Math.round(renderMs)),
-    'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
-    ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': facts.missingGlyphs }),
-  });
+  reply.headers({ ...headers, 'content-length': size, 'cache-control': 'no-store' });
   const sent = finished(reply.raw).catch((error: unknown) => {
     throw new AppError('client_closed', 'The client closed the connection.', { cause: error });
   });

@@ -17,6 +17,8 @@ export interface ServerDependencies extends OverlayDependencies {
   readonly logger: Logger;
   /** Where callers reach the service; empty: wherever they say they did. */
   readonly publicUrl: string;
+  /** Whose word about a caller's address counts. */
+  readonly trustProxy: false | number | string[];
   readonly health: () => HealthReport;
   /** True once the server has been asked to stop. */
   readonly isClosing: () => boolean;
@@ -37,6 +39,7 @@ const KEEP_ALIVE_MS = 65_000;
 export function createServer(dependencies: ServerDependencies): FastifyInstance {
   const app = fastify({
     genReqId: () => randomUUID(),
+    trustProxy: trustOf(dependencies.trustProxy),
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
@@ -56,6 +59,13 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   addHooks(app, dependencies);
   addRoutes(app, dependencies);
   return app;
+}
+
+/** A number is how many proxies stand in a row before us. */
+function trustOf(
+  proxies: ServerDependencies['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
 function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void {

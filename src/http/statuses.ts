@@ -15,6 +15,11 @@ export const PROBLEMS = {
     title: 'Malformed request body',
     advice: 'The multipart body is broken or incomplete. Let your HTTP client build it and set the content type.',
   },
+  invalid_idempotency_key: {
+    status: 400,
+    title: 'Invalid idempotency key',
+    advice: 'Send 1 to 255 printable ASCII characters in `idempotency-key`, a UUID for example.',
+  },
   invalid_fields: {
     status: 400,
     title: 'Invalid fields',
@@ -29,6 +34,12 @@ export const PROBLEMS = {
     status: 401,
     title: 'API key invalid',
     advice: 'The key is mistyped, unknown or revoked. Check it, or create a new one.',
+  },
+  marketplace_refused: {
+    status: 401,
+    title: 'Not from the marketplace',
+    advice:
+      'A marketplace key works at the marketplace only: send the request to its host. Or use a key of your own in `x-api-key`.',
   },
   subscription_inactive: {
     status: 403,
@@ -49,6 +60,11 @@ export const PROBLEMS = {
     status: 405,
     title: 'Method not allowed',
     advice: 'The path exists, but not for this method; see the `allow` header.',
+  },
+  idempotency_in_flight: {
+    status: 409,
+    title: 'Still being rendered',
+    advice: 'A request with the same `idempotency-key` is under way. Try again after `retry-after` seconds.',
   },
   asset_too_large: {
     status: 413,
@@ -86,10 +102,35 @@ export const PROBLEMS = {
     advice:
       'The file, judged by its bytes, is not JPEG, PNG, WebP, MP4, MOV or WebM. Its name and declared type do not matter.',
   },
+  idempotency_mismatch: {
+    status: 422,
+    title: 'Idempotency key used before',
+    advice: 'The `idempotency-key` belongs to a request with other fields or another asset. Use a new one.',
+  },
   asset_undecodable: {
     status: 422,
     title: 'Asset cannot be decoded',
     advice: 'The file is of a supported type but damaged. Export it again.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    advice: 'The plan allows so many requests a minute; see `ratelimit`. Try again after `retry-after` seconds.',
+  },
+  too_many_renders: {
+    status: 429,
+    title: 'Too many renders at once',
+    advice: 'The plan allows so many renders at the same time. Wait for one of yours to finish.',
+  },
+  quota_exceeded: {
+    status: 429,
+    title: 'Credits used up',
+    advice: 'The credits of the period are not enough for this render; `renewsAt` says when there are new ones.',
+  },
+  too_many_failed_keys: {
+    status: 429,
+    title: 'Too many invalid keys',
+    advice: 'This address sent too many invalid keys. Check the key, and try again after `retry-after` seconds.',
   },
   client_closed: {
     status: 499,

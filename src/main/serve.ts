@@ -8,7 +8,6 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import { Crew } from '../dispatch/crew.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { AppError } from '../errors.ts';
-import { Authenticator } from '../http/authenticate.ts';
 import { Connections } from '../http/connections.ts';
 import { createServer } from '../http/server.ts';
 import { WorkArea } from '../media/work-area.ts';
@@ -16,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
+import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
@@ -35,18 +35,19 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
   const plans = loadPlans(settings);
   const store = await openStore(settings, (error) => logger.warn({ err: error }, 'a database connection broke'));
+  await assertPlans(store, plans);
+  const money = await startMoney(settings, store, plans, logger);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
   const renderer = startRenderer(settings, logger);
   const shutdown = new AbortController();
   let closing = false;
   const app = createServer({
+    ...money.parts,
     logger,
     publicUrl: settings.publicUrl,
+    trustProxy: settings.trustProxy,
     renderer,
     workArea,
-    authenticator: new Authenticator(store, plans, (error) =>
-      logger.warn({ err: error }, 'last use of a key not noted'),
-    ),
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
     isClosing: () => closing,
@@ -60,6 +61,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const closeRest = async (): Promise<void> => {
     await renderer.close();
     await workArea.close();
+    await money.close();
     await store.close();
   };
   const url = await app.listen({ port: settings.port, host: settings.host }).catch(async (error: unknown) => {
@@ -75,6 +77,14 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       await closeRest();
     },
   };
+}
+
+/** An account on a plan that the file no longer has could not be served: better said now than to its owner. */
+async function assertPlans(store: Store, plans: PlanBook): Promise<void> {
+  const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
+  if (missing.length === 0) return;
+  await store.close();
+  throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: accounts have the plan "${name}", which is missing`));
 }
 
 function messageOf(error: unknown): string {

@@ -3,12 +3,14 @@
 
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
+import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { BAR_ALPHA, style } from '../layout/style.ts';
 import { type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
+import { paintMark, placeMark, WATERMARK } from './watermark.ts';
 
 export class TextEngine {
   readonly #index = new FontIndex();
@@ -47,6 +49,21 @@ export class TextEngine {
       if (bars.length === 1 && first) return { ...rowsOf(first), ...this.#drawBar(first, layout.canvas.width) };
       return this.#merge(top, bottom, bars, layout.canvas.width);
     });
+  }
+
+  /** The watermark of a canvas, as a band of its own. */
+  drawMark(canvas: Size): Band {
+    const run: Run = { text: WATERMARK, kind: 'text', rtl: false };
+    const fonts = this.#fontsFor(WATERMARK);
+    const unit = 100;
+    const { width } = measureRun(this.#canvas.getContext('2d'), fonts, run, unit);
+    const box = placeMark(canvas, width / unit);
+    const context = this.#sized(canvas.width, box.height);
+    context.clearRect(0, 0, canvas.width, box.height);
+    prepare(context, fonts, run, box.fontSize);
+    paintMark(context, box);
+    const { data } = context.getImageData(0, 0, canvas.width, box.height);
+    return { top: box.top, height: box.height, width: canvas.width, pixels: data };
   }
 
   #merge(top: number, bottom: number, bars: readonly Bar[], width: number): Band {

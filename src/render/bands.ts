@@ -1,5 +1,6 @@
 import { layoutOverlays } from '../layout/layout.ts';
 import type { Band } from '../raster/band.ts';
+import { layOver } from '../raster/watermark.ts';
 import type { RecipeBase } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
@@ -12,7 +13,7 @@ export interface DrawnBands {
 
 /** The overlay's pixels: the same for every kind of output. */
 export async function drawBands(
-  recipe: Pick<RecipeBase, 'canvas' | 'overlays'>,
+  recipe: Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark'>,
   tools: RenderTools,
   watch: Stopwatch,
 ): Promise<DrawnBands> {
@@ -21,6 +22,9 @@ export async function drawBands(
   const layout = await watch.step('layout', () =>
     layoutOverlays(overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
   );
-  const bands = await watch.step('draw', () => tools.text.draw(layout));
+  const bands = await watch.step('draw', () => {
+    const bars = tools.text.draw(layout);
+    return recipe.watermark ? layOver(bars, tools.text.drawMark(recipe.canvas)) : bars;
+  });
   return { bands, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
 }

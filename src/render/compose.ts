@@ -20,7 +20,26 @@ export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
 /** What the captions go on: an asset, or an empty canvas. */
 export type Ground = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
-export function composeRecipe(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
+export interface ComposeOptions {
+  readonly watermark?: boolean;
+}
+
+export function composeRecipe(
+  ground: Ground,
+  overlays: readonly Overlay[],
+  limits: AssetLimits,
+  { watermark = false }: ComposeOptions = {},
+): Recipe {
+  const recipe = composeUnmarked(ground, overlays, limits);
+  return watermark ? { ...recipe, watermark } : recipe;
+}
+
+/** An image or an overlay costs one; a video by its length. */
+export function creditsOf(recipe: Recipe): number {
+  return recipe.kind === 'video' ? recipe.credits : 1;
+}
+
+function composeUnmarked(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
   switch (ground.kind) {
     case 'canvas':
       return composeTransparentRecipe({ width: ground.width, height: ground.height }, overlays);

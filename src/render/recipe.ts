@@ -12,6 +12,8 @@ export interface RecipeBase {
   readonly overlays: readonly Overlay[];
   /** How long one attempt may take before its worker counts as hung. */
   readonly attemptMs: number;
+  /** Set for renders that are not paid for. */
+  readonly watermark?: true;
 }
 
 export interface TransparentRecipe extends RecipeBase {

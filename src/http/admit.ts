@@ -1,0 +1,46 @@
+// Before the body: who is it, and may they come in now?
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission } from './admission.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Caller } from './caller.ts';
+import { readIdempotencyKey } from './idempotency.ts';
+import type { Marketplace } from './marketplace.ts';
+import type { Refusals } from './refusals.ts';
+
+export interface AdmitDependencies {
+  readonly authenticator: Authenticator;
+  readonly marketplace: Marketplace;
+  readonly admission: Admission;
+  readonly refusals: Refusals;
+}
+
+export interface Admitted {
+  readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** The order is the contract's: key, state of the plan, rate, concurrency. */
+export async function admit(
+  { authenticator, marketplace, admission, refusals }: AdmitDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Admitted> {
+  // Until something is delivered, nothing is charged; an answer that fails says so too.
+  if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
+  const caller = await authenticator.authenticate(request.headers, request.ip);
+  reply.header('x-credits-charged', '0');
+  try {
+    admission.countRequest(caller, (headers) => {
+      reply.headers(headers);
+    });
+    const leave = admission.enter(caller);
+    reply.raw.once('close', leave);
+    // Gone while the store was being asked: nobody will tell us again.
+    if (request.raw.socket.destroyed) leave();
+    return { caller, idempotencyKey: readIdempotencyKey(request.headers) };
+  } catch (error) {
+    refusals.add(caller, error);
+    throw error;
+  }
+}

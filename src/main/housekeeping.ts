@@ -1,0 +1,74 @@
+// What has to happen from time to time while a server runs. Each task is on its own: one that fails is logged and comes
+// round again.
+
+import type { Refusals } from '../http/refusals.ts';
+import type { ReplayShelf } from '../http/replay-shelf.ts';
+import { isGone } from '../store/sql-store.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600 * SECOND_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface HousekeepingOptions {
+  readonly store: Store;
+  readonly refusals: Refusals;
+  readonly shelf: ReplayShelf;
+  readonly logger: Logger;
+  readonly keepRendersDays: number;
+  /** All processes that use the store are on this machine, so that a dead one is known at once. */
+  readonly embedded: boolean;
+}
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  /** Says that we live and cleans up after those who do not, before the first request comes. */
+  async start(): Promise<void> {
+    const { store, refusals } = this.#options;
+    await store.ledger.heartbeat();
+    await this.#sweep();
+    this.#every(5 * SECOND_MS, 'heartbeat', async () => await store.ledger.heartbeat());
+    this.#every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
+    this.#every(2 * SECOND_MS, 'count refusals', async () => await refusals.flush());
+    this.#every(HOUR_MS, 'forget', async () => await this.#forget());
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#options.refusals.flush();
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, embedded, logger } = this.#options;
+    const released = await store.ledger.sweep(embedded ? isGone : undefined);
+    if (released > 0) logger.warn({ released }, 'released credits that a lost server had reserved');
+  }
+
+  async #forget(): Promise<void> {
+    const { store, shelf, keepRendersDays } = this.#options;
+    await store.idempotency.removeExpired();
+    await shelf.removeExpired();
+    await store.usage.forgetBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
+  }
+
+  #every(milliseconds: number, task: string, work: () => Promise<void>): void {
+    let running = false;
+    const timer = setInterval(() => {
+      if (running) return;
+      running = true;
+      work()
+        .catch((error: unknown) => this.#options.logger.warn({ err: error, task }, 'housekeeping failed'))
+        .finally(() => {
+          running = false;
+        });
+    }, milliseconds);
+    this.#timers.push(timer.unref());
+  }
+}

@@ -1,0 +1,60 @@
+// Everything between a request and its account: who calls, how often, for how many credits.
+
+import path from 'node:path';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import { Admission } from '../http/admission.ts';
+import { Authenticator } from '../http/authenticate.ts';
+import { Cashier } from '../http/cashier.ts';
+import { Attempts } from '../http/idempotency.ts';
+import { Marketplace } from '../http/marketplace.ts';
+import type { OverlayDependencies } from '../http/overlay-route.ts';
+import { Refusals } from '../http/refusals.ts';
+import { ReplayShelf } from '../http/replay-shelf.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { Housekeeping } from './housekeeping.ts';
+
+type MoneyParts = Pick<
+  OverlayDependencies,
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'attempts' | 'cashier'
+>;
+
+export interface Money {
+  readonly parts: MoneyParts;
+  /** After the last request, before the store is closed. */
+  close(): Promise<void>;
+}
+
+export async function startMoney(settings: Settings, store: Store, plans: PlanBook, logger: Logger): Promise<Money> {
+  const marketplace = new Marketplace(settings.marketplaceName, settings.marketplaceSecrets);
+  const refusals = new Refusals(store.usage);
+  const shelf = await ReplayShelf.open(
+    path.join(settings.dataDirectory, 'replays'),
+    settings.replayMegabytes * 1_000_000,
+  );
+  const cashier = new Cashier(store.ledger, logger);
+  const { keepRendersDays, databaseUrl } = settings;
+  const embedded = databaseUrl === '';
+  const housekeeping = new Housekeeping({ store, refusals, shelf, logger, keepRendersDays, embedded });
+  await housekeeping.start();
+  return {
+    parts: {
+      marketplace,
+      authenticator: new Authenticator({
+        store,
+        plans,
+        marketplace,
+        onMarkFailed: (error) => logger.warn({ err: error }, 'last use of a key not noted'),
+      }),
+      admission: new Admission(),
+      refusals,
+      attempts: new Attempts(store.idempotency, shelf, (error) => logger.warn({ err: error }, 'a replay was not kept')),
+      cashier,
+    },
+    close: async () => {
+      await cashier.close();
+      await housekeeping.stop();
+    },
+  };
+}
