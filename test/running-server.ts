@@ -149,6 +149,7 @@ export interface Problem {
   readonly code: string;
   readonly limit?: number;
   readonly actual?: number;
+  readonly renewsAt?: string;
   readonly errors?: readonly { pointer: string; code: string; detail: string }[];
 }
 

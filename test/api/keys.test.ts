@@ -28,7 +28,11 @@ it('creates, suspends, resumes and revokes', async () => {
     key: string;
     plan: string;
   };
-  expect(created).toMatchObject({ id: expect.any(String), key: expect.stringMatching(/^sb_live_\w{33}$/u), plan: 'starter' });
+  expect(created).toMatchObject({
+    id: expect.any(String),
+    key: expect.stringMatching(/^sb_live_\w{33}$/u),
+    plan: 'starter',
+  });
   expect(await answerTo(created.key)).toBe('200');
   await server.cli('keys', 'suspend', created.id);
   expect(await answerTo(created.key)).toBe('403 key_suspended');

@@ -1,0 +1,185 @@
+// What a render costs, and what it does not.
+
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decode, noisyJpeg, pixelAt, plainPng } from '../pictures.ts';
+import { plansFile } from '../plans-file.ts';
+import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { plainClip } from '../video/plain-clip.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  const plans = plansFile({
+    ten: { credits: 10 },
+    hundred: { credits: 100 },
+    tiny: { limits: { imageBytes: 2_000, imagePixels: 10_000, videoSeconds: 1, videoSide: 100 } },
+  });
+  server = await startServer({ STORYBAR_PLANS: plans });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const OVERLAY = { text: 'Hello', width: '64', height: '64' };
+
+async function newKey(plan: string, ...more: string[]): Promise<{ key: string; account: string; url: string }> {
+  const made = JSON.parse(await server.cli('keys', 'create', '--plan', plan, '--json', ...more)) as {
+    key: string;
+    account: string;
+  };
+  return { ...made, url: server.url };
+}
+
+/** Ten frames a second. */
+function clip(frames: number, width: number): Buffer {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'storybar-clip-')), 'clip.mp4');
+  return readFileSync(plainClip(file, { frames, width, timeBase: { num: 1, den: 10 } }));
+}
+
+function credits(response: Response): [string | null, string | null] {
+  return [response.headers.get('x-credits-charged'), response.headers.get('x-credits-remaining')];
+}
+
+/** Reads and changes the database beside the running server. */
+function sql(statement: string, ...parameters: string[]): Record<string, unknown>[] {
+  const database = new Database(path.join(server.dataDirectory, 'storybar.db'));
+  try {
+    return database.prepare(statement).all(parameters) as Record<string, unknown>[];
+  } finally {
+    database.close();
+  }
+}
+
+function balanceOf(account: string): Record<string, unknown> | undefined {
+  return sql('select used, reserved from periods where account_id = ? order by starts_at desc', account)[0];
+}
+
+describe('credits', () => {
+  it('are charged for what was delivered, one for an image, one per started five seconds of video', async () => {
+    const caller = await newKey('hundred');
+    expect(credits(await post(caller, form(OVERLAY)))).toEqual(['1', '99']);
+    expect(credits(await post(caller, form({ asset: await noisyJpeg(64, 64), text: 'a' })))).toEqual(['1', '98']);
+    const video = clip(60, 64);
+    expect(credits(await post(caller, form({ asset: video, text: 'a' })))).toEqual(['2', '96']);
+    await until(() => balanceOf(caller.account)?.['reserved'] === 0);
+    expect(balanceOf(caller.account)).toEqual({ used: 4, reserved: 0 });
+  });
+
+  it('are not charged for refusals and failures', async () => {
+    const caller = await newKey('ten');
+    const answers = [
+      await post(caller, form({ text: 'no size' })),
+      await post(caller, form({ asset: Buffer.from('GIF89a......'), text: 'a' })),
+      await post(caller, form({ asset: (await noisyJpeg(64, 64)).subarray(0, 100), text: 'a' })),
+    ];
+    expect(answers.map((answer) => [answer.status, ...credits(answer)])).toEqual([
+      [400, '0', null],
+      [415, '0', null],
+      [422, '0', null],
+    ]);
+    expect(credits(await post(caller, form(OVERLAY)))).toEqual(['1', '9']);
+  });
+
+  it('end: 429 names the limit and when they renew', async () => {
+    const caller = await newKey('ten');
+    for (let count = 0; count < 10; count += 1) expect((await post(caller, form(OVERLAY))).status).toBe(200);
+    const refused = await post(caller, form(OVERLAY));
+    const problem = await problemOf(refused);
+    expect(problem).toMatchObject({ code: 'quota_exceeded', limit: 10, actual: 11 });
+    const days = (Date.parse(problem.renewsAt ?? '') - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(27);
+    expect(days).toBeLessThan(31.1);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(27 * 86_400);
+    // Fields are looked at before the quota, as the contract orders it.
+    expect((await post(caller, form({ text: 'no size' }))).status).toBe(400);
+  });
+
+  it('never exceed the quota, however many ask at once', async () => {
+    const caller = await newKey('hundred');
+    const answers = await Promise.all(Array.from({ length: 500 }, async () => await post(caller, form(OVERLAY))));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(100);
+    const codes = await Promise.all(
+      answers.filter(({ status }) => status !== 200).map(async (answer) => (await problemOf(answer)).code),
+    );
+    // A full queue may turn some away; they are told to come again and pay nothing.
+    expect(new Set(codes)).toEqual(
+      new Set([...new Set(codes)].filter((code) => /quota_exceeded|overloaded/u.test(code))),
+    );
+    await until(() => balanceOf(caller.account)?.['reserved'] === 0);
+    expect(balanceOf(caller.account)?.['used']).toBe(statuses.filter((status) => status === 200).length);
+  }, 120_000);
+
+  it('are given back when the client leaves', async () => {
+    const caller = await newKey('ten');
+    const leaving = new AbortController();
+    const request = post(caller, form({ asset: await noisyJpeg(3000, 3000), text: 'a' }), { signal: leaving.signal });
+    await until(() => balanceOf(caller.account)?.['reserved'] === 1);
+    leaving.abort();
+    await expect(request).rejects.toThrow('abort');
+    await until(() => balanceOf(caller.account)?.['reserved'] === 0);
+    expect(balanceOf(caller.account)).toEqual({ used: 0, reserved: 0 });
+    expect(sql('select state, outcome from renders where account_id = ?', caller.account)).toEqual([
+      { state: 'released', outcome: 'client_closed' },
+    ]);
+  });
+
+  it('come anew with the next period, and not before', async () => {
+    const caller = await newKey('ten');
+    for (let count = 0; count < 10; count += 1) await post(caller, form(OVERLAY));
+    expect((await post(caller, form(OVERLAY))).status).toBe(429);
+    // The account began two months and a day ago: its second period has ended.
+    const began = new Date(Date.now() - 62 * 86_400_000).toISOString();
+    sql(
+      'update subscriptions set anchor_at = ?, period_starts_at = ?, period_ends_at = ? where account_id = ? returning plan',
+      began,
+      began,
+      new Date(Date.now() - 31 * 86_400_000).toISOString(),
+      caller.account,
+    );
+    const renewed = await post(caller, form(OVERLAY));
+    expect([renewed.status, ...credits(renewed)]).toEqual([200, '1', '9']);
+  });
+});
+
+describe('a test key', () => {
+  it('costs nothing and marks what it renders', async () => {
+    const live = await newKey('ten');
+    const made = await server.cli('keys', 'create', '--account', live.account, '--test', '--json');
+    const test = { url: server.url, key: (JSON.parse(made) as { key: string }).key };
+    const wanted = { ...OVERLAY, width: '400', height: '400' };
+    const plain = await decode(await (await post(live, form(wanted))).arrayBuffer());
+    const response = await post(test, form(wanted));
+    expect(credits(response)).toEqual(['0', '9']);
+    const marked = await decode(await response.arrayBuffer());
+    const inkIn = (image: typeof plain): number => {
+      let ink = 0;
+      for (let y = 375; y < 400; y += 1) {
+        for (let x = 250; x < 400; x += 1) if ((pixelAt(image, x, y)[3] ?? 0) > 0) ink += 1;
+      }
+      return ink;
+    };
+    expect(inkIn(plain)).toBe(0);
+    expect(inkIn(marked)).toBeGreaterThan(300);
+    // Nothing else is different: the bar has the same pixels.
+    expect(pixelAt(marked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
+  });
+});
+
+describe('the limits of a plan', () => {
+  it.each([
+    ['bytes', async () => await noisyJpeg(80, 80), 'asset_too_large'],
+    ['pixels', async () => await plainPng(101, 100, '#888'), 'asset_too_many_pixels'],
+    ['seconds', async () => clip(40, 64), 'asset_too_long'],
+    ['side', async () => clip(5, 128), 'asset_dimensions_too_large'],
+  ])('on %s are those of the caller', async (_name, asset, code) => {
+    const tiny = await newKey('tiny');
+    const roomy = await newKey('ten');
+    const file = await asset();
+    expect(await problemOf(await post(tiny, form({ asset: file, text: 'a' })))).toMatchObject({ status: 413, code });
+    expect((await post(roomy, form({ asset: file, text: 'a' }))).status).toBe(200);
+  });
+});

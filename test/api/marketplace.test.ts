@@ -1,0 +1,102 @@
+// A stand-in for the gateway of an API marketplace: it adds its headers and passes requests on.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plansFile } from '../plans-file.ts';
+import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({
+    STORYBAR_MARKETPLACE_SECRETS: 'new-secret, old-secret',
+    STORYBAR_PLANS: plansFile({ small: { credits: 2 }, large: { credits: 100 } }, { basic: 'small', ULTRA: 'large' }),
+  });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const OVERLAY = { text: 'Hello', width: '64', height: '64' };
+
+async function viaGateway(user: string, subscription: string, changes: Record<string, string> = {}): Promise<Response> {
+  const headers = {
+    'x-rapidapi-proxy-secret': 'new-secret',
+    'x-rapidapi-user': user,
+    'x-rapidapi-subscription': subscription,
+    ...changes,
+  };
+  return await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });
+}
+
+const billing = (response: Response): string | null => response.headers.get('x-rapidapi-billing');
+
+describe('a caller from the marketplace', () => {
+  it('has an account of its own, made on first sight, and is billed through the header', async () => {
+    const response = await viaGateway('ann', 'ULTRA');
+    expect([response.status, billing(response)]).toEqual([200, 'Credits=1']);
+    expect(response.headers.get('x-credits-remaining')).toBe('99');
+    expect((await viaGateway('ann', 'ULTRA')).headers.get('x-credits-remaining')).toBe('98');
+    expect((await viaGateway('bob', 'ultra')).headers.get('x-credits-remaining')).toBe('99');
+  });
+
+  it('has the plan that the marketplace says, the lowest for an unknown one, and changes it at once', async () => {
+    expect((await viaGateway('cay', 'SOMETHING NEW')).headers.get('x-credits-remaining')).toBe('1');
+    expect((await viaGateway('cay', 'BASIC')).status).toBe(200);
+    const over = await viaGateway('cay', 'BASIC');
+    expect([over.status, billing(over)]).toEqual([429, 'Credits=0']);
+    expect(await problemOf(over)).toMatchObject({ code: 'quota_exceeded' });
+    expect((await viaGateway('cay', 'ULTRA')).headers.get('x-credits-remaining')).toBe('97');
+  });
+
+  it('is let in by every secret of a rotation, and by no other', async () => {
+    expect((await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': 'old-secret' })).status).toBe(200);
+    for (const secret of ['older-secret', '', 'new-secret, old-secret']) {
+      const refused = await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': secret, 'x-api-key': server.key });
+      expect(billing(refused)).toBe('Credits=0');
+      expect(await problemOf(refused)).toMatchObject({ status: 401, code: 'marketplace_refused' });
+    }
+  });
+
+  it('must have a name', async () => {
+    expect((await viaGateway('', 'BASIC')).status).toBe(401);
+    expect((await viaGateway('x'.repeat(200), 'BASIC')).status).toBe(401);
+  });
+
+  it('pays nothing for a failure', async () => {
+    const headers = { 'x-rapidapi-proxy-secret': 'new-secret', 'x-rapidapi-user': 'eve' };
+    const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form({ text: 'a' }), headers });
+    expect([refused.status, billing(refused)]).toEqual([400, 'Credits=0']);
+  });
+
+  it('can be suspended by the operator', async () => {
+    await viaGateway('fay', 'ULTRA');
+    await server.cli('accounts', 'suspend', 'rapidapi:fay');
+    const refused = await viaGateway('fay', 'ULTRA');
+    expect([refused.status, billing(refused)]).toEqual([403, 'Credits=0']);
+  });
+});
+
+describe('a direct caller', () => {
+  it('with a marketplace key alone is told where it works', async () => {
+    const headers = { 'x-rapidapi-key': 'abc', 'x-rapidapi-host': 'storybar.example' };
+    const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });
+    expect(await problemOf(refused)).toMatchObject({ status: 401, code: 'marketplace_refused' });
+  });
+
+  it('with a key of ours is not asked about the marketplace', async () => {
+    const response = await post(server, form(OVERLAY), { headers: { 'x-rapidapi-key': 'abc' } });
+    expect([response.status, billing(response)]).toEqual([200, null]);
+  });
+
+  it('answers the health check of the marketplace', async () => {
+    expect((await fetch(`${server.url}/ping`)).status).toBe(200);
+  });
+});
+
+it('takes another marketplace by name', async () => {
+  const other = await startServer({ STORYBAR_MARKETPLACE_NAME: 'bazaar', STORYBAR_MARKETPLACE_SECRETS: 's' });
+  const headers = { 'x-bazaar-proxy-secret': 's', 'x-bazaar-user': 'ann', 'x-bazaar-subscription': 'PRO' };
+  const response = await fetch(`${other.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });
+  expect([response.status, response.headers.get('x-bazaar-billing')]).toEqual([200, 'Credits=1']);
+  expect(response.headers.get('x-credits-remaining')).toBe('1999');
+  await other.stop();
+});
