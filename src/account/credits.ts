@@ -2,13 +2,6 @@
 
 import type { KeyMode } from './api-key.ts';
 
-/** What is kept of a render that was asked for and admitted. */
-export interface Hold {
-  /** Identifies the render everywhere: reserving, settling or releasing it twice changes nothing. */
-  readonly renderId: string;
-  readonly credits: number;
-}
-
 export interface Balance {
   /** Charged for delivered renders. */
   readonly used: number;

@@ -3,7 +3,7 @@
 import { type Period, periodHolding } from './period.ts';
 
 /** Who decides whether it goes on: nobody but the account, a payment provider, or a marketplace. */
-export type Provider = 'manual' | 'stripe' | 'marketplace';
+type Provider = 'manual' | 'stripe' | 'marketplace';
 
 export interface Subscription {
   readonly plan: string;

@@ -28,11 +28,6 @@ export class RateBook {
     return { ...verdict, fullInMs: Math.max(0, verdict.fullAt - now) };
   }
 
-  /** Would the next one be allowed? Takes nothing. */
-  peek(name: string, rate: Rate): Verdict {
-    return take(rate, this.#fullAt.get(name) ?? 0, this.#now());
-  }
-
   #forgetFull(now: number): void {
     for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
   }
