@@ -1,5 +1,6 @@
 // The use case. Knows nothing of HTTP, stores or settings: a recipe and an asset in, a file's bytes and its facts out.
 
+import { setImmediate } from 'node:timers/promises';
 import { decodeImage, type ImageSource } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { encodePng } from '../raster/png/opaque.ts';
@@ -23,6 +24,9 @@ export interface Rendered extends RenderFacts {
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
   const watch = new Stopwatch();
   const { bands, missingGlyphs } = await drawBands(recipe, tools, watch);
+  // Nothing else here waits, and Skia's memory goes back in finalizers, which run between turns of the loop: without one,
+  // overlays rendered in a row each pay for fresh memory.
+  await setImmediate();
   const bytes = await watch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
   return { bytes, ...recipe.canvas, missingGlyphs, timings: watch.timings };
 }
@@ -34,11 +38,15 @@ export async function renderOnImage(
   signal?: AbortSignal,
 ): Promise<Rendered> {
   const watch = new Stopwatch();
-  const image = await watch.step('decode', () => decodeImage(asset, recipe.decode));
-  signal?.throwIfAborted();
+  // The decoder works on a thread of its own; meanwhile this one draws for the size the header states.
+  const [image, expected] = await Promise.all([
+    watch.step('decode', () => decodeImage(asset, recipe.decode)),
+    drawBands(recipe, tools, watch),
+  ]);
   // The decoded size decides: a header may say one thing and the pixels another.
   const canvas = { width: image.width, height: image.height };
-  const { bands, missingGlyphs } = await drawBands({ ...recipe, canvas }, tools, watch);
+  const isAsStated = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
+  const { bands, missingGlyphs } = isAsStated ? expected : await drawBands({ ...recipe, canvas }, tools, watch);
   signal?.throwIfAborted();
   await watch.step('blend', () => bakeBands(image, bands));
   const bytes = await watch.step('encode', () => encodePng(image, signal));

@@ -1,4 +1,4 @@
-/** Milliseconds per step, in the order the steps ran. */
+/** Milliseconds per step, in the order the steps began; some overlap. */
 export type Timings = Readonly<Record<string, number>>;
 
 /** Runs steps and notes how long each took. */
@@ -7,6 +7,7 @@ export class Stopwatch {
 
   async step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
     const start = performance.now();
+    this.#timings[name] = 0;
     try {
       return await work();
     } finally {
