@@ -1,12 +1,12 @@
 // The inside of a render worker process: takes one task at a time, answers, waits for the next.
 
-import { writeFile } from 'node:fs/promises';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
 import { lockDownDecoders, probeImage } from '../media/image.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
-import { type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
+import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
 import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 import type { RenderJob } from './renderer.ts';
@@ -48,7 +48,7 @@ async function perform(task: Task, tools: RenderTools, signal: AbortSignal): Pro
 }
 
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
-  if (!isVideoFormat(format)) return await probeImage(path);
+  if (!isVideoFormat(format)) return await probeImage(load(path));
   // Loaded when needed: a worker for images never maps the video libraries.
   const { probeVideo } = await import('../media/video/probe.ts');
   return probeVideo(path, format, { maxSide: limits.videoSide });
@@ -59,16 +59,30 @@ async function render(
   tools: RenderTools,
   signal: AbortSignal,
 ): Promise<RenderFacts> {
-  if (recipe.kind === 'transparent') return await store(await renderTransparent(recipe, tools), output);
+  if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe for ${recipe.kind} came without its asset`);
-  if (recipe.kind === 'image') return await store(await renderOnImage(recipe, asset.path, tools, signal), output);
+  if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { signal });
 }
 
-async function store({ bytes, ...facts }: RenderFacts & { bytes: Buffer }, output: string): Promise<RenderFacts> {
-  await writeFile(output, bytes).catch(rethrowAsStorageError);
-  return facts;
+// Nobody else waits in this process, and every turn through the thread pool costs more than these few milliseconds do.
+
+function load(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    return rethrowAsStorageError(error);
+  }
+}
+
+function store({ bytes, ...facts }: Rendered, output: string): RenderFacts {
+  try {
+    writeFileSync(output, bytes);
+    return facts;
+  } catch (error) {
+    return rethrowAsStorageError(error);
+  }
 }
 
 function describe(error: unknown): TaskFailure {

@@ -27,8 +27,11 @@ export interface ReceivedAsset {
   readonly sha256: string | undefined;
 }
 
+/** Enough not to wait for the disk after every packet. */
+const WRITE_AHEAD_BYTES = 1024 * 1024;
+
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
-  const file = createWriteStream(destination.path, { flags: 'wx', mode: 0o600 });
+  const file = createWriteStream(destination.path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_AHEAD_BYTES });
   const written = finished(file).catch(rethrowAsStorageError);
   // Awaited below; marked as handled here, because it may fail while the upload is still being waited for.
   written.catch(() => undefined);

@@ -6,10 +6,6 @@ import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { isSrgbProfile } from './icc.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
-import { readHead } from './sniff-file.ts';
-
-/** A path, or the file's bytes. */
-export type ImageSource = string | Uint8Array;
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
@@ -28,10 +24,7 @@ export interface DecodedImage extends Size {
 const SPARE_BYTES = 128;
 
 /** Every other loader stays locked: an SVG or a TIFF renamed to .png must not reach its decoder. */
-const LOADERS = ['Jpeg', 'Png', 'Webp'].flatMap((name) => [
-  `VipsForeignLoad${name}File`,
-  `VipsForeignLoad${name}Buffer`,
-]);
+const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
 
 /** Call once per process, before the first image. */
 export function lockDownDecoders(): void {
@@ -43,7 +36,7 @@ export function lockDownDecoders(): void {
 }
 
 /** Width and height are as seen, after the orientation the camera noted. */
-export async function probeImage(source: ImageSource): Promise<ImageProbe> {
+export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
   const { autoOrient, icc } = await metadataOf(source);
   return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc) };
 }
@@ -56,7 +49,7 @@ export interface DecodePlan {
   readonly ignoreProfile: boolean;
 }
 
-export async function decodeImage(source: ImageSource, plan: DecodePlan): Promise<DecodedImage> {
+export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
   try {
     return await readPixels(source, 'error', plan);
   } catch {
@@ -67,7 +60,7 @@ export async function decodeImage(source: ImageSource, plan: DecodePlan): Promis
   }
 }
 
-async function decodeDamaged(source: ImageSource, plan: DecodePlan): Promise<DecodedImage> {
+async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
   try {
     return await readPixels(source, 'none', plan);
   } catch (error) {
@@ -75,18 +68,13 @@ async function decodeDamaged(source: ImageSource, plan: DecodePlan): Promise<Dec
   }
 }
 
-async function metadataOf(source: ImageSource): Promise<Metadata> {
-  if (hasBrokenPngHeader(await headOf(source))) throw undecodable('its header is damaged');
+async function metadataOf(source: Uint8Array): Promise<Metadata> {
+  if (hasBrokenPngHeader(source.subarray(0, PNG_HEADER_LENGTH))) throw undecodable('its header is damaged');
   try {
     return await open(source, { failOn: 'none', limitInputPixels: false }).metadata();
   } catch (error) {
     throw undecodable('its header is damaged', error);
   }
-}
-
-async function headOf(source: ImageSource): Promise<Uint8Array> {
-  if (typeof source === 'string') return await readHead(source, PNG_HEADER_LENGTH);
-  return source.subarray(0, PNG_HEADER_LENGTH);
 }
 
 interface OpenOptions {
@@ -95,11 +83,11 @@ interface OpenOptions {
   readonly ignoreIcc?: boolean;
 }
 
-function open(source: ImageSource, options: OpenOptions): Sharp {
+function open(source: Uint8Array, options: OpenOptions): Sharp {
   return sharp(source, { ...options, pages: 1, sequentialRead: true });
 }
 
-async function readPixels(source: ImageSource, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
+async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
   const spareRows = Math.ceil(SPARE_BYTES / (plan.width * 3));
   const { data, info } = await open(source, {
     failOn,

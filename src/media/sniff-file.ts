@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { type AssetFormat, SNIFF_LENGTH, sniff } from './sniff.ts';
 
 /** The first bytes of a file; fewer where it has fewer. */
-export async function readHead(file: string, length: number): Promise<Buffer> {
+async function readHead(file: string, length: number): Promise<Buffer> {
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);

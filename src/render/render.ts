@@ -1,7 +1,7 @@
 // The use case. Knows nothing of HTTP, stores or settings: a recipe and an asset in, a file's bytes and its facts out.
 
 import { setImmediate } from 'node:timers/promises';
-import { decodeImage, type ImageSource } from '../media/image.ts';
+import { decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { encodePng } from '../raster/png/opaque.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
@@ -33,7 +33,7 @@ export async function renderTransparent(recipe: TransparentRecipe, tools: Render
 
 export async function renderOnImage(
   recipe: ImageRecipe,
-  asset: ImageSource,
+  asset: Uint8Array,
   tools: RenderTools,
   signal?: AbortSignal,
 ): Promise<Rendered> {
