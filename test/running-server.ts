@@ -18,6 +18,7 @@ export interface RunningServer {
   output(): { stdout: string; stderr: string };
   /** Runs a command on the same data directory. */
   cli(...args: string[]): Promise<string>;
+  /** The processes that render, not what wraps them. */
   workerPids(): number[];
   /** Paths of render directories that exist right now. */
   workDirectories(): string[];
@@ -28,7 +29,14 @@ export interface RunningServer {
 
 export async function startServer(environment: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-test-'));
-  const env = { PATH: process.env['PATH'] ?? '', STORYBAR_DATA_DIR: dataDirectory, PORT: '0', ...environment };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    // The whole suite can be run at a level: STORYBAR_SANDBOX=limits npx vitest run
+    STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
+    STORYBAR_DATA_DIR: dataDirectory,
+    PORT: '0',
+    ...environment,
+  };
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
@@ -48,7 +56,7 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     exited,
     output: () => ({ ...printed }),
     cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
-    workerPids: () => childrenOf(pid),
+    workerPids: () => childrenOf(pid).map(innermost),
     workDirectories: () => {
       const area = path.join(dataDirectory, 'work', String(pid));
       return readdirSync(area).map((name) => path.join(area, name));
@@ -82,6 +90,7 @@ export async function health(server: Pick<RunningServer, 'url'>) {
   const response = await fetch(`${server.url}/health`);
   return (await response.json()) as {
     status: string;
+    sandbox: { level: string; guards: string[] };
     renderer: {
       images: CrewHealth;
       videos: CrewHealth;
@@ -101,6 +110,12 @@ interface CrewHealth {
 /** Direct children, from the kernel. */
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number);
+}
+
+/** A worker in a sandbox is a grandchild: what wraps it only waits. */
+function innermost(pid: number): number {
+  const [child] = childrenOf(pid);
+  return child === undefined ? pid : innermost(child);
 }
 
 /** Polls until the check gives something truthy. */

@@ -13,6 +13,7 @@ interface Setting<Value> {
   readonly parse: (text: string) => { readonly value: Value } | { readonly fault: string };
 }
 
+const SANDBOX_MODES = ['required', 'auto', 'limits', 'off'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
 
 const SETTINGS = {
@@ -79,6 +80,40 @@ const SETTINGS = {
     'Render worker processes for videos. Each uses several cores. Default: one per four cores, at least one.',
     wholeNumber(1, 256),
   ),
+  workerTasks: setting(
+    'STORYBAR_WORKER_TASKS',
+    '2000',
+    'Tasks after which a worker process is replaced by a fresh one. `1` gives every task a process of its own, slowly.',
+    wholeNumber(1, 1_000_000),
+  ),
+  workerMemory: setting(
+    'STORYBAR_WORKER_MEMORY_MB',
+    '2048',
+    'Memory one worker for images may take, in megabytes; then it is ended.',
+    megabytes(256),
+  ),
+  videoWorkerMemory: setting('STORYBAR_VIDEO_WORKER_MEMORY_MB', '4096', 'The same for videos.', megabytes(256)),
+  outputBytes: setting(
+    'STORYBAR_OUTPUT_MB',
+    '2048',
+    'The largest file a worker may write, in megabytes.',
+    megabytes(1),
+  ),
+  sandbox: setting(
+    'STORYBAR_SANDBOX',
+    'auto',
+    'How render workers are locked away; see [hardening](hardening.md). `auto`: the strongest level this machine offers; ' +
+      '`required`: do not start without bubblewrap; `limits`: resource limits at most; `off`: separate processes only.',
+    oneOf(SANDBOX_MODES),
+  ),
+  searchPath: setting(
+    'PATH',
+    '/usr/local/bin:/usr/bin:/bin',
+    'Where `bwrap` and `prlimit` are looked for.',
+    (text) => ({
+      value: text,
+    }),
+  ),
   queueLength: setting(
     'STORYBAR_QUEUE',
     '64',
@@ -109,10 +144,7 @@ const SETTINGS = {
     'Where callers reach the service, for links in errors, e.g. `https://captions.example.com`. Default: the host they asked.',
     (text) => (text === '' || URL.canParse(text) ? { value: text.replace(/\/+$/u, '') } : { fault: 'must be a URL' }),
   ),
-  logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, (text) => {
-    const level = LOG_LEVELS.find((name) => name === text);
-    return level ? { value: level } : { fault: `must be one of ${LOG_LEVELS.join(', ')}` };
-  }),
+  logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, oneOf(LOG_LEVELS)),
 } as const;
 
 const SECRET = /_URL$|SECRET|PASSWORD|_KEY$/u;
@@ -143,6 +175,11 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   });
   if (faults.length > 0) throw new SettingsError(faults);
   return Object.freeze(Object.fromEntries(entries)) as Settings;
+}
+
+/** What a process was given, by name; for one that checks that it was given nothing. */
+export function environmentVariables(): string[] {
+  return Object.keys(process.env);
 }
 
 export function describeSettings(): { variable: string; fallback: string; describe: string }[] {
@@ -192,6 +229,22 @@ function wholeNumber(least: number, most: number): Setting<number>['parse'] {
     const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return { value };
     return { fault: `must be a whole number from ${least} to ${most}` };
+  };
+}
+
+/** In bytes. */
+function megabytes(least: number): Setting<number>['parse'] {
+  const parse = wholeNumber(least, 1_000_000);
+  return (text) => {
+    const parsed = parse(text);
+    return 'value' in parsed ? { value: parsed.value * 1024 ** 2 } : parsed;
+  };
+}
+
+function oneOf<Name extends string>(names: readonly Name[]): Setting<Name>['parse'] {
+  return (text) => {
+    const value = names.find((name) => name === text);
+    return value === undefined ? { fault: `must be one of ${names.join(', ')}` } : { value };
   };
 }
 

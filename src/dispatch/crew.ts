@@ -2,29 +2,39 @@
 // that a crash is invisible unless the asset itself brings the decoder down.
 
 import { AppError } from '../errors.ts';
-import type { StartOptions } from '../media/process.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
 import type { Task, TaskOf, TaskResults } from './protocol.ts';
 import type { CrewStatus } from './renderer.ts';
 import { Slots } from './slots.ts';
-import { Worker, WorkerLost } from './worker.ts';
+import { Worker, WorkerLost, type WorkerPlace } from './worker.ts';
 
 export interface CrewOptions {
-  readonly start: StartOptions;
+  /** Makes the place of the next worker. */
+  readonly place: () => Promise<WorkerPlace>;
   readonly workers: number;
   readonly maxWaiting: number;
+  /** Then a worker retires: what a decoder leaks, and what it remembers of callers, stays bounded. */
+  readonly tasksPerWorker: number;
   /** Told about every worker that ended unasked. */
   readonly onWorkerLost: (lost: WorkerLost) => void;
+  /** Told when a worker's place could not be made, or not be removed after it. */
+  readonly onPlaceFault: (error: unknown) => void;
 }
 
 const ATTEMPTS = 2;
 /** Signals a process gives itself when the code in it is broken or was broken by a file. */
-const CRASH_SIGNALS: ReadonlySet<string> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
+const CRASH_SIGNALS: ReadonlySet<string> = new Set([
+  'SIGSEGV',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGILL',
+  'SIGFPE',
+  'SIGTRAP',
+  'SIGXFSZ',
+]);
 /** After this many workers in a row that never got ready, callers are told instead of waiting. */
 const FAILED_STARTS_BEFORE_GIVING_UP = 3;
 const RESTART_PAUSE_MS = 500;
-/** Then a worker retires: what a decoder leaks stays bounded. */
-const TASKS_PER_WORKER = 2_000;
 
 export class Crew {
   readonly #options: CrewOptions;
@@ -79,14 +89,32 @@ export class Crew {
         if (attempt === ATTEMPTS) throw explainLoss(error, task);
       } finally {
         // A dead or dying worker leaves the crew; its successor enters by itself.
-        if (worker.tasks >= TASKS_PER_WORKER) worker.kill();
+        if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         if (this.#ready.has(worker) && !worker.killed) this.#slots.put(worker);
       }
     }
   }
 
   #hire(): void {
-    const worker = new Worker(this.#options.start);
+    this.#options.place().then(
+      (place) => this.#start(place),
+      (error: unknown) => {
+        this.#options.onPlaceFault(error);
+        this.#failedStarts += 1;
+        this.#hireAgain();
+      },
+    );
+  }
+
+  #start(place: WorkerPlace): void {
+    const removePlace = (): void => {
+      place.cell.remove().catch(this.#options.onPlaceFault);
+    };
+    if (this.#closing) {
+      removePlace();
+      return;
+    }
+    const worker = new Worker(place);
     this.#workers.add(worker);
     worker.ready.then(
       (codecs) => {
@@ -98,7 +126,11 @@ export class Crew {
       // Told by its end, below.
       () => undefined,
     );
-    void worker.exited.then((exit) => this.#replace(worker, new WorkerLost(exit, false)));
+    void worker.exited.then((exit) => {
+      // The last ones go with the whole area.
+      if (!this.#closing) removePlace();
+      this.#replace(worker, new WorkerLost(exit, worker.offence));
+    });
   }
 
   #replace(worker: Worker, lost: WorkerLost): void {
@@ -107,10 +139,15 @@ export class Crew {
     this.#slots.drop(worker);
     if (this.#closing) return;
     if (!wasReady) this.#failedStarts += 1;
-    if (worker.tasks < TASKS_PER_WORKER) {
+    if (worker.tasks < this.#options.tasksPerWorker) {
       this.#restarts += 1;
       this.#options.onWorkerLost(lost);
     }
+    this.#hireAgain();
+  }
+
+  /** At once, or after a pause when the last ones never got ready. */
+  #hireAgain(): void {
     if (this.#failedStarts === 0) {
       this.#hire();
       return;
@@ -127,7 +164,10 @@ export class Crew {
 /** Twice lost: an asset that breaks or hangs the decoder is the sender's to mend; anything else is ours. */
 function explainLoss(lost: WorkerLost, task: Task): AppError {
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
-  const broke = lost.hung || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
+  if (asset && lost.offence === 'took too much memory') {
+    return new AppError('asset_undecodable', 'The asset needs more memory than one render may take.', { cause: lost });
+  }
+  const broke = lost.offence === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
   if (asset && broke) {
     return new AppError('asset_undecodable', 'The asset brought the decoder down twice; it cannot be rendered.', {
       cause: lost,

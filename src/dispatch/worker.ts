@@ -2,20 +2,34 @@
 
 import { AppError } from '../errors.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
+import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
+import type { Cell } from './cell.ts';
+import { watchMemory } from './memory-watch.ts';
 import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 
-/** The process ended, or was ended because it hung, before it answered. The task may be tried again elsewhere. */
+/** Why we ended a worker ourselves. */
+export type Offence = 'hung' | 'took too much memory';
+
+/** The process ended, or was ended for an offence, before it answered. The task may be tried again elsewhere. */
 export class WorkerLost extends Error {
   readonly exit: ProcessExit;
-  readonly hung: boolean;
+  readonly offence: Offence | undefined;
 
-  constructor(exit: ProcessExit, hung: boolean) {
-    super(hung ? 'the render worker hung' : `the render worker ended (${exit.signal ?? exit.code})`);
+  constructor(exit: ProcessExit, offence?: Offence) {
+    super(offence ? `the render worker ${offence}` : `the render worker ended (${exit.signal ?? exit.code})`);
     this.name = 'WorkerLost';
     this.exit = exit;
-    this.hung = hung;
+    this.offence = offence;
   }
+}
+
+/** How and where a worker lives. */
+export interface WorkerPlace {
+  readonly start: StartOptions;
+  readonly cell: Cell;
+  /** More than this, and it is ended. */
+  readonly memoryBytes: number;
 }
 
 /** How long a cancelled worker may take to stop by itself before it is killed. */
@@ -31,16 +45,21 @@ export class Worker {
   /** Resolves with what the worker says about its codecs, if it serves videos. */
   readonly ready: Promise<CodecInfo | undefined>;
   readonly exited: Promise<ProcessExit>;
+  readonly #cell: Cell;
+  readonly #memoryBytes: number;
   #pending: Pending | undefined;
   #killed = false;
+  #offence: Offence | undefined;
   #nextId = 1;
 
-  constructor(start: StartOptions) {
+  constructor({ start, cell, memoryBytes }: WorkerPlace) {
+    this.#cell = cell;
+    this.#memoryBytes = memoryBytes;
     this.#process = new ManagedProcess(start);
     this.exited = this.#process.exited;
     this.ready = new Promise((resolve, reject) => {
       this.#process.onMessage((message) => this.#receive(message as FromWorker, resolve));
-      void this.exited.then((exit) => reject(new WorkerLost(exit, false)));
+      void this.exited.then((exit) => reject(new WorkerLost(exit)));
     });
   }
 
@@ -58,7 +77,13 @@ export class Worker {
     return this.#killed;
   }
 
-  kill(): void {
+  /** Why we ended it, if we did. */
+  get offence(): Offence | undefined {
+    return this.#offence;
+  }
+
+  kill(offence?: Offence): void {
+    this.#offence ??= offence;
     this.#killed = true;
     this.#process.kill();
   }
@@ -72,26 +97,38 @@ export class Worker {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
-    let hung = false;
-    const watchdog = setTimeout(() => {
-      hung = true;
-      this.kill();
-    }, limitMs);
+    const stay = await this.#cell.admit(task);
+    const stopWatching = this.#watch(limitMs);
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const outcome = await this.#ask(id, task);
+      signal.throwIfAborted();
+      const outcome = await this.#ask(id, stay.task);
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
+      await stay.takeOut();
       return outcome.result as TaskResults[Type];
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof WorkerLost ? new WorkerLost(error.exit, hung) : error;
+      throw error;
     } finally {
-      clearTimeout(watchdog);
+      stopWatching();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
+      // One whose cell cannot be cleared has made something of it that we did not ask for.
+      await stay.end().catch(() => this.kill());
     }
+  }
+
+  #watch(limitMs: number): () => void {
+    const hung = setTimeout(() => this.kill('hung'), limitMs);
+    const { pid } = this.#process;
+    const stop =
+      pid === undefined ? undefined : watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
+    return () => {
+      clearTimeout(hung);
+      stop?.();
+    };
   }
 
   async #ask(id: number, task: Task): Promise<FromWorker & { type: 'done' | 'failed' }> {
@@ -100,7 +137,7 @@ export class Worker {
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
-      throw new WorkerLost(exit, false);
+      throw new WorkerLost(exit, this.#offence);
     });
     return await Promise.race([answered, lost]);
   }
@@ -118,8 +155,11 @@ export class Worker {
   }
 
   #receive(message: FromWorker, onReady: (codecs: CodecInfo | undefined) => void): void {
-    if (message.type === 'ready') onReady(message.codecs);
-    else if (message.id === this.#pending?.id) this.#pending.settle(message);
+    if (message.type === 'ready') {
+      const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
+      if (pid !== undefined) offerToKernelFirst(pid);
+      onReady(message.codecs);
+    } else if (message.id === this.#pending?.id) this.#pending.settle(message);
   }
 }
 

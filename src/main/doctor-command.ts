@@ -1,9 +1,15 @@
 // `storybar doctor`: what this installation is made of and whether it can do its work.
 
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { readSettings } from '../config/settings.ts';
+import { PROMISES } from '../dispatch/sandbox/sandbox.ts';
 import { renderOverlay } from '../index.ts';
 import { codecInfo } from '../media/video/codecs.ts';
 import { FAMILIES } from '../raster/catalogue.ts';
+import { openCells, tryOutSandboxes } from './local-workers.ts';
 import { VERSION } from './version.ts';
 
 interface Finding {
@@ -21,7 +27,7 @@ export async function doctorCommand(args: string[]): Promise<void> {
     process.stdout.write('storybar doctor [--json]: check this installation.\n');
     return;
   }
-  const findings = [about(), await captions(), ...videos()];
+  const findings = [about(), await captions(), ...videos(), await sandbox()];
   process.stdout.write(
     values.json
       ? `${JSON.stringify(findings)}\n`
@@ -54,4 +60,20 @@ function videos(): Finding[] {
     { what: 'ffmpeg', ok: true, detail: ffmpeg },
     { what: 'codecs', ok: absent.length === 0, detail },
   ];
+}
+
+/** Tried out as the server would, in a place of its own; fails only when the server would not start. */
+async function sandbox(): Promise<Finding> {
+  const settings = readSettings();
+  const dataDirectory = await mkdtemp(path.join(tmpdir(), 'storybar-doctor-'));
+  try {
+    const cells = await openCells(dataDirectory);
+    const choice = await tryOutSandboxes({ ...settings, dataDirectory }, cells);
+    const level = choice.sandbox?.level;
+    const held = level ? `${level}, guards ${PROMISES[level].join(', ')}` : `none, but it is ${settings.sandbox}`;
+    const faults = choice.faults.map((fault) => `; not ${fault.level}: ${fault.fault}`);
+    return { what: 'sandbox', ok: level !== undefined, detail: held + faults.join('') };
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
 }

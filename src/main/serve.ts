@@ -1,26 +1,22 @@
 // Composition root of the server: the only place that knows every part.
 
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { Crew } from '../dispatch/crew.ts';
-import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { AppError } from '../errors.ts';
 import { Connections } from '../http/connections.ts';
 import { createServer } from '../http/server.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
-import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
+import { startLocalWorkers } from './local-workers.ts';
 import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
-
-const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
 
 /** Time to send the last answers after running requests were given up. */
 const LAST_WORDS_MS = 2_000;
@@ -38,7 +34,12 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   await assertPlans(store, plans);
   const money = await startMoney(settings, store, plans, logger);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
-  const renderer = startRenderer(settings, logger);
+  const workers = await startLocalWorkers(settings, logger).catch(async (error: unknown) => {
+    await workArea.close();
+    await store.close();
+    throw error;
+  });
+  const { renderer, sandbox } = workers;
   const shutdown = new AbortController();
   let closing = false;
   const app = createServer({
@@ -54,12 +55,13 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     health: () => {
       const status = renderer.status();
       const uptimeSeconds = Math.floor(process.uptime());
-      return { status: status.images.ready > 0 ? 'ok' : 'starting', version: VERSION, uptimeSeconds, renderer: status };
+      const ready = status.images.ready > 0 ? 'ok' : 'starting';
+      return { status: ready, version: VERSION, uptimeSeconds, sandbox, renderer: status };
     },
   });
   const connections = new Connections(app.server);
   const closeRest = async (): Promise<void> => {
-    await renderer.close();
+    await workers.close();
     await workArea.close();
     await money.close();
     await store.close();
@@ -89,18 +91,6 @@ async function assertPlans(store: Store, plans: PlanBook): Promise<void> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function startRenderer(settings: Settings, logger: Logger): LocalRenderer {
-  const crew = (kind: 'image' | 'video', workers: number): Crew =>
-    new Crew({
-      // A worker inherits nothing of our environment, so no secret can leak through a broken decoder.
-      start: { file: process.execPath, args: [WORKER_FILE, kind], env: {} },
-      workers,
-      maxWaiting: settings.queueLength,
-      onWorkerLost: (lost) => logger.warn({ kind, exit: lost.exit }, 'render worker lost, replaced'),
-    });
-  return new LocalRenderer({ image: crew('image', settings.workers), video: crew('video', settings.videoWorkers) });
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */

@@ -2,6 +2,8 @@
 // it; how it ended is always known, with the last lines it wrote.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { Writable } from 'node:stream';
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -15,22 +17,35 @@ export interface StartOptions {
   readonly args: readonly string[];
   /** The whole environment: nothing is inherited, so no secret of ours reaches a decoder. */
   readonly env: Readonly<Record<string, string>>;
+  /** It runs under a program that tells of a signal by ending with 128 and its number, as shells do. */
+  readonly signalsAsCodes?: boolean;
+  /** Can be read from descriptor `EXTRA_INPUT`. */
+  readonly extraInput?: Uint8Array;
 }
 
+export const EXTRA_INPUT = 4;
+
 const STDERR_TAIL = 4_096;
+/** Backwards, so that of two names for a number the first, usual one stays. */
+const SIGNALS = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name as NodeJS.Signals]),
+);
 
 /** A child process with a message channel. */
 export class ManagedProcess {
   readonly #child: ChildProcess;
   readonly exited: Promise<ProcessExit>;
 
-  constructor({ file, args, env }: StartOptions) {
+  constructor({ file, args, env, signalsAsCodes = false, extraInput }: StartOptions) {
     this.#child = spawn(file, args, {
       env,
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(extraInput ? ['pipe' as const] : [])],
       serialization: 'json',
     });
+    if (extraInput) this.#give(extraInput);
     let stderrTail = '';
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderrTail = (stderrTail + text).slice(-STDERR_TAIL);
@@ -38,7 +53,10 @@ export class ManagedProcess {
     this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve({ code: null, signal: null, stderrTail: error.message }));
       // Not 'exit': the last words on standard error may come after it.
-      this.#child.once('close', (code, signal) => resolve({ code, signal, stderrTail }));
+      this.#child.once('close', (code, signal) => {
+        const hidden = signalsAsCodes && code !== null ? SIGNALS.get(code - 128) : undefined;
+        resolve(hidden ? { code: null, signal: hidden, stderrTail } : { code, signal, stderrTail });
+      });
     });
   }
 
@@ -58,6 +76,14 @@ export class ManagedProcess {
       if (error) this.kill();
     });
     return true;
+  }
+
+  #give(input: Uint8Array): void {
+    const pipe = this.#child.stdio[EXTRA_INPUT];
+    if (!(pipe instanceof Writable)) return;
+    // A process that ends before it has read: `exited` tells.
+    pipe.on('error', () => undefined);
+    pipe.end(input);
   }
 
   kill(): void {

@@ -18,12 +18,13 @@ export class WorkArea {
     this.#path = areaPath;
   }
 
-  static async open(root: string): Promise<WorkArea> {
+  /** A process can have several in one root, told apart by the suffix. */
+  static async open(root: string, suffix = ''): Promise<WorkArea> {
     await mkdir(root, { recursive: true });
     const names = await readdir(root);
-    const abandoned = names.filter((name) => !isAlive(Number(name)));
+    const abandoned = names.filter((name) => !isAlive(Number.parseInt(name, 10)));
     await Promise.all(abandoned.map((name) => rm(path.join(root, name), { recursive: true, force: true })));
-    const areaPath = path.join(root, String(process.pid));
+    const areaPath = path.join(root, `${process.pid}${suffix}`);
     await rm(areaPath, { recursive: true, force: true });
     await mkdir(areaPath, { recursive: true, mode: 0o700 });
     return new WorkArea(areaPath);

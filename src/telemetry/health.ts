@@ -4,6 +4,8 @@ export interface HealthReport {
   readonly status: 'ok' | 'starting';
   readonly version: string;
   readonly uptimeSeconds: number;
+  /** How render workers are locked away, and what that keeps from them or keeps in bounds. */
+  readonly sandbox: { readonly level: string; readonly guards: readonly string[] };
   readonly renderer: {
     readonly images: CrewReport;
     readonly videos: CrewReport;

@@ -1,0 +1,90 @@
+// The directory of one worker, all it shares with the server. What a task needs is put in under a name of its own, and
+// what it made is taken out; so a worker never sees the files of another render, and the server never follows a link that
+// a worker may have left.
+
+import { constants } from 'node:fs';
+import { copyFile, link, lstat, rename, rm, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { rethrowAsStorageError } from '../media/work-area.ts';
+import type { Task } from './protocol.ts';
+
+export interface Stay<Of extends Task> {
+  /** The task in the worker's own terms. */
+  readonly task: Of;
+  /** After success: the finished file goes where the task wants it. */
+  takeOut(): Promise<void>;
+  /** Always: nothing of the task remains. */
+  end(): Promise<void>;
+}
+
+export class Cell {
+  readonly #outside: string;
+  readonly #inside: string;
+  #stays = 0;
+
+  /** The same directory, as the server and as the worker call it. */
+  constructor(outside: string, inside: string) {
+    this.#outside = outside;
+    this.#inside = inside;
+  }
+
+  async admit<Of extends Task>(task: Of): Promise<Stay<Of>> {
+    this.#stays += 1;
+    // Never a name twice: a decoder may remember what it has read by its name.
+    const [asset, output] = [`asset-${this.#stays}`, `output-${this.#stays}`];
+    const wanted = task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
+    const remains = new Set<string>();
+    if (wanted.asset) {
+      await bringIn(wanted.asset.path, path.join(this.#outside, asset)).catch(rethrowAsStorageError);
+      remains.add(asset);
+    }
+    if (wanted.output !== undefined) remains.add(output);
+    return {
+      task: this.#translated(task, path.join(this.#inside, asset), path.join(this.#inside, output)),
+      takeOut: async () => {
+        if (wanted.output === undefined) return;
+        await takeOut(path.join(this.#outside, output), wanted.output);
+        remains.delete(output);
+      },
+      end: async () => {
+        await Promise.all([...remains].map((name) => remove(path.join(this.#outside, name))));
+      },
+    };
+  }
+
+  /** When its worker is gone: walking a tree that somebody can still change would follow him anywhere. */
+  async remove(): Promise<void> {
+    await rm(this.#outside, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #translated<Of extends Task>(task: Of, asset: string, output: string): Of {
+    if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: asset } };
+    const { job } = task;
+    return { ...task, job: { ...job, output, asset: job.asset && { ...job.asset, path: asset } } };
+  }
+}
+
+/** A second name costs nothing; where the disk has no such thing, a copy. */
+async function bringIn(from: string, to: string): Promise<void> {
+  await link(from, to).catch(async (error: unknown) => {
+    if (hasCode(error, 'ENOENT', 'ENOSPC', 'EDQUOT')) throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  });
+}
+
+async function takeOut(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  // Looked at only here, where the worker can no longer swap it. A link would make us send any file of the server.
+  if ((await lstat(to)).isFile()) return;
+  throw new Error('a render worker left something that is no plain file');
+}
+
+async function remove(file: string): Promise<void> {
+  await unlink(file).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,97 @@
+// Makes the renderer of this machine: crews of worker processes, locked away as well as the machine can. For the server,
+// and for whatever else renders here on behalf of strangers.
+
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import { Cell } from '../dispatch/cell.ts';
+import { Crew } from '../dispatch/crew.ts';
+import { LocalRenderer } from '../dispatch/local-renderer.ts';
+import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
+import type { Limits } from '../dispatch/sandbox/limits.ts';
+import { PROMISES, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
+import { WorkArea } from '../media/work-area.ts';
+import type { HealthReport } from '../telemetry/health.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
+const ESCAPE_FILE = fileURLToPath(new URL('escape.js', import.meta.url));
+const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/u, '');
+
+export interface LocalWorkers {
+  readonly renderer: LocalRenderer;
+  readonly sandbox: HealthReport['sandbox'];
+  close(): Promise<void>;
+}
+
+type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;
+
+/** Beside the uploads, on the same disk: files change places by name, not by copy. */
+export async function openCells(dataDirectory: string): Promise<WorkArea> {
+  return await WorkArea.open(path.join(dataDirectory, 'work'), '-cells');
+}
+
+export async function tryOutSandboxes(settings: SandboxSettings, cells: WorkArea): Promise<SandboxChoice> {
+  return await chooseSandbox({
+    mode: settings.sandbox,
+    searchPath: settings.searchPath,
+    dataDirectory: settings.dataDirectory,
+    packageRoot: PACKAGE_ROOT,
+    escapeFile: ESCAPE_FILE,
+    cells,
+    limits: { memoryBytes: settings.workerMemory, fileBytes: settings.outputBytes },
+  });
+}
+
+export async function startLocalWorkers(settings: Settings, logger: Logger): Promise<LocalWorkers> {
+  const cells = await openCells(settings.dataDirectory);
+  const { sandbox, faults } = await tryOutSandboxes(settings, cells);
+  if (sandbox === undefined) {
+    await cells.close();
+    const reasons = faults.map(({ level, fault }) => `${level}: ${fault}`).join('; ');
+    throw new SettingsError([
+      `STORYBAR_SANDBOX is ${settings.sandbox}, which this machine does not offer (${reasons})`,
+    ]);
+  }
+  const { level } = sandbox;
+  const guards = PROMISES[level];
+  const entry = { sandbox: { level, mode: settings.sandbox, guards, faults } };
+  // A weaker level than there could be is worth a look; one the operator has chosen is not.
+  if (faults.length > 0) logger.warn(entry, `render workers run at sandbox level ${level}`);
+  else logger.info(entry, `render workers run at sandbox level ${level}`);
+  const renderer = startRenderer(settings, sandbox, cells, logger);
+  return {
+    renderer,
+    sandbox: { level, guards },
+    close: async () => {
+      await renderer.close();
+      await cells.close();
+    },
+  };
+}
+
+function startRenderer(settings: Settings, sandbox: Sandbox, cells: WorkArea, logger: Logger): LocalRenderer {
+  const crew = (kind: 'image' | 'video', workers: number, limits: Limits): Crew =>
+    new Crew({
+      place: async () => {
+        const { path: directory } = await cells.directory(randomUUID());
+        const program = { file: process.execPath, args: [WORKER_FILE, kind] };
+        return {
+          start: sandbox.start(program, directory, limits),
+          cell: new Cell(directory, sandbox.cellInside(directory)),
+          memoryBytes: limits.memoryBytes,
+        };
+      },
+      workers,
+      maxWaiting: settings.queueLength,
+      tasksPerWorker: settings.workerTasks,
+      onWorkerLost: ({ exit, offence }) => logger.warn({ kind, exit, offence }, 'render worker lost, replaced'),
+      onPlaceFault: (error) => logger.error({ kind, err: error }, 'directory of a render worker'),
+    });
+  const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
+  return new LocalRenderer({
+    image: crew('image', workers, { memoryBytes: workerMemory, fileBytes }),
+    video: crew('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }),
+  });
+}

@@ -1,0 +1,35 @@
+// What the kernel says about a process we started and those it started in turn. Linux only; elsewhere nothing is known.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** Past the programs that only wrap: a worker's parents in a sandbox wait and hold nothing. */
+export function innermostProcess(pid: number): number | undefined {
+  const [child, ...more] = childrenOf(pid) ?? [];
+  if (child === undefined) return childrenOf(pid) && pid;
+  return more.length > 0 ? pid : innermostProcess(child);
+}
+
+/** Memory in use, in bytes; undefined when the process is gone or cannot be looked at. */
+export async function residentBytes(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kilobytes = /^VmRSS:\s+(?<kilobytes>\d+) kB$/mu.exec(status)?.groups?.['kilobytes'];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
+/** When the whole machine runs out of memory, the kernel takes this process first, and not the server. */
+export function offerToKernelFirst(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Gone already, or a kernel without such a thing: then the kernel chooses by size, which mostly is the same one.
+  }
+}
+
+function childrenOf(pid: number): number[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return undefined;
+  }
+}
