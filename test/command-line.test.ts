@@ -90,7 +90,7 @@ describe('storybar', () => {
 });
 
 describe('storybar doctor', () => {
-  it('finds fonts and codecs in order', async () => {
+  it('finds fonts, codecs and sandbox in order', async () => {
     const { code, stdout } = await storybar('doctor', '--json');
     expect(code).toBe(0);
     const findings = JSON.parse(stdout.toString()) as { what: string; ok: boolean; detail: string }[];
@@ -99,8 +99,9 @@ describe('storybar doctor', () => {
       'captions true',
       'ffmpeg true',
       'codecs true',
+      'sandbox true',
     ]);
-    expect(findings.at(-1)?.detail).toContain('encode libx264');
+    expect(findings.at(-2)?.detail).toContain('encode libx264');
   });
 });
 
