@@ -2,13 +2,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateCoverage } from './generate-coverage.ts';
-import { generateConfiguration, generateErrors } from './generate-docs.ts';
+import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateNotices } from './generate-notices.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
+  'docs/openapi.json': generateOpenApi,
   'THIRD_PARTY_NOTICES.md': generateNotices,
 };
 

@@ -36,7 +36,7 @@ export type ErrorCode =
   | 'client_closed';
 
 /** What is wrong with one field. */
-type FaultCode =
+export type FaultCode =
   | 'required'
   | 'blank'
   | 'too_long'

@@ -50,6 +50,12 @@ export class PlanBook {
     this.#marketplace = marketplace;
   }
 
+  get lowest(): Plan {
+    const [plan] = this.plans;
+    if (plan === undefined) throw new Error('the plan book is empty');
+    return plan;
+  }
+
   get names(): string[] {
     return this.plans.map(({ name }) => name);
   }
@@ -72,10 +78,7 @@ export class PlanBook {
   /** The plan of a marketplace's subscription; a name nobody mapped gets the least. */
   ofMarketplace(subscription: string): Plan {
     const name = this.#marketplace.get(subscription.toUpperCase());
-    const [lowest] = this.plans;
-    const plan = name === undefined ? lowest : this.find(name);
-    if (plan === undefined) throw new Error('the plan book is empty');
-    return plan;
+    return name === undefined ? this.lowest : this.get(name);
   }
 
   /** More is an upgrade, and taken at once; anything else waits for the next period. */

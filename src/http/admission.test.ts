@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../account/plans.ts';
 import type { AppError } from '../errors.ts';
-import { Admission, RateBook } from './admission.ts';
+import { Admission } from './admission.ts';
 import type { Caller } from './caller.ts';
+import { RateBook } from './rate-book.ts';
 
 const NOW = new Date('2026-03-01T00:00:00Z');
 const CALLER: Caller = {

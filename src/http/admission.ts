@@ -1,38 +1,10 @@
 // The door: how many requests a minute and how many renders at once, by the caller's plan. Held in memory, per process.
 
-import { type Rate, take, type Verdict } from '../account/gcra.ts';
 import { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
+import { RateBook } from './rate-book.ts';
 
 const MINUTE_MS = 60_000;
-/** Buckets that are full again say nothing; they are thrown away when there are this many. */
-const MANY = 10_000;
-
-/** A clock that never goes backwards, in milliseconds. */
-type Monotonic = () => number;
-
-/** Buckets by name. */
-export class RateBook {
-  readonly #fullAt = new Map<string, number>();
-  readonly #now: Monotonic;
-
-  constructor(now: Monotonic = () => performance.now()) {
-    this.#now = now;
-  }
-
-  take(name: string, rate: Rate): Verdict & { readonly fullInMs: number } {
-    const now = this.#now();
-    if (this.#fullAt.size >= MANY) this.#forgetFull(now);
-    const verdict = take(rate, this.#fullAt.get(name) ?? 0, now);
-    this.#fullAt.set(name, verdict.fullAt);
-    return { ...verdict, fullInMs: Math.max(0, verdict.fullAt - now) };
-  }
-
-  #forgetFull(now: number): void {
-    for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
-  }
-}
-
 export class Admission {
   readonly #rates = new RateBook();
   readonly #running = new Map<string, number>();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
-import { FailedKeys, networkOf } from './failed-keys.ts';
+import { FailedKeys } from './failed-keys.ts';
+import { networkOf } from './network.ts';
 
 describe('the network of an address', () => {
   it.each([

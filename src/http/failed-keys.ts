@@ -1,9 +1,9 @@
 // Invalid keys, counted by address. A valid key is always let in: whoever shares an address with somebody who guesses must
 // not suffer for it, and a key of 160 random bits is not guessed by trying.
 
-import { isIPv6 } from 'node:net';
 import { AppError } from '../errors.ts';
-import { RateBook } from './admission.ts';
+import { networkOf } from './network.ts';
+import { RateBook } from './rate-book.ts';
 
 const RATE = { burst: 60, windowMs: 60_000 };
 
@@ -19,16 +19,4 @@ export class FailedKeys {
       cause: refusal,
     });
   }
-}
-
-/** Whoever has one IPv6 address has all of its network. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(?<v4>[\d.]+)$/iu.exec(address)?.groups?.['v4'];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = '', tail = ''] = address.split('%', 1)[0]?.split('::') ?? [];
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const groups = [...front, ...Array.from({ length: 8 - front.length - back.length }, () => '0'), ...back];
-  return `${groups.slice(0, 4).join(':')}::/64`;
 }

@@ -4,7 +4,7 @@ import type { AppError } from '../errors.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
-export const ERROR_DOCS_PATH = '/docs/errors';
+const ERROR_DOCS_PATH = '/docs/errors';
 
 export interface Problem {
   readonly type: string;
@@ -19,6 +19,12 @@ export interface Problem {
   readonly actual?: number;
   /** When credits renew; ISO 8601. */
   readonly renewsAt?: string;
+}
+
+/** An error as a page, for people. */
+export interface ErrorPage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly render: (problem: Problem) => string;
 }
 
 /** `baseUrl`: where the caller reaches us, as far as that is known. */

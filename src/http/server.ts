@@ -6,11 +6,12 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AppError } from '../errors.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { askedUrl } from './asked-url.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { drainRest } from './drain.ts';
-import { errorDocsPage } from './error-docs.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
-import { ERROR_DOCS_PATH, problemHeaders, toProblem } from './problem.ts';
+import { type ErrorPage, problemHeaders, toProblem } from './problem.ts';
+import { createRouteTable, type RouteGroup } from './route-group.ts';
 import { PROBLEMS } from './statuses.ts';
 
 export interface ServerDependencies extends OverlayDependencies {
@@ -22,14 +23,11 @@ export interface ServerDependencies extends OverlayDependencies {
   readonly health: () => HealthReport;
   /** True once the server has been asked to stop. */
   readonly isClosing: () => boolean;
+  /** What is served beside the API. */
+  readonly groups: readonly RouteGroup[];
+  /** An error as a page, for people who opened a path of the site in a browser. */
+  readonly errorPage: ErrorPage;
 }
-
-const ALLOWED_METHODS: Readonly<Record<string, string>> = {
-  '/v1/overlay': 'POST',
-  '/ping': 'GET, HEAD',
-  '/health': 'GET, HEAD',
-  [ERROR_DOCS_PATH]: 'GET, HEAD',
-};
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 300_000;
@@ -48,7 +46,7 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     http: { requireHostHeader: false },
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
-      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies.publicUrl);
+      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies);
     },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -56,8 +54,12 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   // Bodies are streamed by whoever wants them; the framework never reads one.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  addHooks(app, dependencies);
-  addRoutes(app, dependencies);
+  const groups = [apiRoutes(dependencies), ...dependencies.groups];
+  addHooks(app, dependencies, createRouteTable(groups));
+  for (const group of groups) group.register(app);
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
   return app;
 }
 
@@ -68,33 +70,36 @@ function trustOf(
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
-function addRoutes(app: FastifyInstance, dependencies: ServerDependencies): void {
-  app.post('/v1/overlay', overlayRoute(dependencies));
-  app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
-  app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
-  app.get(ERROR_DOCS_PATH, (_request, reply) => reply.type('text/html; charset=utf-8').send(errorDocsPage()));
-  app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing at this path.');
-  });
+function apiRoutes(dependencies: ServerDependencies): RouteGroup {
+  return {
+    paths: { '/v1/overlay': 'POST', '/ping': 'GET, HEAD', '/health': 'GET, HEAD' },
+    register: (app) => {
+      app.post('/v1/overlay', overlayRoute(dependencies));
+      app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
+      app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
+    },
+  };
 }
 
+type AllowOf = ReturnType<typeof createRouteTable>;
+
 /** Before anything else is looked at: is there such a path, and does it take this method? */
-function assertRoute(request: FastifyRequest, reply: FastifyReply): void {
-  const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
-  const allow = Object.hasOwn(ALLOWED_METHODS, path) ? ALLOWED_METHODS[path] : undefined;
+function assertRoute(allowOf: AllowOf, request: FastifyRequest, reply: FastifyReply): void {
+  const allow = allowOf((request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, ''));
   if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
   if (allow.split(', ').includes(request.method)) return;
   reply.header('allow', allow);
   throw new AppError('method_not_allowed', `This path takes ${allow} only.`);
 }
 
-function addHooks(app: FastifyInstance, { logger, isClosing, publicUrl }: ServerDependencies): void {
+function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowOf: AllowOf): void {
+  const { logger, isClosing } = dependencies;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(request));
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
-    assertRoute(request, reply);
+    assertRoute(allowOf, request, reply);
   });
   // Whoever is served last must not keep the connection: closing waits for it.
   app.addHook('onSend', async (_request, reply) => {
@@ -112,7 +117,7 @@ function addHooks(app: FastifyInstance, { logger, isClosing, publicUrl }: Server
     else if (status >= 500) logger.warn({ ...entry, err: known.cause }, 'request failed');
     else if (known.code === 'client_closed') logger.info(entry, 'client went away');
     else logger.debug(entry, 'request refused');
-    answerError(known, request, reply, publicUrl);
+    answerError(known, request, reply, dependencies);
   });
 }
 
@@ -128,22 +133,33 @@ function fromFramework(error: unknown): AppError {
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
-function answerError(error: AppError, request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+function answerError(
+  error: AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { publicUrl, errorPage }: Pick<ServerDependencies, 'publicUrl' | 'errorPage'>,
+): void {
   if (reply.raw.headersSent || error.code === 'client_closed') {
     // Nobody to tell, or half an answer on the wire: only cutting the connection is honest.
     reply.hijack();
     reply.raw.destroy();
     return;
   }
-  const host = request.headers.host ?? '';
-  const asked = PLAIN_HOST.test(host) ? `${request.protocol}://${host}` : undefined;
-  const body = JSON.stringify(toProblem(error, request.id, publicUrl || asked));
+  const problem = toProblem(error, request.id, publicUrl || askedUrl(request));
   const headers = { ...commonHeaders(request), ...problemHeaders(error) };
-  reply.code(PROBLEMS[error.code].status).headers(headers).send(body);
+  const asPage = wantsPage(request);
+  const body = asPage ? errorPage.render(problem) : JSON.stringify(problem);
+  reply
+    .code(problem.status)
+    .headers(asPage ? { ...headers, ...errorPage.headers } : headers)
+    .send(body);
 }
 
-/** What may stand in a link; anything else a caller claims to have asked is not repeated. */
-const PLAIN_HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-f:.]+\](?::\d+)?$/iu;
+/** A browser that goes somewhere says that it wants HTML. The API speaks JSON to everybody. */
+function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  if (url.startsWith('/v1/') || !/\btext\/html\b/u.test(headers.accept ?? '')) return false;
+  return method === 'GET' || method === 'HEAD' || headers['sec-fetch-mode'] === 'navigate';
+}
 
 function commonHeaders(request: FastifyRequest): Record<string, string> {
   return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };

@@ -115,7 +115,8 @@ export const PROBLEMS = {
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    advice: 'The plan allows so many requests a minute; see `ratelimit`. Try again after `retry-after` seconds.',
+    advice:
+      'More requests than are allowed in this time; `ratelimit` says how many. Try again after `retry-after` seconds.',
   },
   too_many_renders: {
     status: 429,

@@ -15,6 +15,7 @@ import { loadPlans } from './load-plans.ts';
 import { startLocalWorkers } from './local-workers.ts';
 import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
+import { createPages } from './pages.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -42,8 +43,10 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const { renderer, sandbox } = workers;
   const shutdown = new AbortController();
   let closing = false;
+  const pages = await createPages({ settings, plans, renderer, workArea, shutdown: shutdown.signal });
   const app = createServer({
     ...money.parts,
+    ...pages,
     logger,
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,

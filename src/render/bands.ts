@@ -1,4 +1,5 @@
 import { layoutOverlays } from '../layout/layout.ts';
+import type { Rows } from '../layout/placement.ts';
 import type { Band } from '../raster/band.ts';
 import { layOver } from '../raster/watermark.ts';
 import type { RecipeBase } from './recipe.ts';
@@ -7,6 +8,8 @@ import type { Stopwatch } from './timing.ts';
 
 export interface DrawnBands {
   readonly bands: readonly Band[];
+  /** Where each overlay's bar is, in the order of the overlays. */
+  readonly bars: readonly Rows[];
   /** Characters of the captions that no font can draw. */
   readonly missingGlyphs: number;
 }
@@ -23,8 +26,9 @@ export async function drawBands(
     layoutOverlays(overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
   );
   const bands = await watch.step('draw', () => {
-    const bars = tools.text.draw(layout);
-    return recipe.watermark ? layOver(bars, tools.text.drawMark(recipe.canvas)) : bars;
+    const drawn = tools.text.draw(layout);
+    return recipe.watermark ? layOver(drawn, tools.text.drawMark(recipe.canvas)) : drawn;
   });
-  return { bands, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
+  const bars = layout.bars.map(({ top, height }) => ({ top, height }));
+  return { bands, bars, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
 }

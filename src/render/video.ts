@@ -20,9 +20,9 @@ export async function renderOnVideo(
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
   const watch = new Stopwatch();
-  const { bands, missingGlyphs } = await drawBands(recipe, tools, watch);
-  const bars = await watch.step('convert', () => bands.map(toPlanarBand));
+  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, watch);
+  const planar = await watch.step('convert', () => bands.map(toPlanarBand));
   options.signal?.throwIfAborted();
-  const facts = await watch.step('encode', () => transcode(recipe, assetPath, outPath, bars, options));
-  return { ...recipe.canvas, ...facts, missingGlyphs, timings: watch.timings };
+  const facts = await watch.step('encode', () => transcode(recipe, assetPath, outPath, planar, options));
+  return { ...recipe.canvas, ...facts, bars, missingGlyphs, timings: watch.timings };
 }

@@ -192,7 +192,7 @@ it('answers a request without a host, and repeats no host that is none', async (
 });
 
 describe('404, 405, 413, 415, 422', () => {
-  it.each(['/', '/v1', '/v1/overlays', '/V1/OVERLAY', '/v1/overlay/x', '/%'])('404 for %s', async (path) => {
+  it.each(['/nowhere', '/v1', '/v1/overlays', '/V1/OVERLAY', '/v1/overlay/x', '/%'])('404 for %s', async (path) => {
     expect(await problemOf(await fetch(server.url + path))).toMatchObject({ status: 404, code: 'not_found' });
   });
 

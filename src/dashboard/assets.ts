@@ -1,0 +1,95 @@
+// Styles, browser modules, fonts and sample files: read once at start and kept in memory. All have one version in their
+// path, made from their contents, so a browser keeps them for good and modules can name each other relatively.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.jpg': 'image/jpeg',
+  '.mp4': 'video/mp4',
+  '.woff2': 'font/woff2',
+};
+const COMPRESSIBLE = new Set(['.css', '.js', '.svg']);
+const compress = promisify(brotliCompress);
+
+interface Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly brotli: Buffer | undefined;
+}
+
+export interface AssetSources {
+  /** Every file in them that has a type we serve. */
+  readonly folders: readonly string[];
+  /** Single files, by the name they get. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export class Assets {
+  readonly #assets: ReadonlyMap<string, Asset>;
+  readonly version: string;
+
+  private constructor(assets: ReadonlyMap<string, Asset>) {
+    this.#assets = assets;
+    const hash = createHash('sha256');
+    for (const [name, { bytes }] of assets) hash.update(`${name}\0${bytes.length}\0`).update(bytes);
+    this.version = hash.digest('base64url').slice(0, 12);
+  }
+
+  static async load({ folders, files }: AssetSources): Promise<Assets> {
+    const listed = await Promise.all(
+      folders.map(async (folder) => (await readdir(folder)).map((name) => [name, path.join(folder, name)] as const)),
+    );
+    const wanted = [...listed.flat(), ...Object.entries(files)]
+      .filter(([name]) => TYPES[path.extname(name)] !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return new Assets(
+      new Map(await Promise.all(wanted.map(async ([name, file]) => [name, await read(file)] as const))),
+    );
+  }
+
+  /** Where a page finds an asset. A name that does not exist is a bug of the page. */
+  url(name: string): string {
+    if (!this.#assets.has(name)) throw new Error(`there is no asset ${name}`);
+    return `/assets/${this.version}/${name}`;
+  }
+
+  get routes(): RouteGroup {
+    return {
+      paths: { '/assets/:version/:name': 'GET, HEAD' },
+      register: (app) => {
+        app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) =>
+          this.#send(request, reply, request.params),
+        );
+      },
+    };
+  }
+
+  #send(request: FastifyRequest, reply: FastifyReply, { version, name }: { version: string; name: string }) {
+    const asset = this.#assets.get(name);
+    if (asset === undefined) throw new AppError('not_found', 'There is no such file.');
+    // A page of a newer or older server, while one replaces the other: better ours than none, but not for keeps.
+    const keep = version === this.version ? 'public, max-age=31536000, immutable' : 'no-cache';
+    reply.headers({ 'content-type': asset.type, 'cache-control': keep, vary: 'accept-encoding' });
+    if (asset.brotli === undefined || !/\bbr\b/u.test(String(request.headers['accept-encoding']))) {
+      return reply.send(asset.bytes);
+    }
+    return reply.header('content-encoding', 'br').send(asset.brotli);
+  }
+}
+
+async function read(file: string): Promise<Asset> {
+  const bytes = await readFile(file);
+  const extension = path.extname(file);
+  const brotli = COMPRESSIBLE.has(extension) ? await compress(bytes) : undefined;
+  return { type: TYPES[extension] ?? 'application/octet-stream', bytes, brotli };
+}

@@ -1,0 +1,47 @@
+// The visitor's picture or clip, shown from memory. The browser turns it upright, so its size here is that of the result.
+
+export interface Media {
+  readonly kind: 'image' | 'video';
+  readonly file: File;
+  readonly element: HTMLImageElement | HTMLVideoElement;
+  readonly width: number;
+  readonly height: number;
+  readonly release: () => void;
+}
+
+export async function openMedia(file: File, alt: string): Promise<Media> {
+  const url = URL.createObjectURL(file);
+  const release = (): void => URL.revokeObjectURL(url);
+  try {
+    const media = file.type.startsWith('video/') ? await openVideo(url, alt) : await openImage(url, alt);
+    return { ...media, file, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function openImage(url: string, alt: string): Promise<Omit<Media, 'file' | 'release'>> {
+  const element = new Image();
+  element.alt = alt;
+  element.src = url;
+  await element.decode().catch(() => {
+    throw new Error('This browser cannot open the file as a picture or video.');
+  });
+  return { kind: 'image', element, width: element.naturalWidth, height: element.naturalHeight };
+}
+
+async function openVideo(url: string, alt: string): Promise<Omit<Media, 'file' | 'release'>> {
+  const element = document.createElement('video');
+  element.setAttribute('aria-label', alt);
+  Object.assign(element, { src: url, muted: true, loop: true, playsInline: true });
+  await new Promise<void>((resolve, reject) => {
+    element.addEventListener('loadeddata', () => resolve(), { once: true });
+    element.addEventListener('error', () => reject(new Error('This browser cannot play the clip.')), { once: true });
+  });
+  // Not where people asked for less motion.
+  if (!matchMedia('(prefers-reduced-motion: reduce)').matches) element.play().catch(() => undefined);
+  // As the service does: an odd side loses its last row or column.
+  const even = (side: number): number => Math.max(2, 2 * Math.floor(side / 2));
+  return { kind: 'video', element, width: even(element.videoWidth), height: even(element.videoHeight) };
+}

@@ -1,0 +1,78 @@
+// The finished file: asked for, shown, offered for download, with the headers that came with it.
+
+import { find } from './elements.ts';
+import type { Media } from './media.ts';
+import { explain } from './problem.ts';
+import type { CallOverlay } from './snippets.ts';
+
+const SHOWN_HEADERS = [
+  'content-type',
+  'content-length',
+  'x-source-type',
+  'x-render-duration-ms',
+  'server-timing',
+  'x-missing-glyphs',
+  'x-credits-charged',
+  'x-credits-remaining',
+  'x-render-id',
+] as const;
+
+export interface Rendering {
+  readonly media: Media;
+  readonly overlays: readonly CallOverlay[];
+  /** Empty: without one, as far as that goes. */
+  readonly key: string;
+}
+
+/** Throws what a person should read. */
+export async function renderFile({ media, overlays, key }: Rendering): Promise<Response> {
+  if (media.kind === 'video' && key === '') throw new Error('A video needs an API key. Photos do not.');
+  const form = new FormData();
+  form.append('asset', media.file);
+  form.append('overlays', JSON.stringify(overlays));
+  const [path, headers] = key === '' ? ['/playground/render', {}] : ['/v1/overlay', { 'x-api-key': key }];
+  const response = await fetch(path, { method: 'POST', body: form, headers });
+  if (!response.ok) throw new Error(await explain(response));
+  return response;
+}
+
+export class ResultView {
+  readonly #root: HTMLElement;
+  #url = '';
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+  }
+
+  async show(response: Response, media: Media): Promise<void> {
+    const blob = await response.blob();
+    if (this.#url !== '') URL.revokeObjectURL(this.#url);
+    this.#url = URL.createObjectURL(blob);
+    const isVideo = blob.type === 'video/mp4';
+    const element = isVideo ? document.createElement('video') : new Image();
+    if (element instanceof HTMLVideoElement) Object.assign(element, { controls: true, loop: true, muted: true });
+    else element.alt = 'The finished picture';
+    element.src = this.#url;
+    find(this.#root, '[data-result-media]', HTMLElement).replaceChildren(element);
+    const link = find(this.#root, '[data-download]', HTMLAnchorElement);
+    link.href = this.#url;
+    link.download = `${media.file.name.replace(/\.[^.]*$/u, '')}-captioned.${isVideo ? 'mp4' : 'png'}`;
+    find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(response.headers));
+    this.#root.hidden = false;
+    find(this.#root, 'h2', HTMLElement).focus();
+  }
+}
+
+function headerRows(headers: Headers): HTMLTableRowElement[] {
+  return SHOWN_HEADERS.flatMap((name) => {
+    const value = headers.get(name);
+    if (value === null) return [];
+    const row = document.createElement('tr');
+    const head = document.createElement('th');
+    head.scope = 'row';
+    head.textContent = name;
+    row.append(head);
+    row.insertCell().textContent = value;
+    return [row];
+  });
+}

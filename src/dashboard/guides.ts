@@ -1,0 +1,62 @@
+// The guides: Markdown in docs/, which reads well in the repository, as pages.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Html, html } from './html.ts';
+import { type Article, renderMarkdown } from './markdown.ts';
+import type { Page } from './page.ts';
+
+export interface Guide extends Article {
+  readonly slug: string;
+}
+
+/** In the order people read them; each with its file in docs/. */
+const GUIDES: readonly (readonly [slug: string, file: string])[] = [
+  ['quickstart', 'guides/quickstart.md'],
+  ['positions', 'guides/positions.md'],
+  ['errors', 'errors.md'],
+  ['limits', 'guides/limits.md'],
+  ['marketplace', 'guides/marketplace.md'],
+  ['versioning', 'guides/versioning.md'],
+  ['self-hosting', 'guides/self-hosting.md'],
+  ['configuration', 'configuration.md'],
+];
+
+/** How guides name the service. */
+const WRITTEN_URL = 'http://127.0.0.1:8080';
+
+export async function loadGuides(docs: string): Promise<Guide[]> {
+  return await Promise.all(
+    GUIDES.map(async ([slug, file]) => ({ slug, ...renderMarkdown(await readFile(path.join(docs, file), 'utf8')) })),
+  );
+}
+
+export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string): Page {
+  const here = `/docs/${guide.slug}`;
+  return {
+    title: `${guide.title} - Storybar`,
+    description: guide.summary,
+    path: here,
+    styles: ['docs.css'],
+    body: html`<div class="docs wide">
+${guideContents(guides, here)}
+<article>
+<h1>${guide.title}</h1>
+${new Html(guide.body.text.replaceAll(WRITTEN_URL, baseUrl))}
+</article>
+</div>`,
+  };
+}
+
+export function guideContents(guides: readonly Guide[], here: string): Html {
+  const links = [
+    { path: '/docs', title: 'API reference' },
+    ...guides.map(({ slug, title }) => ({ path: `/docs/${slug}`, title })),
+  ];
+  return html`<nav class="contents" aria-label="Documentation"><ul>
+${links.map(
+  (link) =>
+    html`<li><a href="${link.path}"${link.path === here && html` aria-current="page"`}>${link.title}</a></li>\n`,
+)}
+</ul></nav>`;
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { escape, html } from './html.ts';
+
+it('escapes what is not a template itself', () => {
+  const name = `<b title="x">'&`;
+  expect(html`<p>${name}</p>`.text).toBe('<p>&lt;b title=&quot;x&quot;&gt;&#39;&amp;</p>');
+  expect(escape(name)).toBe('&lt;b title=&quot;x&quot;&gt;&#39;&amp;');
+});
+
+it('takes templates, lists, numbers and nothing', () => {
+  const items = ['a', '<'].map((item) => html`<li>${item}</li>`);
+  expect(html`<ul>${items}</ul>${0}${false}${undefined}${null}`.text).toBe('<ul><li>a</li><li>&lt;</li></ul>0');
+});

@@ -1,0 +1,29 @@
+// Inside a line of Markdown: code, strong, emphasis and links.
+
+import { escape } from './html.ts';
+
+/** Stands for a piece of code while the rest of the line is read: nothing inside code means anything. */
+const HELD = /\0(?<index>\d+)\0/gu;
+
+export function inline(text: string): string {
+  const codes: string[] = [];
+  const held = text.replaceAll('\0', '').replaceAll(/`(?<code>[^`]+)`/gu, (_match, code: string) => {
+    codes.push(`<code>${escape(code)}</code>`);
+    return `\0${codes.length - 1}\0`;
+  });
+  return escape(held)
+    .replaceAll(/\*\*(?<strong>[^*]+)\*\*/gu, '<strong>$<strong></strong>')
+    .replaceAll(/\*(?<mild>[^*]+)\*/gu, '<em>$<mild></em>')
+    .replaceAll(/&lt;(?<url>https:\/\/[^\s&]+)&gt;/gu, '<a href="$<url>">$<url></a>')
+    .replaceAll(/\[(?<label>[^\]]+)\]\((?<target>[^)\s]+)\)/gu, (_match, label: string, target: string) => {
+      return `<a href="${siteLink(target)}">${label}</a>`;
+    })
+    .replaceAll(HELD, (_match, index: string) => codes[Number(index)] ?? '');
+}
+
+/** Guides link to each other as files, so that they read well in the repository; the site has no file names. */
+function siteLink(target: string): string {
+  const name = /^(?:\.\.?\/)?(?:guides\/)?(?<guide>[\w-]+)\.md(?<hash>#[\w-]+)?$/u.exec(target)?.groups;
+  if (name?.['guide'] === undefined) return /^(?:https:\/\/|\/|#)/u.test(target) ? target : '/docs';
+  return `/docs${name['guide'] === 'api' ? '' : `/${name['guide']}`}${name['hash'] ?? ''}`;
+}

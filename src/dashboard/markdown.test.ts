@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { renderMarkdown } from './markdown.ts';
+
+const bodyOf = (source: string): string => renderMarkdown(source).body.text;
+
+describe('a guide', () => {
+  it('has a title and a summary in plain words', () => {
+    const { title, summary, body } = renderMarkdown("# A title\n\nIt's `code` & *more*\nof it.\n\nSecond.\n");
+    expect(title).toBe('A title');
+    expect(summary).toBe("It's code & more of it.");
+    expect(body.text).toBe('<p>It&#39;s <code>code</code> &amp; <em>more</em> of it.</p>\n<p>Second.</p>');
+  });
+
+  it('has headings that can be linked to, each name once', () => {
+    expect(bodyOf('# T\n## Bars that touch\n### Bars that touch\n')).toBe(
+      '<h2 id="bars-that-touch">Bars that touch</h2>\n<h3>Bars that touch</h3>',
+    );
+  });
+
+  it('has lists, whose items may go on in the next line', () => {
+    expect(bodyOf('# T\n- one\n  more\n- **two**\n\n1. first\n2. second\n')).toBe(
+      '<ul><li>one more</li><li><strong>two</strong></li></ul>\n<ol><li>first</li><li>second</li></ol>',
+    );
+  });
+
+  it('has tables whose rows can be linked to', () => {
+    const text = bodyOf('# T\n| code | meaning |\n|---|---|\n| `too_long` | a < b |\n');
+    expect(text).toContain('<th scope="col">code</th>');
+    expect(text).toContain('<tr id="too_long"><td><code>too_long</code></td><td>a &lt; b</td></tr>');
+  });
+
+  it('has code that means nothing', () => {
+    const text = bodyOf('\n```sh\n# no heading\n**x** <b> [a](b)\n\n- y\n```\n');
+    expect(text).toContain('<code># no heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>');
+    expect(bodyOf('# T\na `[x](y.md) **z**` b')).toBe('<p>a <code>[x](y.md) **z**</code> b</p>');
+  });
+});
+
+describe('links', () => {
+  it('between guides lead to pages', () => {
+    expect(bodyOf('# T\n[a](positions.md#defaults) [b](../errors.md) [c](../api.md) [d](https://example.com/x)')).toBe(
+      '<p><a href="/docs/positions#defaults">a</a> <a href="/docs/errors">b</a> <a href="/docs">c</a> <a href="https://example.com/x">d</a></p>',
+    );
+  });
+
+  it('never run anything', () => {
+    expect(bodyOf('# T\n[a](javascript:alert(1)) <script>')).not.toMatch(/javascript:|<script>/u);
+  });
+});

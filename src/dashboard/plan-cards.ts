@@ -1,0 +1,39 @@
+// Plans and prices, as cards.
+
+import type { Plan } from '../account/plans.ts';
+import { type Html, html } from './html.ts';
+
+export interface PlanOffer extends Plan {
+  /** ISO 4217, as in `USD`. */
+  readonly currency: string;
+}
+
+const NUMBER = new Intl.NumberFormat('en');
+
+export function planCards(plans: readonly PlanOffer[]): Html {
+  return html`<ul class="plans">${plans.map(planCard)}</ul>`;
+}
+
+function planCard(plan: PlanOffer): Html {
+  const { imageBytes, videoBytes, videoSeconds } = plan.limits;
+  return html`<li class="plan">
+<h3>${plan.title}</h3>
+<p class="price"><strong>${priceOf(plan)}</strong> a month</p>
+<ul>
+<li><strong>${NUMBER.format(plan.credits)}</strong> credits a month</li>
+<li>${NUMBER.format(plan.requestsPerMinute)} requests a minute</li>
+<li>${plan.concurrentRenders === 1 ? '1 render' : `${plan.concurrentRenders} renders`} at a time</li>
+<li>images to ${megabytes(imageBytes)}, videos to ${megabytes(videoBytes)} and ${videoSeconds} s</li>
+</ul>
+</li>`;
+}
+
+function priceOf({ monthlyPriceCents, currency }: PlanOffer): string {
+  const fraction = monthlyPriceCents % 100 === 0 ? 0 : 2;
+  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency, minimumFractionDigits: fraction });
+  return format.format(monthlyPriceCents / 100);
+}
+
+function megabytes(bytes: number): string {
+  return `${NUMBER.format(bytes / 1_000_000)} MB`;
+}

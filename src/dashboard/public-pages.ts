@@ -1,0 +1,78 @@
+// The pages anybody may see: front page, playground, documentation. Knows how they look; what they show comes from tables
+// of the API, guides on disk and a renderer.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { askedUrl } from '../http/asked-url.ts';
+import { openApiDocument } from '../http/openapi.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import { frontPage } from './front-page.ts';
+import { type Guide, guideContents, guidePage } from './guides.ts';
+import { llmsText } from './llms.ts';
+import { type Page, sendPage, type Site } from './page.ts';
+import type { PlanOffer } from './plan-cards.ts';
+import { playgroundPage } from './playground-page.ts';
+import { referencePage } from './reference-page.ts';
+
+export interface PublicPagesDependencies {
+  readonly site: Site;
+  readonly plans: readonly PlanOffer[];
+  readonly guides: readonly Guide[];
+  readonly version: string;
+  /** Where callers reach the service; empty: wherever they say they did. */
+  readonly publicUrl: string;
+}
+
+type PageFor = (baseUrl: string) => Page;
+
+/** The address in examples where nobody knows a better one. */
+const LOCAL_URL = 'http://127.0.0.1:8080';
+const READ = 'GET, HEAD';
+
+export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
+  const { site, plans, guides, publicUrl } = dependencies;
+  const pages: Readonly<Record<string, PageFor>> = {
+    '/': (baseUrl) => frontPage(site, plans, baseUrl),
+    '/playground': (baseUrl) => playgroundPage(site, baseUrl),
+    '/docs': (baseUrl) => referencePage(guideContents(guides, '/docs'), baseUrl),
+  };
+  const baseUrlOf = (request: FastifyRequest): string => publicUrl || (askedUrl(request) ?? LOCAL_URL);
+  return {
+    paths: {
+      ...Object.fromEntries(Object.keys(pages).map((path) => [path, READ])),
+      '/docs/:guide': READ,
+      '/openapi.json': READ,
+      '/llms.txt': READ,
+    },
+    register: (app) => {
+      for (const [path, page] of Object.entries(pages)) {
+        app.get(path, (request, reply) => sendPage(reply, site, page(baseUrlOf(request))));
+      }
+      app.get<{ Params: { guide: string } }>('/docs/:guide', (request, reply) => {
+        const guide = guides.find(({ slug }) => slug === request.params.guide);
+        if (guide === undefined) throw new AppError('not_found', 'There is no guide of this name.');
+        return sendPage(reply, site, guidePage(guides, guide, baseUrlOf(request)));
+      });
+      addTexts(app, dependencies, baseUrlOf);
+    },
+  };
+}
+
+/** What programs read. */
+function addTexts(
+  app: FastifyInstance,
+  { guides, version }: PublicPagesDependencies,
+  baseUrlOf: (request: FastifyRequest) => string,
+): void {
+  const document = JSON.stringify(openApiDocument(version), null, 2);
+  // Open to every origin: it is public, and tools in browsers read it.
+  const shared = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+  app.get('/openapi.json', (_request, reply) => {
+    return reply.headers({ ...shared, 'content-type': 'application/json; charset=utf-8' }).send(document);
+  });
+  app.get('/llms.txt', (request, reply) => {
+    return reply
+      .headers({ ...shared, 'content-type': 'text/plain; charset=utf-8' })
+      .send(llmsText(guides, baseUrlOf(request)));
+  });
+}

@@ -1,0 +1,82 @@
+// Composition of the site: pages, their assets, and the renders that visitors get without a key.
+
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import { Assets } from '../dashboard/assets.ts';
+import { errorPages } from '../dashboard/error-page.ts';
+import { loadGuides } from '../dashboard/guides.ts';
+import type { Site } from '../dashboard/page.ts';
+import { publicPages } from '../dashboard/public-pages.ts';
+import { sampleRoutes } from '../dashboard/samples.ts';
+import { CourtesyRenderer } from '../dispatch/courtesy-renderer.ts';
+import type { Renderer } from '../dispatch/renderer.ts';
+import type { ErrorPage } from '../http/problem.ts';
+import { playgroundRoutes } from '../http/playground-route.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import type { WorkArea } from '../media/work-area.ts';
+import { VERSION } from './version.ts';
+
+const COURTESY_WAITING = 32;
+const PREVIEWS_PER_MINUTE = 60;
+const RENDERS_PER_MINUTE = 6;
+
+export interface PagesDependencies {
+  readonly settings: Settings;
+  readonly plans: PlanBook;
+  readonly renderer: Renderer;
+  readonly workArea: WorkArea;
+  readonly shutdown: AbortSignal;
+}
+
+export async function createPages({ settings, plans, renderer, workArea, shutdown }: PagesDependencies): Promise<{
+  readonly groups: readonly RouteGroup[];
+  readonly errorPage: ErrorPage;
+}> {
+  const site: Site = {
+    assets: await loadAssets(),
+    navigation: [
+      { path: '/playground', label: 'Playground' },
+      { path: '/docs', label: 'Docs' },
+      { path: '/#plans', label: 'Plans' },
+    ],
+    signUpPath: undefined,
+  };
+  const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
+  const guides = await loadGuides(beside('../../docs'));
+  // Half of the workers at most, so that a busy playground leaves the rest to callers with a key.
+  const atOnce = Math.max(1, Math.floor(settings.workers / 2));
+  const courtesy = new CourtesyRenderer(renderer, { atOnce, maxWaiting: COURTESY_WAITING });
+  const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
+  return {
+    errorPage: errorPages(site),
+    groups: [
+      site.assets.routes,
+      publicPages({ site, plans: offers, guides, version: VERSION, publicUrl: settings.publicUrl }),
+      sampleRoutes({ renderer: courtesy, workArea, shutdown }),
+      playgroundRoutes({
+        renderer: courtesy,
+        workArea,
+        shutdown,
+        deadlineMs,
+        limits: plans.lowest.limits,
+        previewsPerMinute: PREVIEWS_PER_MINUTE,
+        rendersPerMinute: RENDERS_PER_MINUTE,
+      }),
+    ],
+  };
+}
+
+function beside(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}
+
+async function loadAssets(): Promise<Assets> {
+  return await Assets.load({
+    folders: [beside('../dashboard/browser'), beside('../../assets'), beside('../../examples')],
+    files: {
+      'inter.woff2': createRequire(import.meta.url).resolve('inter-ui/variable-latin/InterVariable-subset.woff2'),
+    },
+  });
+}
