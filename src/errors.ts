@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'idempotency_mismatch'
   | 'not_found'
   | 'method_not_allowed'
+  | 'upload_too_slow'
   | 'unsupported_content_type'
   | 'unsupported_asset'
   | 'asset_too_large'

@@ -62,6 +62,18 @@ const SETTINGS = {
     'Disk space for files that a repeated `idempotency-key` gets again; the oldest go first. What is gone is rendered again, free of charge.',
     wholeNumber(0, 1_000_000),
   ),
+  uploadMegabytes: setting(
+    'STORYBAR_UPLOAD_MB',
+    '4096',
+    'Uploads under way at the same time, together; beyond it callers get 503 before they upload.',
+    wholeNumber(1, 1_000_000),
+  ),
+  metricsToken: setting(
+    'STORYBAR_METRICS_TOKEN',
+    '',
+    'Bearer token that `/metrics` asks for. Default: none, so keep the path from strangers in your reverse proxy.',
+    (text) => ({ value: text.trim() }),
+  ),
   keepRendersDays: setting(
     'STORYBAR_KEEP_RENDERS_DAYS',
     '90',
@@ -147,7 +159,7 @@ const SETTINGS = {
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, oneOf(LOG_LEVELS)),
 } as const;
 
-const SECRET = /_URL$|SECRET|PASSWORD|_KEY$/u;
+const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN/u;
 
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[Name]> };

@@ -3,9 +3,9 @@
 
 import { AppError } from '../errors.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
+import { FairQueue, type Turn } from './fair-queue.ts';
 import type { Task, TaskOf, TaskResults } from './protocol.ts';
 import type { CrewStatus } from './renderer.ts';
-import { Slots } from './slots.ts';
 import { Worker, WorkerLost, type WorkerPlace } from './worker.ts';
 
 export interface CrewOptions {
@@ -15,6 +15,8 @@ export interface CrewOptions {
   readonly maxWaiting: number;
   /** Then a worker retires: what a decoder leaks, and what it remembers of callers, stays bounded. */
   readonly tasksPerWorker: number;
+  /** Told how long a task waited for its worker, in milliseconds. */
+  readonly onWaited: (milliseconds: number) => void;
   /** Told about every worker that ended unasked. */
   readonly onWorkerLost: (lost: WorkerLost) => void;
   /** Told when a worker's place could not be made, or not be removed after it. */
@@ -36,9 +38,15 @@ const CRASH_SIGNALS: ReadonlySet<string> = new Set([
 const FAILED_STARTS_BEFORE_GIVING_UP = 3;
 const RESTART_PAUSE_MS = 500;
 
+export interface Done<Type extends Task['type']> {
+  readonly result: TaskResults[Type];
+  /** From the moment a worker had it. */
+  readonly workedMs: number;
+}
+
 export class Crew {
   readonly #options: CrewOptions;
-  readonly #slots: Slots<Worker>;
+  readonly #queue: FairQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
   #codecs: CodecInfo | undefined;
@@ -48,7 +56,7 @@ export class Crew {
 
   constructor(options: CrewOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.maxWaiting);
+    this.#queue = new FairQueue(options.workers, options.maxWaiting);
     for (let count = 0; count < options.workers; count += 1) this.#hire();
   }
 
@@ -60,18 +68,23 @@ export class Crew {
     return {
       workers: this.#options.workers,
       ready: this.#ready.size,
-      busy: this.#ready.size - this.#slots.free,
-      waiting: this.#slots.waiting,
+      busy: this.#ready.size - this.#queue.free,
+      waiting: this.#queue.waiting,
+      backlogMs: Math.round(this.#queue.backlogMs),
       restarts: this.#restarts,
     };
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    this.#slots.rejectWaiting(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));
+    this.#queue.rejectWaiting(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill();
     await Promise.all(workers.map((worker) => worker.exited));
+  }
+
+  assertRoom(account: string): void {
+    this.#queue.assertRoom(account);
   }
 
   /** Runs a task on the next free worker; `limitMs` bounds one attempt. */
@@ -79,18 +92,23 @@ export class Crew {
     task: TaskOf<Type>,
     limitMs: number,
     signal: AbortSignal,
-  ): Promise<TaskResults[Type]> {
+    turn: Turn,
+  ): Promise<Done<Type>> {
     for (let attempt = 1; ; attempt += 1) {
-      const worker = await this.#slots.take(signal, attempt > 1);
+      const asked = performance.now();
+      const worker = await this.#queue.take(signal, attempt > 1 ? { ...turn, urgent: true } : turn);
+      this.#options.onWaited(performance.now() - asked);
       try {
-        return await worker.run<Type>(task, limitMs, signal);
+        const began = performance.now();
+        const result = await worker.run<Type>(task, limitMs, signal);
+        return { result, workedMs: performance.now() - began };
       } catch (error) {
         if (!(error instanceof WorkerLost)) throw error;
         if (attempt === ATTEMPTS) throw explainLoss(error, task);
       } finally {
         // A dead or dying worker leaves the crew; its successor enters by itself.
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
-        if (this.#ready.has(worker) && !worker.killed) this.#slots.put(worker);
+        if (this.#ready.has(worker) && !worker.killed) this.#queue.put(worker);
       }
     }
   }
@@ -121,7 +139,7 @@ export class Crew {
         this.#codecs = codecs;
         this.#failedStarts = 0;
         this.#ready.add(worker);
-        this.#slots.put(worker);
+        this.#queue.put(worker);
       },
       // Told by its end, below.
       () => undefined,
@@ -136,7 +154,7 @@ export class Crew {
   #replace(worker: Worker, lost: WorkerLost): void {
     const wasReady = this.#ready.delete(worker);
     this.#workers.delete(worker);
-    this.#slots.drop(worker);
+    this.#queue.drop(worker);
     if (this.#closing) return;
     if (!wasReady) this.#failedStarts += 1;
     if (worker.tasks < this.#options.tasksPerWorker) {
@@ -153,7 +171,7 @@ export class Crew {
       return;
     }
     if (this.#failedStarts >= FAILED_STARTS_BEFORE_GIVING_UP) {
-      this.#slots.rejectWaiting(unavailable('Render workers do not start.'));
+      this.#queue.rejectWaiting(unavailable('Render workers do not start.'));
     }
     setTimeout(() => {
       if (!this.#closing) this.#hire();

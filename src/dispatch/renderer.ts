@@ -1,6 +1,6 @@
 // Where a render runs. Whoever asks knows only this interface: behind it are worker processes on this machine.
 
-import type { AssetFormat } from '../media/sniff.ts';
+import type { AssetFormat, AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
@@ -18,11 +18,20 @@ export interface RenderJob {
   readonly output: string;
 }
 
+/** For whom a render is, and how long they can wait: what a queue needs to be fair. */
+export interface Share {
+  readonly account: string;
+  /** Milliseconds until the answer would come too late. */
+  readonly budgetMs: number;
+}
+
 export interface CrewStatus {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;
   readonly waiting: number;
+  /** Estimated milliseconds of work that wait, for one worker. */
+  readonly backlogMs: number;
   readonly restarts: number;
 }
 
@@ -34,8 +43,10 @@ export interface RendererStatus {
 }
 
 export interface Renderer {
-  probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe>;
-  render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts>;
+  /** Throws `overloaded` when a render of this account would be turned away now; without a kind, when any would. */
+  assertRoom(account: string, kind?: AssetKind): void;
+  probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
+  render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;
 }

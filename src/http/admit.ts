@@ -1,6 +1,7 @@
 // Before the body: who is it, and may they come in now?
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Renderer } from '../dispatch/renderer.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
@@ -13,6 +14,7 @@ export interface AdmitDependencies {
   readonly marketplace: Marketplace;
   readonly admission: Admission;
   readonly refusals: Refusals;
+  readonly renderer: Renderer;
 }
 
 export interface Admitted {
@@ -20,9 +22,9 @@ export interface Admitted {
   readonly idempotencyKey: string | undefined;
 }
 
-/** The order is the contract's: key, state of the plan, rate, concurrency. */
+/** The order is the contract's: key, state of the plan, rate, concurrency; then whether there is room at all. */
 export async function admit(
-  { authenticator, marketplace, admission, refusals }: AdmitDependencies,
+  { authenticator, marketplace, admission, refusals, renderer }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted> {
@@ -38,7 +40,9 @@ export async function admit(
     reply.raw.once('close', leave);
     // Gone while the store was being asked: nobody will tell us again.
     if (request.raw.socket.destroyed) leave();
-    return { caller, idempotencyKey: readIdempotencyKey(request.headers) };
+    const idempotencyKey = readIdempotencyKey(request.headers);
+    renderer.assertRoom(caller.accountId);
+    return { caller, idempotencyKey };
   } catch (error) {
     refusals.add(caller, error);
     throw error;

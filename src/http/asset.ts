@@ -16,10 +16,13 @@ export interface Wanted extends OverlayRequest {
   readonly receiveMs: number;
 }
 
-export function assetDestination(path: string, limits: PlanLimits, hash: boolean): AssetDestination {
-  const { imageBytes, videoBytes } = limits;
+export function assetDestination(
+  path: string,
+  { imageBytes, videoBytes }: PlanLimits,
+  more: Pick<AssetDestination, 'hash' | 'onFormat'> = { hash: false },
+): AssetDestination {
   const maxBytesOf = (format: AssetFormat): number => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes);
-  return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf, hash };
+  return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf, ...more };
 }
 
 export function acceptAsset({ path, format, bytes }: ReceivedAsset): NonNullable<Wanted['asset']> {
@@ -32,6 +35,12 @@ export function acceptAsset({ path, format, bytes }: ReceivedAsset): NonNullable
 export function canvasOf({ canvas }: OverlayRequest): Ground {
   if (canvas === undefined) throw new Error('a form without asset was accepted without a size');
   return { kind: 'canvas', ...canvas };
+}
+
+/** The body's size as far as it is announced; without that, room for an image. */
+export function announcedBytes(request: FastifyRequest, { imageBytes }: PlanLimits): number {
+  const announced = Number(request.headers['content-length'] ?? Number.NaN);
+  return Number.isFinite(announced) ? announced : imageBytes;
 }
 
 /** `Expect: 100-continue`: whoever waits for leave to upload gets it once key and size are in order. */

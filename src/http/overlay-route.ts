@@ -3,24 +3,27 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { parseForm } from '../caption/form.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
-import type { AssetKind } from '../media/sniff.ts';
+import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { WorkArea, WorkDirectory } from '../media/work-area.ts';
 import { composeRecipe, creditsOf } from '../render/compose.ts';
+import type { Metrics, RequestType } from '../telemetry/metrics.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
-import { acceptAsset, assetDestination, canvasOf, inviteBody, type Wanted } from './asset.ts';
+import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody, type Wanted } from './asset.ts';
 import type { Cashier, Charge } from './cashier.ts';
 import type { Attempt, Attempts } from './idempotency.ts';
+import { watchPace } from './pace.ts';
 import { receiveForm } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import { createRequestSignal, type RequestSignal } from './request-signal.ts';
 import { renderHeaders, sendFile } from './send.ts';
+import type { UploadBudget } from './upload-budget.ts';
 
 export interface OverlayDependencies extends AdmitDependencies {
   readonly attempts: Attempts;
   readonly cashier: Cashier;
-  readonly renderer: Renderer;
   readonly workArea: WorkArea;
+  readonly uploads: UploadBudget;
+  readonly metrics: Metrics;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
@@ -31,7 +34,12 @@ export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandO
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   return {
     onRequest: async (request, reply) => {
-      admitted.set(request, await admit(dependencies, request, reply));
+      try {
+        admitted.set(request, await admit(dependencies, request, reply));
+      } catch (error) {
+        dependencies.metrics.requestEnded('none', outcomeOf(error), reply.elapsedTime / 1_000);
+        throw error;
+      }
     },
     handler: async (request, reply) => {
       const visitor = admitted.get(request);
@@ -49,6 +57,7 @@ class OverlayRequest {
   readonly #visitor: Admitted;
   /** True once a hold exists: from then on the ledger knows how the request ends. */
   #reserved = false;
+  #type: RequestType = 'none';
 
   constructor(dependencies: OverlayDependencies, request: FastifyRequest, reply: FastifyReply, visitor: Admitted) {
     this.#dependencies = dependencies;
@@ -58,18 +67,21 @@ class OverlayRequest {
   }
 
   async run(): Promise<FastifyReply> {
-    const { workArea, shutdown, refusals } = this.#dependencies;
+    const { workArea, shutdown, refusals, metrics } = this.#dependencies;
     const life = createRequestSignal(this.#reply.raw, shutdown);
     let directory: WorkDirectory | undefined;
+    let outcome = 'delivered';
     try {
       directory = await workArea.directory(randomUUID());
       await this.#answer(directory, life);
       return this.#reply;
     } catch (error) {
+      outcome = outcomeOf(error);
       if (!this.#reserved) refusals.add(this.#visitor.caller, error);
       throw error;
     } finally {
       life.release();
+      metrics.requestEnded(this.#type, outcome, this.#reply.elapsedTime / 1_000);
       await directory?.remove();
     }
   }
@@ -96,11 +108,26 @@ class OverlayRequest {
   async #receive(directory: WorkDirectory, life: RequestSignal): Promise<Wanted> {
     const started = performance.now();
     const { caller, idempotencyKey } = this.#visitor;
-    const destination = assetDestination(directory.file('asset'), caller.plan.limits, idempotencyKey !== undefined);
-    const invite = (): void => inviteBody(this.#request, this.#reply);
-    const form = await receiveForm(this.#request.raw, destination, life.signal, invite);
-    const wanted = parseForm(form);
-    return { ...wanted, form, asset: form.asset && acceptAsset(form.asset), receiveMs: performance.now() - started };
+    const { renderer, uploads } = this.#dependencies;
+    const { limits } = caller.plan;
+    const destination = assetDestination(directory.file('asset'), limits, {
+      hash: idempotencyKey !== undefined,
+      // Before most of it has come: who would be turned away later is told now.
+      onFormat: (format) => renderer.assertRoom(caller.accountId, KIND_OF_FORMAT[format]),
+    });
+    const giveBack = await uploads.promise(announcedBytes(this.#request, limits));
+    this.#reply.raw.once('close', giveBack);
+    const endWatch = watchPace(this.#request.raw, (reason) => life.giveUp(reason));
+    try {
+      const invite = (): void => inviteBody(this.#request, this.#reply);
+      const form = await receiveForm(this.#request.raw, destination, life.signal, invite);
+      const wanted = parseForm(form);
+      const asset = form.asset && acceptAsset(form.asset);
+      this.#type = asset?.kind ?? 'overlay';
+      return { ...wanted, form, asset, receiveMs: performance.now() - started };
+    } finally {
+      endWatch();
+    }
   }
 
   async #render(directory: WorkDirectory, life: RequestSignal, wanted: Wanted, attempt: Attempt): Promise<void> {
@@ -109,8 +136,10 @@ class OverlayRequest {
     const { limits } = caller.plan;
     const { asset } = wanted;
     const started = performance.now();
-    life.startDeadline(deadlineMs[asset?.kind ?? 'image']);
-    const ground = asset ? await renderer.probe(asset, limits, life.signal) : canvasOf(wanted);
+    const budgetMs = deadlineMs[asset?.kind ?? 'image'];
+    const share = { account: caller.accountId, budgetMs };
+    life.startDeadline(budgetMs);
+    const ground = asset ? await renderer.probe(asset, limits, life.signal, share) : canvasOf(wanted);
     const recipe = composeRecipe(ground, wanted.overlays, limits, { watermark: caller.mode === 'test' });
     const credits = attempt.before ? 0 : creditsOf(recipe);
     const order = { renderId: this.#request.id, kind: asset?.kind ?? 'overlay', credits } as const;
@@ -118,7 +147,7 @@ class OverlayRequest {
     this.#reserved = true;
     try {
       const output = directory.file('output');
-      const facts = await renderer.render({ recipe, asset, output }, life.signal);
+      const facts = await renderer.render({ recipe, asset, output }, life.signal, share);
       const renderMs = performance.now() - started;
       const renderId = attempt.before?.renderId ?? order.renderId;
       const report = { renderId, kind: asset?.kind ?? 'image', facts, renderMs, receiveMs: wanted.receiveMs } as const;
@@ -137,7 +166,7 @@ class OverlayRequest {
     attempt: Attempt,
     renderMs: number,
   ): Promise<void> {
-    const { marketplace, shutdown } = this.#dependencies;
+    const { marketplace, shutdown, metrics } = this.#dependencies;
     const bill = {
       'x-credits-charged': String(charge.credits),
       'x-credits-remaining': String(charge.remaining),
@@ -147,6 +176,7 @@ class OverlayRequest {
       await sendFile(this.#reply, output, { ...headers, ...bill }, shutdown);
       await attempt.keep(output);
       await charge.settle(renderMs, attempt.remember(headers));
+      metrics.charged(charge.credits);
     });
   }
 }

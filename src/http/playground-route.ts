@@ -56,11 +56,7 @@ function playgroundHandler({ renderer, workArea, deadlineMs, shutdown, limits }:
     });
     try {
       const started = performance.now();
-      const destination = assetDestination(
-        directory.file('asset'),
-        { ...limits, videoBytes: limits.imageBytes },
-        false,
-      );
+      const destination = assetDestination(directory.file('asset'), { ...limits, videoBytes: limits.imageBytes });
       const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
       accept(form);
       const wanted = parseForm(form);

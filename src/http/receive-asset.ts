@@ -14,6 +14,8 @@ export interface AssetDestination {
   /** The most any format may have. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
+  /** Told what it is as soon as that is known; may throw, and the rest is not received. */
+  readonly onFormat?: (format: AssetFormat) => void;
   /** Whether anybody wants to know its hash. */
   readonly hash: boolean;
 }
@@ -46,6 +48,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       if (head.length < SNIFF_LENGTH) {
         head = Buffer.concat([head, chunk.subarray(0, SNIFF_LENGTH)]);
         format = sniff(head);
+        if (format !== undefined && head.length >= SNIFF_LENGTH) destination.onFormat?.(format);
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       const keep = format !== undefined || head.length < SNIFF_LENGTH;

@@ -8,6 +8,8 @@ export interface RequestSignal {
   readonly signal: AbortSignal;
   /** Starts the clock; before it, only the transport's own time-outs apply. */
   startDeadline(milliseconds: number): void;
+  /** Ends the request for another reason. */
+  giveUp(reason: Error): void;
   release(): void;
 }
 
@@ -29,6 +31,7 @@ export function createRequestSignal(response: ServerResponse, shutdown: AbortSig
         controller.abort(new AppError('deadline_exceeded', detail));
       }, milliseconds);
     },
+    giveUp: (reason) => controller.abort(reason),
     release: () => {
       clearTimeout(timer);
       response.off('close', onClose);

@@ -1,6 +1,6 @@
 // The HTTP surface: routes, one error handler, and the rules every answer follows.
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
@@ -13,6 +13,7 @@ import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { type ErrorPage, problemHeaders, toProblem } from './problem.ts';
 import { createRouteTable, type RouteGroup } from './route-group.ts';
 import { PROBLEMS } from './statuses.ts';
+import { traceIdOf } from './trace.ts';
 
 export interface ServerDependencies extends OverlayDependencies {
   readonly logger: Logger;
@@ -21,6 +22,10 @@ export interface ServerDependencies extends OverlayDependencies {
   /** Whose word about a caller's address counts. */
   readonly trustProxy: false | number | string[];
   readonly health: () => HealthReport;
+  /** Why this server should get no requests now; undefined when it should. */
+  readonly readiness: () => Promise<string | undefined>;
+  /** What `/metrics` wants to see as a bearer token; empty: nothing. */
+  readonly metricsToken: string;
   /** True once the server has been asked to stop. */
   readonly isClosing: () => boolean;
   /** What is served beside the API. */
@@ -71,14 +76,39 @@ function trustOf(
 }
 
 function apiRoutes(dependencies: ServerDependencies): RouteGroup {
+  const { metrics } = dependencies;
   return {
-    paths: { '/v1/overlay': 'POST', '/ping': 'GET, HEAD', '/health': 'GET, HEAD' },
+    paths: {
+      '/v1/overlay': 'POST',
+      '/ping': 'GET, HEAD',
+      '/health': 'GET, HEAD',
+      '/ready': 'GET, HEAD',
+      '/metrics': 'GET, HEAD',
+    },
     register: (app) => {
       app.post('/v1/overlay', overlayRoute(dependencies));
       app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
       app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
+      app.get('/ready', async (_request, reply) => {
+        const fault = await dependencies.readiness();
+        return await reply.code(fault === undefined ? 200 : 503).send({ ready: fault === undefined, fault });
+      });
+      app.get('/metrics', async (request, reply) => {
+        assertMetricsToken(request, dependencies.metricsToken);
+        return await reply.type(metrics.contentType).send(await metrics.text());
+      });
     },
   };
+}
+
+/** Figures are nobody's business but the operator's, where the operator says so. */
+function assertMetricsToken({ headers }: FastifyRequest, token: string): void {
+  const given = createHash('sha256')
+    .update(headers.authorization ?? '')
+    .digest();
+  const wanted = createHash('sha256').update(`Bearer ${token}`).digest();
+  if (token === '' || timingSafeEqual(given, wanted)) return;
+  throw new AppError('missing_api_key', 'Send the token for metrics as `authorization: Bearer <token>`.');
 }
 
 type AllowOf = ReturnType<typeof createRouteTable>;
@@ -107,7 +137,11 @@ function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowO
   });
   app.addHook('onResponse', async (request, reply) => {
     drainRest(request.raw);
-    logger.info({ renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
+    dependencies.metrics.moved('received', Number(request.headers['content-length'] ?? 0) || 0);
+    dependencies.metrics.moved('sent', Number(reply.getHeader('content-length') ?? 0) || 0);
+    const traceId = traceIdOf(request.headers.traceparent);
+    const entry = { renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    logger.info({ ...entry, ...(traceId !== undefined && { traceId }) }, 'answered');
   });
   app.setErrorHandler((error, request, reply) => {
     const known = error instanceof AppError ? error : fromFramework(error);

@@ -61,6 +61,11 @@ export const PROBLEMS = {
     title: 'Method not allowed',
     advice: 'The path exists, but not for this method; see the `allow` header.',
   },
+  upload_too_slow: {
+    status: 408,
+    title: 'Upload too slow',
+    advice: 'The body came slower than the service waits for. Check the connection, or send a smaller asset.',
+  },
   idempotency_in_flight: {
     status: 409,
     title: 'Still being rendered',

@@ -28,6 +28,7 @@ export const EXIT_CODES = {
   idempotency_mismatch: 65,
   not_found: 65,
   method_not_allowed: 64,
+  upload_too_slow: 69,
   unsupported_content_type: 65,
   unsupported_asset: 65,
   asset_too_large: 65,

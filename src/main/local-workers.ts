@@ -14,6 +14,7 @@ import { PROMISES, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
 const ESCAPE_FILE = fileURLToPath(new URL('escape.js', import.meta.url));
@@ -44,7 +45,7 @@ export async function tryOutSandboxes(settings: SandboxSettings, cells: WorkArea
   });
 }
 
-export async function startLocalWorkers(settings: Settings, logger: Logger): Promise<LocalWorkers> {
+export async function startLocalWorkers(settings: Settings, logger: Logger, metrics: Metrics): Promise<LocalWorkers> {
   const cells = await openCells(settings.dataDirectory);
   const { sandbox, faults } = await tryOutSandboxes(settings, cells);
   if (sandbox === undefined) {
@@ -60,7 +61,7 @@ export async function startLocalWorkers(settings: Settings, logger: Logger): Pro
   // A weaker level than there could be is worth a look; one the operator has chosen is not.
   if (faults.length > 0) logger.warn(entry, `render workers run at sandbox level ${level}`);
   else logger.info(entry, `render workers run at sandbox level ${level}`);
-  const renderer = startRenderer(settings, sandbox, cells, logger);
+  const renderer = startRenderer(settings, sandbox, cells, { logger, metrics });
   return {
     renderer,
     sandbox: { level, guards },
@@ -71,7 +72,12 @@ export async function startLocalWorkers(settings: Settings, logger: Logger): Pro
   };
 }
 
-function startRenderer(settings: Settings, sandbox: Sandbox, cells: WorkArea, logger: Logger): LocalRenderer {
+function startRenderer(
+  settings: Settings,
+  sandbox: Sandbox,
+  cells: WorkArea,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+): LocalRenderer {
   const crew = (kind: 'image' | 'video', workers: number, limits: Limits): Crew =>
     new Crew({
       place: async () => {
@@ -86,6 +92,7 @@ function startRenderer(settings: Settings, sandbox: Sandbox, cells: WorkArea, lo
       workers,
       maxWaiting: settings.queueLength,
       tasksPerWorker: settings.workerTasks,
+      onWaited: (milliseconds) => metrics.waited(kind, milliseconds),
       onWorkerLost: ({ exit, offence }) => logger.warn({ kind, exit, offence }, 'render worker lost, replaced'),
       onPlaceFault: (error) => logger.error({ kind, err: error }, 'directory of a render worker'),
     });

@@ -7,9 +7,12 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { Connections } from '../http/connections.ts';
 import { createServer } from '../http/server.ts';
+import { UploadBudget } from '../http/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { assertPlans, healthOf, whyNotReady } from './condition.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
 import { startLocalWorkers } from './local-workers.ts';
@@ -30,17 +33,22 @@ export interface RunningServer {
 
 export async function serve(settings: Settings): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
+  const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
   const store = await openStore(settings, (error) => logger.warn({ err: error }, 'a database connection broke'));
   await assertPlans(store, plans);
   const money = await startMoney(settings, store, plans, logger);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
-  const workers = await startLocalWorkers(settings, logger).catch(async (error: unknown) => {
+  const workers = await startLocalWorkers(settings, logger, metrics).catch(async (error: unknown) => {
     await workArea.close();
     await store.close();
     throw error;
   });
   const { renderer, sandbox } = workers;
+  metrics.watchCrews(() => {
+    const { images, videos } = renderer.status();
+    return { image: images, video: videos };
+  });
   const shutdown = new AbortController();
   let closing = false;
   const pages = await createPages({ settings, plans, renderer, workArea, shutdown: shutdown.signal });
@@ -52,15 +60,14 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     trustProxy: settings.trustProxy,
     renderer,
     workArea,
+    uploads: new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000),
+    metrics,
+    metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
     isClosing: () => closing,
-    health: () => {
-      const status = renderer.status();
-      const uptimeSeconds = Math.floor(process.uptime());
-      const ready = status.images.ready > 0 ? 'ok' : 'starting';
-      return { status: ready, version: VERSION, uptimeSeconds, sandbox, renderer: status };
-    },
+    readiness: async () => await whyNotReady(store, renderer, closing),
+    health: () => healthOf(renderer.status(), sandbox),
   });
   const connections = new Connections(app.server);
   const closeRest = async (): Promise<void> => {
@@ -82,14 +89,6 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       await closeRest();
     },
   };
-}
-
-/** An account on a plan that the file no longer has could not be served: better said now than to its owner. */
-async function assertPlans(store: Store, plans: PlanBook): Promise<void> {
-  const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
-  if (missing.length === 0) return;
-  await store.close();
-  throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: accounts have the plan "${name}", which is missing`));
 }
 
 function messageOf(error: unknown): string {

@@ -137,7 +137,7 @@ it('answers 503 at once when the queue is full', async () => {
     const first = post(small, form({ asset: slow, text: 'slow' }));
     await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
     const second = await post(small, form({ width: '64', height: '64', text: 'a' }));
-    expect(second.headers.get('retry-after')).toBe('2');
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await problemOf(second)).toMatchObject({ status: 503, code: 'overloaded' });
     await (await first).arrayBuffer();
   } finally {

@@ -1,0 +1,14 @@
+// W3C trace context, taken from the caller and passed on: into our logs, and back with the answer.
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const TRACEPARENT = /^[\da-f]{2}-(?<trace>[\da-f]{32})-(?<parent>[\da-f]{16})-[\da-f]{2}(?:-.*)?$/u;
+
+/** The id of the caller's trace; undefined when there is none, or none that makes sense. */
+export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
+  if (typeof traceparent !== 'string') return undefined;
+  const { trace, parent } = TRACEPARENT.exec(traceparent)?.groups ?? {};
+  if (trace === undefined || /^0+$/u.test(trace) || /^0+$/u.test(parent ?? '0') || traceparent.startsWith('ff')) {
+    return undefined;
+  }
+  return trace;
+}

@@ -1,0 +1,111 @@
+// Figures for Prometheus. Names and labels hold no account, no key and no caption, and few different values.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type RequestType = 'image' | 'video' | 'overlay' | 'none';
+export type CrewName = 'image' | 'video';
+
+/** What a gauge reads when somebody asks. */
+export interface CrewReading {
+  readonly workers: number;
+  readonly ready: number;
+  readonly busy: number;
+  readonly waiting: number;
+  readonly restarts: number;
+  readonly backlogMs: number;
+}
+
+/** Nobody waits longer than the deadline of a video. */
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter('requests_total', 'Requests for an overlay, by how they ended.', [
+    'type',
+    'outcome',
+  ]);
+  readonly #seconds = this.#histogram('request_seconds', 'From the headers to the last byte.', ['type', 'result']);
+  readonly #waits = this.#histogram('queue_wait_seconds', 'Time a render waited for a worker.', ['crew']);
+  readonly #credits = this.#counter('credits_charged_total', 'Credits charged for delivered renders.', []);
+  readonly #bytes = this.#counter('bytes_total', 'Bytes of bodies received and sent.', ['direction']);
+
+  constructor(version: string) {
+    collectDefaultMetrics({ register: this.#registry, prefix: 'storybar_' });
+    this.#gauge('info', 'The version that runs.', ['version']).set({ version }, 1);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    return await this.#registry.metrics();
+  }
+
+  /** `outcome`: `delivered`, or the code of the error. */
+  requestEnded(type: RequestType, outcome: string, seconds: number): void {
+    this.#requests.inc({ type, outcome });
+    this.#seconds.observe({ type, result: outcome === 'delivered' ? 'delivered' : 'refused' }, seconds);
+  }
+
+  waited(crew: CrewName, milliseconds: number): void {
+    this.#waits.observe({ crew }, milliseconds / 1_000);
+  }
+
+  charged(credits: number): void {
+    this.#credits.inc(credits);
+  }
+
+  moved(direction: 'received' | 'sent', bytes: number): void {
+    this.#bytes.inc({ direction }, bytes);
+  }
+
+  /** Reads the crews whenever figures are asked for. */
+  watchCrews(read: () => Readonly<Record<CrewName, CrewReading>>): void {
+    const each = (set: (crew: CrewName, reading: CrewReading) => void): void => {
+      const readings = read();
+      set('image', readings.image);
+      set('video', readings.video);
+    };
+    this.#gauge('queue_waiting', 'Renders that wait for a worker.', ['crew'], (gauge) => {
+      each((crew, { waiting }) => gauge.set({ crew }, waiting));
+    });
+    this.#gauge('queue_backlog_seconds', 'Estimated work that waits, for one worker.', ['crew'], (gauge) => {
+      each((crew, { backlogMs }) => gauge.set({ crew }, backlogMs / 1_000));
+    });
+    this.#gauge('workers', 'Render workers: wanted, ready and busy.', ['crew', 'state'], (gauge) => {
+      each((crew, { workers, ready, busy }) => {
+        gauge.set({ crew, state: 'wanted' }, workers);
+        gauge.set({ crew, state: 'ready' }, ready);
+        gauge.set({ crew, state: 'busy' }, busy);
+      });
+    });
+    this.#gauge('worker_restarts', 'Render workers that ended unasked since the start.', ['crew'], (gauge) => {
+      each((crew, { restarts }) => gauge.set({ crew }, restarts));
+    });
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name: `storybar_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
+    return new Histogram({ name: `storybar_${name}`, help, labelNames, buckets: SECONDS, registers: [this.#registry] });
+  }
+
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read?: (gauge: Gauge<Label>) => void,
+  ): Gauge<Label> {
+    const gauge: Gauge<Label> = new Gauge({
+      name: `storybar_${name}`,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      ...(read && { collect: () => read(gauge) }),
+    });
+    return gauge;
+  }
+}

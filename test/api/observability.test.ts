@@ -1,0 +1,67 @@
+// What an operator can see from outside.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { form, post, type RunningServer, startServer } from '../running-server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const OVERLAY = { text: 'Hello', width: '64', height: '64' };
+
+async function figures(): Promise<Map<string, number>> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+describe('metrics', () => {
+  it('count requests by how they ended, credits, waits, workers and bytes', async () => {
+    await (await post(server, form(OVERLAY))).arrayBuffer();
+    await post(server, form({ text: 'no size' }));
+    await post({ url: server.url, key: 'nonsense' }, form(OVERLAY));
+    const seen = await figures();
+    expect(seen.get('storybar_requests_total{type="overlay",outcome="delivered"}')).toBe(1);
+    expect(seen.get('storybar_requests_total{type="none",outcome="invalid_fields"}')).toBe(1);
+    expect(seen.get('storybar_requests_total{type="none",outcome="invalid_api_key"}')).toBe(1);
+    expect(seen.get('storybar_request_seconds_count{type="overlay",result="delivered"}')).toBe(1);
+    expect(seen.get('storybar_credits_charged_total')).toBe(1);
+    expect(seen.get('storybar_queue_wait_seconds_count{crew="image"}')).toBe(1);
+    expect(seen.get('storybar_queue_waiting{crew="image"}')).toBe(0);
+    expect(seen.get('storybar_workers{crew="video",state="ready"}')).toBe(1);
+    expect(seen.get('storybar_bytes_total{direction="sent"}')).toBeGreaterThan(500);
+    expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  });
+
+  it('ask for a token where there is one', async () => {
+    const closed = await startServer({ STORYBAR_METRICS_TOKEN: 'secret' });
+    const ask = async (authorization: string): Promise<number> =>
+      (await fetch(`${closed.url}/metrics`, { headers: { authorization } })).status;
+    expect([await ask(''), await ask('Bearer other'), await ask('Bearer secret')]).toEqual([401, 401, 200]);
+    await closed.stop();
+  });
+});
+
+describe('a trace', () => {
+  it('of the caller is in the log beside the render', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const response = await post(server, form(OVERLAY), { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
+    await response.arrayBuffer();
+    const id = response.headers.get('x-render-id') ?? '';
+    await expect.poll(() => server.output().stderr).toContain(`"renderId":"${id}"`);
+    const line = server
+      .output()
+      .stderr.split('\n')
+      .find((text) => text.includes(id) && text.includes('answered'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ traceId: trace, status: 200 });
+  });
+});
+
+it('is ready', async () => {
+  const response = await fetch(`${server.url}/ready`);
+  expect([response.status, await response.json()]).toEqual([200, { ready: true }]);
+});
