@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
     // Renders are CPU-bound and the machines small: more files at once only makes each slower.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -13,13 +13,15 @@ export class Fields {
   readonly #where: string;
   readonly #faults: string[];
   readonly #known = new Set<string>();
+  readonly #isObject: boolean;
 
+  /** `where` is the path to the object, empty for the file itself. */
   constructor(json: unknown, where: string, faults: string[]) {
     this.#where = where;
     this.#faults = faults;
-    const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-    if (!isObject) faults.push(`${where} must be an object`);
-    this.#values = isObject ? (json as Record<string, unknown>) : {};
+    this.#isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+    if (!this.#isObject) faults.push(`${where === '' ? 'the file' : where} must be an object`);
+    this.#values = this.#isObject ? (json as Record<string, unknown>) : {};
   }
 
   text(name: string, { pattern, say, fallback }: TextRule): string {
@@ -37,13 +39,13 @@ export class Fields {
   }
 
   object(name: string): Fields {
-    return new Fields(this.#take(name, {}), `${this.#where}.${name}`, this.#faults);
+    return new Fields(this.#take(name, {}), this.#path(name), this.#faults);
   }
 
   list(name: string): unknown[] {
     const value = this.#take(name, undefined);
-    if (Array.isArray(value)) return value;
-    this.#fault(name, 'must be a list');
+    if (Array.isArray(value) && value.length > 0) return value;
+    this.#fault(name, 'must be a list with at least one entry');
     return [];
   }
 
@@ -66,6 +68,11 @@ export class Fields {
   }
 
   #fault(name: string, what: string): void {
-    this.#faults.push(`${this.#where === 'the file' ? '' : `${this.#where}.`}${name} ${what}`);
+    // What is no object at all has been named; its missing fields say nothing new.
+    if (this.#isObject) this.#faults.push(`${this.#path(name)} ${what}`);
+  }
+
+  #path(name: string): string {
+    return this.#where === '' ? name : `${this.#where}.${name}`;
   }
 }

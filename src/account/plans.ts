@@ -101,21 +101,29 @@ export class PlansError extends Error {
 /** Throws a `PlansError` that names every fault. */
 export function parsePlans(json: unknown): PlanBook {
   const faults: string[] = [];
-  const file = new Fields(json, 'the file', faults);
+  const file = new Fields(json, '', faults);
   const currency = file.text('currency', { pattern: /^[A-Z]{3}$/u, say: 'three capital letters', fallback: 'USD' });
   const plans = file.list('plans').map((item, index) => parsePlan(new Fields(item, `plans[${index}]`, faults)));
   const names = plans.map(({ name }) => name);
-  for (const name of new Set(names.filter((item, index) => names.indexOf(item) !== index))) {
-    faults.push(`plans: the name "${name}" appears more than once`);
+  for (const name of repeated(names)) faults.push(`plans: the name "${name}" appears more than once`);
+  for (const price of repeated(plans.map(({ stripePrice = '' }) => stripePrice))) {
+    faults.push(`plans: the stripePrice "${price}" appears more than once`);
   }
-  if (plans.length === 0) faults.push('plans: at least one plan is needed');
-  const marketplace = file.texts('marketplace');
-  for (const [subscription, plan] of marketplace) {
-    if (!names.includes(plan)) faults.push(`marketplace.${subscription}: there is no plan "${plan}"`);
+  const marketplace = file.texts('marketplace').map(([key, plan]) => [key.toUpperCase(), plan] as const);
+  for (const key of repeated(marketplace.map(([name]) => name))) {
+    faults.push(`marketplace: "${key}" appears more than once; capitals make no difference`);
+  }
+  for (const [key, plan] of marketplace) {
+    if (plan !== '' && !names.includes(plan)) faults.push(`marketplace.${key}: there is no plan "${plan}"`);
   }
   file.nothingElse();
   if (faults.length > 0) throw new PlansError(faults);
-  return new PlanBook(plans, currency, new Map(marketplace.map(([key, plan]) => [key.toUpperCase(), plan])));
+  return new PlanBook(plans, currency, new Map(marketplace));
+}
+
+/** Each once. Empty ones are faults already. */
+function repeated(items: readonly string[]): Set<string> {
+  return new Set(items.filter((item, index) => item !== '' && items.indexOf(item) !== index));
 }
 
 function parsePlan(fields: Fields): Plan {

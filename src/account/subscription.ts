@@ -35,3 +35,29 @@ export function turnOf(subscription: Subscription, now: Date): Turn {
   }
   return { kind: 'renewed', plan: subscription.nextPlan ?? subscription.plan, period: periodHolding(anchorAt, now) };
 }
+
+/** The subscription once its turn was made. */
+export function afterTurn(subscription: Subscription, turn: Turn): Subscription {
+  if (turn.kind === 'none') return subscription;
+  if (turn.kind === 'lapsed') return { ...subscription, status: 'inactive' };
+  return { ...subscription, plan: turn.plan, nextPlan: null, period: turn.period };
+}
+
+/** A plan chosen by the account or the operator. `subscription` is up to date; a period that runs goes on. */
+export function withPlan(
+  subscription: Subscription | undefined,
+  plan: string,
+  when: 'now' | 'next period',
+  now: Date,
+): Subscription {
+  if (subscription === undefined || (subscription.status === 'inactive' && now >= subscription.period.endsAt)) {
+    const fresh = { plan, nextPlan: null, status: 'active', renews: true, provider: 'manual', anchorAt: now } as const;
+    return { ...fresh, period: periodHolding(now, now) };
+  }
+  // Nobody pays for one that has ended, so whoever revives it is on their own.
+  if (subscription.status === 'inactive') {
+    return { ...subscription, plan, nextPlan: null, status: 'active', renews: true, provider: 'manual' };
+  }
+  const nextPlan = when === 'now' || subscription.plan === plan ? null : plan;
+  return { ...subscription, plan: nextPlan === null ? plan : subscription.plan, nextPlan, renews: true };
+}

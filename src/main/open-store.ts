@@ -17,12 +17,17 @@ export async function openEngine(
   { dataDirectory, databaseUrl }: Where,
   onIdleError: (error: Error) => void = ignore,
 ): Promise<Engine> {
-  if (databaseUrl === '') return new SqliteEngine(path.join(dataDirectory, 'storybar.db'));
   try {
+    if (databaseUrl === '') return new SqliteEngine(embeddedFile(dataDirectory));
     return await PostgresEngine.open(databaseUrl, onIdleError);
   } catch (error) {
-    throw new SettingsError([`STORYBAR_DATABASE_URL cannot be used: ${explain(error)}`]);
+    const where = databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
+    throw new SettingsError([`${where} cannot be used: ${explain(error)}`]);
   }
+}
+
+export function embeddedFile(dataDirectory: string): string {
+  return path.join(dataDirectory, 'storybar.db');
 }
 
 /** A refused connection may come as several errors in one, with an empty message. */

@@ -55,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
            created_at, created_at, created_at
     from accounts;
   alter table accounts drop column plan;
+  create index accounts_by_age on accounts (created_at, id);
   update accounts set state = 'active' where state = 'inactive';
 
   alter table api_keys add column expires_at text;
@@ -90,6 +91,7 @@ export const MIGRATIONS: readonly Migration[] = [
     duration_ms integer
   ) strict;
   create index renders_by_account on renders (account_id, created_at);
+  create index renders_by_end on renders (finished_at);
   create index renders_reserved on renders (owner) where state = 'reserved';
 
   create table usage_days (
@@ -114,6 +116,7 @@ export const MIGRATIONS: readonly Migration[] = [
     primary key (account_id, key)
   ) strict;
   create index idempotency_by_expiry on idempotency (expires_at);
+  create index idempotency_running on idempotency (owner) where state = 'running';
 
   create table payment_events (
     id text primary key,
@@ -135,6 +138,8 @@ export const MIGRATIONS: readonly Migration[] = [
     sqlite: `
   create trigger audit_no_update before update on audit begin select raise(abort, 'the audit log only grows'); end;
   create trigger audit_no_delete before delete on audit begin select raise(abort, 'the audit log only grows'); end;
+  create trigger audit_no_replace before insert on audit when exists (select 1 from audit where seq = new.seq)
+    begin select raise(abort, 'the audit log only grows'); end;
   `,
     postgres: `
   create function audit_only_grows() returns trigger language plpgsql as $body$

@@ -2,41 +2,49 @@
 // right at the isolation level that is the default there, read committed.
 
 import pg from 'pg';
-import type { Engine, Parameter, Session } from './engine.ts';
+import { AppError } from '../errors.ts';
+import { type Engine, OutcomeUnknown, type Parameter, type Session, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { isConflict, isTrouble } from './postgres-errors.ts';
 
 const POOL_SIZE = 10;
+/** Also the longest wait for a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours takes long; one that does waits for a database in trouble, and its caller should hear so. */
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** The same where the server itself does not answer any more. */
+const ANSWER_TIMEOUT_MS = 15_000;
+/** A server of ours that froze in the middle of a transaction must not hold its locks for long. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
 /** Any number, as long as every version of the program takes the same. */
 const MIGRATION_LOCK = 7_346_221_090;
-const SERIALIZATION_FAILURES: ReadonlySet<string> = new Set(['40001', '40P01']);
+const ATTEMPTS = 5;
 
+/** `onBroken`: told when a connection breaks that is not at work; one that is at work tells its own caller. */
 export class PostgresEngine implements Engine {
+  readonly dialect = 'postgres';
   readonly #pool: pg.Pool;
 
   private constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
-  /** `onIdleError`: told when a connection that nobody uses breaks. */
-  static async open(url: string, onIdleError: (error: Error) => void): Promise<PostgresEngine> {
+  static async open(url: string, onBroken: (error: Error) => void): Promise<PostgresEngine> {
+    await migrate(url);
     const pool = new pg.Pool({
       connectionString: url,
       max: POOL_SIZE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      keepAlive: true,
       application_name: 'storybar',
       types: { getTypeParser: readNumbers },
     });
-    pool.on('error', onIdleError);
-    try {
-      await migrate(pool);
-    } catch (error) {
-      await pool.end();
-      throw error;
-    }
+    pool.on('error', onBroken);
+    // The pool stops listening to a connection that it lends, and an error that nobody hears ends the process.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return new PostgresEngine(pool);
   }
 
@@ -53,8 +61,9 @@ export class PostgresEngine implements Engine {
       try {
         return await onOneConnection(this.#pool, work);
       } catch (error) {
+        if (!isConflict(error)) throw error;
         // Two transactions in each other's way: one of them is told to come again.
-        if (attempt === 3 || !SERIALIZATION_FAILURES.has(codeOf(error))) throw error;
+        if (attempt === ATTEMPTS) throw unavailable(error);
       }
     }
   }
@@ -65,54 +74,88 @@ export class PostgresEngine implements Engine {
 }
 
 async function onOneConnection<Result>(pool: pg.Pool, work: (session: Session) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
+  const client = await clearly(async () => await pool.connect());
   try {
-    await client.query('begin');
-    const result = await work(sessionOn(client));
-    await client.query('commit');
+    const session = sessionOn(client);
+    await session.run('begin');
+    const result = await work(session);
+    await commit(session);
     client.release();
     return result;
   } catch (error) {
-    await client.query('rollback').then(
-      () => client.release(),
-      // A connection that cannot even roll back is thrown away; the database rolls back by itself.
-      (broken: Error) => client.release(broken),
-    );
+    // A connection in trouble is thrown away, and so is one that cannot even roll back: the database does it by itself.
+    const broken = error instanceof AppError && error.code === 'storage_unavailable';
+    if (broken) client.release(true);
+    else
+      await client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
     throw error;
   }
 }
 
-function sessionOn(connection: pg.Pool | pg.PoolClient): Session {
+async function commit(session: Session): Promise<void> {
+  try {
+    await session.run('commit');
+  } catch (error) {
+    throw isConflict(error) ? error : new OutcomeUnknown(error);
+  }
+}
+
+function sessionOn(connection: pg.Pool | pg.ClientBase): Session {
+  const query = async (sql: string, parameters: readonly Parameter[]): Promise<pg.QueryResult> =>
+    await clearly(async () => await connection.query(numbered(sql), [...parameters]));
   return {
-    all: async <Row>(sql: string, parameters: readonly Parameter[] = []) => {
-      const { rows } = await connection.query(numbered(sql), [...parameters]);
-      return rows as Row[];
-    },
-    run: async (sql, parameters = []) => (await connection.query(numbered(sql), [...parameters])).rowCount ?? 0,
+    all: async <Row>(sql: string, parameters: readonly Parameter[] = []) =>
+      (await query(sql, parameters)).rows as Row[],
+    run: async (sql, parameters = []) => (await query(sql, parameters)).rowCount ?? 0,
   };
 }
 
-/** Two servers may start at once: the second waits until the first is through, and finds nothing left to do. */
-async function migrate(pool: pg.Pool): Promise<void> {
-  await onOneConnection(pool, async (session) => {
-    await session.all('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
-    await session.run('create table if not exists schema_version (version bigint not null)');
-    const [row] = await session.all<{ version: number }>('select version from schema_version');
-    const version = row?.version ?? 0;
+async function clearly<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isTrouble(error) ? unavailable(error) : error;
+  }
+}
+
+/**
+ * Two servers may start at once: the second waits until the first is through, and finds nothing left to do. Its own
+ * connection, because waiting and rewriting a table may take longer than any other statement is given.
+ */
+async function migrate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query('create table if not exists schema_version (version bigint not null)');
+    const { rows } = await client.query<{ version: string }>('select version from schema_version');
+    const version = Number(rows[0]?.version ?? 0);
     if (version > MIGRATIONS.length) {
       throw new Error(`the database has schema ${version}, newer than this program (${MIGRATIONS.length})`);
     }
-    for (const { common, postgres = '' } of MIGRATIONS.slice(version)) await session.run(toPostgres(common) + postgres);
-    await session.run('delete from schema_version');
-    await session.run('insert into schema_version (version) values (?)', [MIGRATIONS.length]);
-  });
+    for (const { common, postgres = '' } of MIGRATIONS.slice(version))
+      await client.query(toPostgres(common) + postgres);
+    if (version < MIGRATIONS.length) {
+      await client.query('delete from schema_version');
+      await client.query('insert into schema_version (version) values ($1)', [MIGRATIONS.length]);
+    }
+    await client.query('commit');
+  } finally {
+    // Ends an open transaction too.
+    await client.end();
+  }
 }
 
 /** Migrations are written for SQLite; three words are different here. */
 function toPostgres(sql: string): string {
   return sql
     .replaceAll(/\) strict;/gu, ');')
-    .replaceAll('integer primary key autoincrement', 'bigint generated always as identity primary key')
+    .replaceAll('integer primary key autoincrement', 'bigint generated by default as identity primary key')
     .replaceAll(/\binteger\b/gu, 'bigint');
 }
 
@@ -130,8 +173,4 @@ const NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.b
 
 function readNumbers(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   return NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,12 +1,11 @@
 import { type Holder, stateOf } from '../account/access.ts';
-import { periodHolding } from '../account/period.ts';
-import { type Subscription, turnOf } from '../account/subscription.ts';
-import { AppError } from '../errors.ts';
+import { afterTurn, type Subscription, turnOf, withPlan } from '../account/subscription.ts';
 import { type Engine, first, type Session } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
-import type { Accounts, AccountSummary, Actor, NewAccount, ProviderSubscription } from './store.ts';
+import type { Accounts, AccountSummary, Actor, NewAccount, Page, ProviderSubscription } from './store.ts';
 import {
-  makeTurn,
+  bringUpToDate,
+  lockAccount,
   readSubscription,
   SUBSCRIPTION_COLUMNS,
   type SubscriptionRow,
@@ -24,6 +23,9 @@ interface AccountRow extends SubscriptionRow {
 const ACCOUNTS = `
   select a.id, a.name, a.state, a.created_at as "createdAt", ${SUBSCRIPTION_COLUMNS}
   from accounts a left join subscriptions s on s.account_id = a.id`;
+
+/** More than there will ever be. */
+const ALL = 2_147_483_647;
 
 export class SqlAccounts implements Accounts {
   readonly #engine: Engine;
@@ -47,14 +49,16 @@ export class SqlAccounts implements Accounts {
 
   async find(accountId: string): Promise<AccountSummary | undefined> {
     const row = await first<AccountRow>(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
-    return row && (await this.#summary(row));
+    return row && this.#summary(row);
   }
 
-  async list(): Promise<AccountSummary[]> {
-    const rows = await this.#engine.all<AccountRow>(`${ACCOUNTS} order by a.created_at, a.id`);
-    const summaries: AccountSummary[] = [];
-    for (const row of rows) summaries.push(await this.#summary(row));
-    return summaries;
+  async list({ after, count = ALL }: Page = {}): Promise<AccountSummary[]> {
+    const beyond = 'where (a.created_at, a.id) > (select created_at, id from accounts where id = ?)';
+    const rows = await this.#engine.all<AccountRow>(
+      `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit ?`,
+      [...(after === undefined ? [] : [after]), count],
+    );
+    return rows.map((row) => this.#summary(row));
   }
 
   async plansInUse(): Promise<string[]> {
@@ -66,12 +70,15 @@ export class SqlAccounts implements Accounts {
   }
 
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {
+    const state = suspended ? 'suspended' : 'active';
     return await this.#engine.transaction(async (session) => {
-      const state = suspended ? 'suspended' : 'active';
-      const changed = await session.run('update accounts set state = ? where id = ?', [state, accountId]);
-      if (changed === 0) return false;
-      await this.#note(session, accountId, actor, suspended ? 'account.suspended' : 'account.resumed');
-      return true;
+      const account = await first<{ state: string }>(session, 'select state from accounts where id = ?', [accountId]);
+      const update = 'update accounts set state = ? where id = ? and state <> ?';
+      const changed = await session.run(update, [state, accountId, state]);
+      if (changed === 1) {
+        await this.#note(session, accountId, actor, suspended ? 'account.suspended' : 'account.resumed');
+      }
+      return account !== undefined;
     });
   }
 
@@ -99,7 +106,9 @@ export class SqlAccounts implements Accounts {
 
   async applyProvider(accountId: string, change: ProviderSubscription, actor: Actor): Promise<void> {
     await this.#engine.transaction(async (session) => {
+      await lockAccount(session, accountId);
       const before = await readSubscription(session, accountId);
+      if (change.status === 'inactive' && !(await isPaidBy(session, accountId, change.subscription))) return;
       const { plan, status, renews, period } = change;
       const anchorAt = before?.provider === 'stripe' ? before.anchorAt : period.startsAt;
       const after: Subscription = { plan, nextPlan: null, status, renews, provider: 'stripe', anchorAt, period };
@@ -145,15 +154,15 @@ export class SqlAccounts implements Accounts {
     const known = await first<AccountRow>(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
     const now = this.#clock();
     const subscription = known && toSubscription(known);
-    if (known && subscription?.plan === plan && turnOf(subscription, now).kind === 'none') {
+    if (known && subscription && isAsMarketplaceSays(subscription, plan) && turnOf(subscription, now).kind === 'none') {
       return { accountId, suspended: known.state === 'suspended', subscription };
     }
     return await this.#engine.transaction(async (session) => {
       await this.#insert(session, { id: accountId, name: accountId }, actor);
       const before = await this.#current(session, accountId, now);
       const after: Subscription = { ...withPlan(before, plan, 'now', now), provider: 'marketplace' };
-      await writeSubscription(session, accountId, after);
-      if (before?.plan !== plan) {
+      if (before === undefined || !isAsMarketplaceSays(before, plan)) {
+        await writeSubscription(session, accountId, after);
         await this.#note(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan });
       }
       const row = await first<{ state: string }>(session, 'select state from accounts where id = ?', [accountId]);
@@ -170,19 +179,14 @@ export class SqlAccounts implements Accounts {
   }
 
   async #current(session: Session, accountId: string, now: Date): Promise<Subscription | undefined> {
-    const account = await first(session, 'select id from accounts where id = ?', [accountId]);
-    if (account === undefined) throw new AppError('not_found', `There is no account "${accountId}".`);
-    const subscription = await readSubscription(session, accountId);
-    return subscription && (await makeTurn(session, accountId, subscription, now));
+    await lockAccount(session, accountId);
+    return await bringUpToDate(session, accountId, now);
   }
 
-  async #summary(row: AccountRow): Promise<AccountSummary> {
-    const now = this.#clock();
-    let subscription = toSubscription(row);
-    if (subscription && turnOf(subscription, now).kind !== 'none') {
-      const due = subscription;
-      subscription = await this.#engine.transaction(async (session) => await makeTurn(session, row.id, due, now));
-    }
+  /** As things stand now. Only looking makes no turn: a list of all accounts must not become as many transactions. */
+  #summary(row: AccountRow): AccountSummary {
+    const stored = toSubscription(row);
+    const subscription = stored && afterTurn(stored, turnOf(stored, this.#clock()));
     const state = stateOf({ suspended: row.state === 'suspended', subscription });
     return { id: row.id, name: row.name, state, subscription, createdAt: row.createdAt };
   }
@@ -198,18 +202,17 @@ export class SqlAccounts implements Accounts {
   }
 }
 
-function withPlan(
-  before: Subscription | undefined,
-  plan: string,
-  when: 'now' | 'next period',
-  now: Date,
-): Subscription {
-  if (before === undefined || now >= before.period.endsAt) {
-    const fresh = { plan, nextPlan: null, status: 'active', renews: true, provider: 'manual', anchorAt: now } as const;
-    return { ...fresh, period: periodHolding(now, now) };
-  }
-  const going = { ...before, status: 'active', renews: true } as const;
-  return when === 'now' || before.plan === plan || before.status === 'inactive'
-    ? { ...going, plan, nextPlan: null }
-    : { ...going, nextPlan: plan };
+/** The marketplace has the say, with every request. */
+function isAsMarketplaceSays({ plan, status, renews, provider }: Subscription, wanted: string): boolean {
+  return plan === wanted && status === 'active' && renews && provider === 'marketplace';
+}
+
+/** The end of a subscription that was replaced by another one, or by a plan without payment, no longer matters. */
+async function isPaidBy(session: Session, accountId: string, subscription: string): Promise<boolean> {
+  const row = await first<{ provider: string; id: string | null }>(
+    session,
+    'select provider, provider_subscription as id from subscriptions where account_id = ?',
+    [accountId],
+  );
+  return row === undefined || (row.provider === 'stripe' && (row.id === null || row.id === subscription));
 }

@@ -1,8 +1,11 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { type Engine, first, type Session } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
+import type { Lease } from './sql-lease.ts';
 import type { Claim, Idempotency } from './store.ts';
 
 const KEPT_MS = 24 * 3_600_000;
+const BATCH = 500;
 
 interface Row {
   readonly fingerprint: string;
@@ -16,15 +19,16 @@ interface Row {
 export class SqlIdempotency implements Idempotency {
   readonly #engine: Engine;
   readonly #clock: Clock;
-  readonly #owner: string;
+  readonly #lease: Lease;
 
-  constructor(engine: Engine, clock: Clock, owner: string) {
+  constructor(engine: Engine, clock: Clock, lease: Lease) {
     this.#engine = engine;
     this.#clock = clock;
-    this.#owner = owner;
+    this.#lease = lease;
   }
 
   async claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
+    await this.#lease.ensure();
     const now = this.#clock();
     const expiresAt = new Date(now.getTime() + KEPT_MS).toISOString();
     return await this.#engine.transaction(async (session) => {
@@ -36,7 +40,7 @@ export class SqlIdempotency implements Idempotency {
       const added = await session.run(
         `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
          values (?, ?, ?, ?, ?, 'running', ?) on conflict (account_id, key) do nothing`,
-        [accountId, key, fingerprint, renderId, this.#owner, expiresAt],
+        [accountId, key, fingerprint, renderId, this.#lease.owner, expiresAt],
       );
       return added === 1 ? { kind: 'new' } : await this.#judge(session, [accountId, key], fingerprint, renderId);
     });
@@ -50,7 +54,14 @@ export class SqlIdempotency implements Idempotency {
   }
 
   async removeExpired(): Promise<void> {
-    await this.#engine.run('delete from idempotency where expires_at <= ?', [this.#clock().toISOString()]);
+    const now = this.#clock().toISOString();
+    for (let removed = BATCH; removed === BATCH; await breathe()) {
+      removed = await this.#engine.run(
+        `delete from idempotency
+         where (account_id, key) in (select account_id, key from idempotency where expires_at <= ? limit ?)`,
+        [now, BATCH],
+      );
+    }
   }
 
   async #judge(
@@ -69,12 +80,12 @@ export class SqlIdempotency implements Idempotency {
     if (row === undefined) return { kind: 'in flight' };
     if (row.fingerprint !== fingerprint) return { kind: 'mismatch' };
     if (row.state === 'done') return { kind: 'done', renderId: row.renderId, facts: row.facts ?? '{}' };
-    const alive = row.owner === this.#owner || (row.aliveUntil ?? '') > this.#clock().toISOString();
+    const alive = row.owner === this.#lease.owner || (row.aliveUntil ?? '') > this.#clock().toISOString();
     if (alive) return { kind: 'in flight' };
     // The server that had it is dead: whoever asks first takes it over.
     const taken = await session.run(
       "update idempotency set render_id = ?, owner = ? where account_id = ? and key = ? and owner = ? and state = 'running'",
-      [renderId, this.#owner, ...place, row.owner],
+      [renderId, this.#lease.owner, ...place, row.owner],
     );
     return { kind: taken === 1 ? 'new' : 'in flight' };
   }

@@ -1,11 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
-import { turnOf } from '../account/subscription.ts';
+import { afterTurn, turnOf } from '../account/subscription.ts';
 import { type Engine, first, type Parameter } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
 import type { Actor, KeySummary, Keys, NewKey } from './store.ts';
-import { makeTurn, SUBSCRIPTION_COLUMNS, type SubscriptionRow, toSubscription } from './subscription-rows.ts';
+import {
+  bringUpToDate,
+  lockAccount,
+  SUBSCRIPTION_COLUMNS,
+  type SubscriptionRow,
+  toSubscription,
+} from './subscription-rows.ts';
 
 interface KeyRow extends SubscriptionRow {
   readonly id: string;
@@ -60,10 +66,10 @@ export class SqlKeys implements Keys {
     const now = this.#clock();
     let subscription = toSubscription(row);
     if (subscription && turnOf(subscription, now).kind !== 'none') {
-      const due = subscription;
-      subscription = await this.#engine.transaction(
-        async (session) => await makeTurn(session, row.accountId, due, now),
-      );
+      subscription = await this.#engine.transaction(async (session) => {
+        await lockAccount(session, row.accountId);
+        return await bringUpToDate(session, row.accountId, now);
+      });
     }
     return {
       keyId: row.id,
@@ -76,25 +82,16 @@ export class SqlKeys implements Keys {
     };
   }
 
+  async get(keyId: string): Promise<KeySummary | undefined> {
+    const row = await first<KeyRow>(this.#engine, `${KEYS} where k.id = ?`, [keyId]);
+    return row && toSummary(row, this.#clock());
+  }
+
   async list(accountId?: string): Promise<KeySummary[]> {
     const [where, parameters] = accountId === undefined ? ['', []] : ['where k.account_id = ?', [accountId]];
     const rows = await this.#engine.all<KeyRow>(`${KEYS} ${where} order by k.created_at, k.id`, parameters);
     const now = this.#clock();
-    return rows.map((row) => ({
-      id: row.id,
-      accountId: row.accountId,
-      name: row.name,
-      plan: row.plan,
-      mode: row.mode,
-      state: stateAt(row, now),
-      accountState: stateOf({ suspended: row.accountState === 'suspended', subscription: toSubscription(row) }),
-      prefix: row.prefix,
-      lastFour: row.lastFour,
-      allowedOrigins: origins(row),
-      createdAt: row.createdAt,
-      lastUsedAt: row.lastUsedAt,
-      expiresAt: row.expiresAt,
-    }));
+    return rows.map((row) => toSummary(row, now));
   }
 
   async setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean> {
@@ -131,14 +128,16 @@ export class SqlKeys implements Keys {
     change: { set: string; values: readonly Parameter[]; details?: Readonly<Record<string, unknown>> },
   ): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const update = `update api_keys set ${change.set} where id = ? and state <> 'revoked'`;
-      if ((await session.run(update, [...change.values, keyId])) === 0) return false;
+      const at = this.#clock().toISOString();
+      const update = `update api_keys set ${change.set}
+        where id = ? and state <> 'revoked' and (expires_at is null or expires_at > ?)`;
+      if ((await session.run(update, [...change.values, keyId, at])) === 0) return false;
       const row = await first<{ accountId: string }>(
         session,
         'select account_id as "accountId" from api_keys where id = ?',
         [keyId],
       );
-      await note(session, this.#clock().toISOString(), {
+      await note(session, at, {
         actor,
         action,
         accountId: row?.accountId ?? null,
@@ -148,6 +147,26 @@ export class SqlKeys implements Keys {
       return true;
     });
   }
+}
+
+function toSummary(row: KeyRow, now: Date): KeySummary {
+  const stored = toSubscription(row);
+  const subscription = stored && afterTurn(stored, turnOf(stored, now));
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    name: row.name,
+    plan: subscription?.plan ?? null,
+    mode: row.mode,
+    state: stateAt(row, now),
+    accountState: stateOf({ suspended: row.accountState === 'suspended', subscription }),
+    prefix: row.prefix,
+    lastFour: row.lastFour,
+    allowedOrigins: origins(row),
+    createdAt: row.createdAt,
+    lastUsedAt: row.lastUsedAt,
+    expiresAt: row.expiresAt,
+  };
 }
 
 /** A key that was replaced ends by itself when its time is over. */

@@ -7,6 +7,7 @@ import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
 import { SqlIdempotency } from './sql-idempotency.ts';
 import { SqlKeys } from './sql-keys.ts';
+import { Lease } from './sql-lease.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { SqlUsage } from './sql-usage.ts';
 import type { Payments, Store } from './store.ts';
@@ -16,11 +17,12 @@ export function createStore(
   clock: Clock = () => new Date(),
   owner: string = `${hostname()}/${process.pid}/${randomUUID()}`,
 ): Store {
+  const lease = new Lease(engine, clock, owner);
   return {
     accounts: new SqlAccounts(engine, clock),
     keys: new SqlKeys(engine, clock),
-    ledger: new SqlLedger(engine, clock, owner),
-    idempotency: new SqlIdempotency(engine, clock, owner),
+    ledger: new SqlLedger(engine, clock, lease),
+    idempotency: new SqlIdempotency(engine, clock, lease),
     usage: new SqlUsage(engine, clock),
     audit: new SqlAudit(engine),
     payments: createPayments(engine, clock),

@@ -1,6 +1,9 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Engine, Session } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
-import type { RenderSummary, Usage, UsageDay } from './store.ts';
+import type { AccountUsage, RenderSummary, Usage, UsageDay } from './store.ts';
+
+const BATCH = 500;
 
 /** Adds to the sums of a day. */
 export async function addUsage(
@@ -33,6 +36,16 @@ export class SqlUsage implements Usage {
     );
   }
 
+  async totals(from: string, to: string): Promise<AccountUsage[]> {
+    return await this.#engine.all<AccountUsage>(
+      `select account_id as "accountId", mode, sum(renders) as renders,
+              sum(case outcome when 'delivered' then renders else 0 end) as delivered, sum(credits) as credits
+       from usage_days where day >= ? and day <= ? group by account_id, mode
+       order by sum(credits) desc, sum(renders) desc, account_id, mode`,
+      [from, to],
+    );
+  }
+
   async latest(accountId: string, count: number): Promise<RenderSummary[]> {
     return await this.#engine.all<RenderSummary>(
       `select id, kind, mode, state, outcome, credits, created_at as "createdAt", duration_ms as "durationMs"
@@ -55,8 +68,15 @@ export class SqlUsage implements Usage {
   }
 
   async forgetBefore(at: Date): Promise<number> {
-    return await this.#engine.run("delete from renders where state <> 'reserved' and finished_at < ?", [
-      at.toISOString(),
-    ]);
+    let forgotten = 0;
+    for (let removed = BATCH; removed === BATCH; await breathe()) {
+      removed = await this.#engine.run(
+        `delete from renders
+         where id in (select id from renders where state <> 'reserved' and finished_at < ? limit ?)`,
+        [at.toISOString(), BATCH],
+      );
+      forgotten += removed;
+    }
+    return forgotten;
   }
 }

@@ -33,11 +33,18 @@ export interface ProviderSubscription {
   readonly period: Period;
 }
 
+/** Oldest first, beginning after the one with this id. */
+export interface Page {
+  readonly after?: string | undefined;
+  readonly count?: number | undefined;
+}
+
 export interface Accounts {
   count(): Promise<number>;
+  /** Does nothing when there is one with this id. */
   create(account: NewAccount, actor: Actor): Promise<void>;
   find(accountId: string): Promise<AccountSummary | undefined>;
-  list(): Promise<AccountSummary[]>;
+  list(page?: Page): Promise<AccountSummary[]>;
   /** Plans that accounts have or will have; each must be in the plans file. */
   plansInUse(): Promise<string[]>;
   /** False when there is no such account. */
@@ -49,6 +56,7 @@ export interface Accounts {
   subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription>;
   /** Cancelling: false; taking that back: true. The period that is paid for goes on. */
   setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean>;
+  /** The end of a subscription that was replaced by another changes nothing. */
   applyProvider(accountId: string, change: ProviderSubscription, actor: Actor): Promise<void>;
   findByCustomer(customer: string): Promise<string | undefined>;
   /** The account's customer at the payment provider. */
@@ -91,6 +99,7 @@ export interface Keys {
   create(key: NewKey, actor: Actor): Promise<void>;
   /** Brings the subscription up to date before it answers. */
   find(hash: Buffer): Promise<KeyHolder | undefined>;
+  get(keyId: string): Promise<KeySummary | undefined>;
   list(accountId?: string): Promise<KeySummary[]>;
   /** False when there is no such key, or it is revoked: revoking is for good. */
   setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean>;
@@ -132,10 +141,17 @@ export interface Remembered {
   readonly facts: string;
 }
 
+/**
+ * Each step may be repeated. When the database cannot be reached, what was asked for is kept in memory and done with a
+ * later heartbeat: a render that was delivered is charged then, and one whose reservation was in doubt is released.
+ */
 export interface Ledger {
-  /** Idempotent by render id. */
+  /** Idempotent by render id. A test key's holds are free. */
   reserve(hold: NewHold): Promise<Reservation>;
-  /** Charges. False, and nothing changes, when the hold is not reserved (any more). */
+  /**
+   * Charges. False, and nothing changes, when the hold is not reserved (any more). With `remember`, false too when another
+   * server has taken the idempotency key over because it thought this one dead: one key is charged once, by that one.
+   */
   settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean>;
   /** Gives back. False, and nothing changes, when the hold is not reserved (any more). */
   release(renderId: string, ending: Ending): Promise<boolean>;
@@ -170,6 +186,15 @@ export interface RenderSummary {
   readonly durationMs: number | null;
 }
 
+export interface AccountUsage {
+  readonly accountId: string;
+  readonly mode: KeyMode;
+  /** All that was asked for, whatever came of it. */
+  readonly renders: number;
+  readonly delivered: number;
+  readonly credits: number;
+}
+
 export interface UsageDay {
   readonly day: string;
   readonly mode: KeyMode;
@@ -180,6 +205,8 @@ export interface UsageDay {
 
 export interface Usage {
   days(accountId: string, from: string, to: string): Promise<UsageDay[]>;
+  /** Sums per account over days, the largest first. */
+  totals(from: string, to: string): Promise<AccountUsage[]>;
   latest(accountId: string, count: number): Promise<RenderSummary[]>;
   /** Requests that were refused before anything was reserved; for the account's chart, not for money. */
   addRefusals(refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[]): Promise<void>;

@@ -1,6 +1,7 @@
 // Subscriptions between rows and values, and the turn of a period.
 
-import { type Subscription, turnOf } from '../account/subscription.ts';
+import { afterTurn, type Subscription, turnOf } from '../account/subscription.ts';
+import { AppError } from '../errors.ts';
 import type { Session } from './engine.ts';
 import { note } from './sql-audit.ts';
 
@@ -68,40 +69,29 @@ export async function readSubscription(session: Session, accountId: string): Pro
   return row && toSubscription(row);
 }
 
-/** Inside a transaction. Two processes may see the same turn: only the one that finds the old period makes it. */
-export async function makeTurn(
-  session: Session,
-  accountId: string,
-  subscription: Subscription,
-  now: Date,
-): Promise<Subscription | undefined> {
-  const turn = turnOf(subscription, now);
-  if (turn.kind === 'none') return subscription;
-  const after: Subscription =
-    turn.kind === 'lapsed'
-      ? { ...subscription, status: 'inactive' }
-      : { ...subscription, plan: turn.plan, nextPlan: null, period: turn.period };
-  const changed = await session.run(
-    `update subscriptions set plan = ?, next_plan = ?, status = ?, period_starts_at = ?, period_ends_at = ?
-     where account_id = ? and period_ends_at = ? and status = 'active'`,
-    [
-      after.plan,
-      after.nextPlan,
-      after.status,
-      after.period.startsAt.toISOString(),
-      after.period.endsAt.toISOString(),
-      accountId,
-      subscription.period.endsAt.toISOString(),
-    ],
-  );
-  if (changed === 0) return await readSubscription(session, accountId);
-  const details = { plan: after.plan, periodEndsAt: after.period.endsAt.toISOString() };
+/**
+ * Inside a transaction, before anything that depends on the account: whoever else changes it waits until we are through.
+ * An update, because SQLite knows no other way to lock a row, and needs none.
+ */
+export async function lockAccount(session: Session, accountId: string): Promise<void> {
+  const found = await session.run('update accounts set state = state where id = ?', [accountId]);
+  if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
+}
+
+/** Inside a transaction, for a locked account: makes the turn of the period if it is due, and says what holds now. */
+export async function bringUpToDate(session: Session, accountId: string, now: Date): Promise<Subscription | undefined> {
+  const before = await readSubscription(session, accountId);
+  if (before === undefined) return undefined;
+  const turn = turnOf(before, now);
+  if (turn.kind === 'none') return before;
+  const after = afterTurn(before, turn);
+  await writeSubscription(session, accountId, after);
   await note(session, now.toISOString(), {
     actor: 'system',
     action: `subscription.${turn.kind}`,
     accountId,
     subject: accountId,
-    details,
+    details: { plan: after.plan, periodEndsAt: after.period.endsAt.toISOString() },
   });
   return after;
 }

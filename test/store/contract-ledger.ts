@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { remaining } from '../../src/account/credits.ts';
+import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
+
+export function ledgerContract(world: () => World): void {
+  it('reserves, then charges what was delivered and gives back the rest', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const [good, bad] = [await world().hold(id, { credits: 7 }), await world().hold(id, { credits: 5 })];
+    expect(await ledger.reserve(good)).toEqual({ granted: true, balance: { used: 0, reserved: 7, limit: LIMIT } });
+    expect(await ledger.reserve(bad)).toEqual({ granted: true, balance: { used: 0, reserved: 12, limit: LIMIT } });
+    expect(await ledger.settle(good.renderId, DELIVERED)).toBe(true);
+    expect(await ledger.release(bad.renderId, FAILED)).toBe(true);
+    expect(await world().balance(id)).toEqual({ used: 7, reserved: 0 });
+  });
+
+  it('does nothing twice', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const [one, two] = [await world().hold(id, { credits: 3 }), await world().hold(id, { credits: 4 })];
+    for (const hold of [one, one, two, two]) expect(await ledger.reserve(hold)).toMatchObject({ granted: true });
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 7 });
+    expect([
+      await ledger.settle(one.renderId, DELIVERED),
+      await ledger.settle(one.renderId, DELIVERED),
+      await ledger.release(one.renderId, FAILED),
+      await ledger.release(two.renderId, FAILED),
+      await ledger.release(two.renderId, FAILED),
+      await ledger.settle(two.renderId, DELIVERED),
+      await ledger.settle('never reserved', DELIVERED),
+    ]).toEqual([true, false, false, true, false, false, false]);
+    expect(await ledger.reserve(one)).toMatchObject({ granted: true });
+    expect(await ledger.reserve(two)).toMatchObject({ granted: false });
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it('never grants more than the plan gives, to the last credit', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const most = await ledger.reserve(await world().hold(id, { credits: 99 }));
+    expect(remaining(most.balance)).toBe(1);
+    expect(await ledger.reserve(await world().hold(id, { credits: 2 }))).toEqual({
+      granted: false,
+      balance: { used: 0, reserved: 99, limit: LIMIT },
+    });
+    const last = await world().hold(id);
+    expect(await ledger.reserve(last)).toMatchObject({ granted: true });
+    expect(await ledger.reserve(await world().hold(id))).toMatchObject({ granted: false });
+    // What was refused left nothing behind, and may come again.
+    await ledger.release(last.renderId, FAILED);
+    expect(await ledger.reserve(await world().hold(id))).toMatchObject({ granted: true });
+    // A smaller plan while much is used: nothing more, and no less than nothing remains.
+    const smaller = await ledger.reserve(await world().hold(id, { limit: 10 }));
+    expect([smaller.granted, remaining(smaller.balance)]).toEqual([false, 0]);
+    expect(await ledger.reserve(await world().hold(await world().account(), { credits: 101 }))).toMatchObject({
+      granted: false,
+    });
+  });
+
+  it('charges a test key nothing, whatever it renders and however little is left', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    await ledger.reserve(await world().hold(id, { credits: LIMIT }));
+    const hold = await world().hold(id, { mode: 'test', kind: 'video', credits: 12 });
+    expect(await ledger.reserve(hold)).toMatchObject({ granted: true });
+    await ledger.settle(hold.renderId, DELIVERED);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: LIMIT });
+    expect(await world().store.usage.days(id, '2026-01-01', '2026-12-31')).toEqual([
+      { day: '2026-01-31', mode: 'test', outcome: 'delivered', renders: 1, credits: 0 },
+    ]);
+  });
+
+  it('charges the period in which a render began', async () => {
+    const { ledger, accounts } = world().store;
+    const id = await world().account();
+    world().goTo('2026-02-28T09:59:59Z');
+    const hold = await world().hold(id, { credits: 6 });
+    await ledger.reserve(hold);
+    world().goTo('2026-02-28T10:00:01Z');
+    await ledger.settle(hold.renderId, DELIVERED);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+    expect(await ledger.balance(id, hold.period, LIMIT)).toMatchObject({ used: 6 });
+    expect((await accounts.find(id))?.subscription?.period.startsAt).not.toEqual(hold.period.startsAt);
+  });
+
+  it('releases what a dead server held, and refuses its late settling', async () => {
+    const id = await world().account();
+    const other = await world().server('there/9/x');
+    const [done, open] = [await world().hold(id, { credits: 2 }), await world().hold(id, { credits: 3 })];
+    for (const hold of [done, open]) await other.ledger.reserve(hold);
+    await other.ledger.settle(done.renderId, DELIVERED);
+    world().pass(29_999);
+    expect(await world().store.ledger.sweep()).toBe(0);
+    world().pass(1);
+    expect(await world().store.ledger.sweep()).toBe(1);
+    expect(await world().store.ledger.sweep()).toBe(0);
+    expect(await other.ledger.settle(open.renderId, DELIVERED)).toBe(false);
+    expect(await world().balance(id)).toEqual({ used: 2, reserved: 0 });
+    expect(await world().store.usage.latest(id, 10)).toContainEqual(
+      expect.objectContaining({ id: open.renderId, state: 'released', outcome: 'server_lost' }),
+    );
+  });
+
+  it('leaves alone what a living server holds, and its own', async () => {
+    const id = await world().account();
+    const other = await world().server('there/9/x');
+    await other.ledger.reserve(await world().hold(id));
+    await world().store.ledger.reserve(await world().hold(id));
+    for (let beat = 0; beat < 20; beat += 1) {
+      world().pass(10_000);
+      await other.ledger.heartbeat();
+      expect(await world().store.ledger.sweep(() => false)).toBe(0);
+    }
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 2 });
+    expect(await world().store.ledger.sweep((owner) => owner.startsWith('there/9'))).toBe(1);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 1 });
+    // It was alive after all: what it holds from now on counts again.
+    await other.ledger.heartbeat();
+    await other.ledger.reserve(await world().hold(id));
+    expect(await world().store.ledger.sweep()).toBe(0);
+  });
+
+  it('finds holds of a server that never said a word', async () => {
+    const id = await world().account();
+    await world().store.ledger.reserve(await world().hold(id, { credits: 9 }));
+    await world().engine.run("update renders set owner = 'unheard/1/x'");
+    expect(await world().store.ledger.sweep()).toBe(1);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+  });
+
+  it('sweeps more than a batch, and sums stay right with two sweepers at once', async () => {
+    const id = await world().account();
+    const dead = await world().server('there/8/x');
+    for (let count = 0; count < 120; count += 1) await dead.ledger.reserve(await world().hold(id, { limit: 500 }));
+    world().pass(HOUR);
+    const another = await world().server('there/7/x');
+    const swept = await Promise.all([world().store.ledger.sweep(), another.ledger.sweep()]);
+    expect(swept[0] + swept[1]).toBe(120);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+  });
+
+  it('grants 100 of 500 that come at once through several servers', async () => {
+    const id = await world().account();
+    const servers = await Promise.all([1, 2, 3, 4].map(async (n) => await world().server(`there/${n}`)));
+    const hold = await world().hold(id);
+    const asked = Array.from({ length: 500 }, async (_, index) => {
+      const ledger = servers[index % servers.length]?.ledger;
+      return await ledger?.reserve({ ...hold, renderId: randomUUID() });
+    });
+    const granted = (await Promise.all(asked)).filter((reservation) => reservation?.granted);
+    expect(granted).toHaveLength(LIMIT);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: LIMIT });
+  });
+}

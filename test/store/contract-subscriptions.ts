@@ -1,0 +1,141 @@
+import { expect, it } from 'vitest';
+import { DAY, DELIVERED, HOUR, LIMIT, START, type World } from './world.ts';
+
+const FIRST_END = new Date('2026-02-28T10:00:00.000Z');
+const PERIOD = { startsAt: new Date('2026-02-10T00:00:00.000Z'), endsAt: new Date('2026-03-10T00:00:00.000Z') };
+const PAID = { subscription: 'sub_1', plan: 'pro', status: 'active', renews: true, period: PERIOD } as const;
+
+export function subscriptionsContract(world: () => World): void {
+  it('begin with a period of a month from now', async () => {
+    const id = await world().account('free');
+    expect(await world().subscription(id)).toEqual({
+      plan: 'free',
+      nextPlan: null,
+      status: 'active',
+      renews: true,
+      provider: 'manual',
+      anchorAt: START,
+      period: { startsAt: START, endsAt: FIRST_END },
+    });
+    await expect(world().store.accounts.subscribe('nobody', 'free', 'now', 'cli:test')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('take an upgrade at once and a downgrade with the next period', async () => {
+    const { accounts } = world().store;
+    const id = await world().account('free');
+    world().pass(DAY);
+    expect(await accounts.subscribe(id, 'pro', 'now', 'cli:test')).toMatchObject({ plan: 'pro', nextPlan: null });
+    expect(await accounts.subscribe(id, 'starter', 'next period', 'cli:test')).toMatchObject({
+      plan: 'pro',
+      nextPlan: 'starter',
+      period: { startsAt: START, endsAt: FIRST_END },
+    });
+    // To the plan one has: the downgrade is taken back.
+    expect(await accounts.subscribe(id, 'pro', 'next period', 'cli:test')).toMatchObject({ nextPlan: null });
+    await accounts.subscribe(id, 'starter', 'next period', 'cli:test');
+    world().goTo('2026-02-28T09:59:59.999Z');
+    expect(await world().subscription(id)).toMatchObject({ plan: 'pro' });
+    world().pass(1);
+    expect(await world().subscription(id)).toMatchObject({
+      plan: 'starter',
+      nextPlan: null,
+      period: { startsAt: FIRST_END, endsAt: new Date('2026-03-31T10:00:00.000Z') },
+    });
+  });
+
+  it('last until the end of the period when cancelled, and lapse then', async () => {
+    const { accounts } = world().store;
+    const id = await world().account();
+    expect(await accounts.setRenews(id, false, 'account:1')).toBe(true);
+    expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { renews: false } });
+    world().goTo(FIRST_END.toISOString());
+    expect(await accounts.find(id)).toMatchObject({ state: 'inactive', subscription: { status: 'inactive' } });
+    expect(await accounts.setRenews(id, true, 'account:1')).toBe(false);
+    world().pass(HOUR);
+    expect(await accounts.subscribe(id, 'free', 'now', 'account:1')).toMatchObject({
+      status: 'active',
+      renews: true,
+      period: { startsAt: new Date('2026-02-28T11:00:00.000Z') },
+    });
+    expect((await world().actions(id)).slice(2)).toEqual([
+      'account:1 subscription.cancelled',
+      'system subscription.lapsed',
+      'account:1 subscription.plan',
+    ]);
+  });
+
+  it('give nothing twice to who leaves and comes back within a period', async () => {
+    const { accounts, ledger } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id, { credits: 60 });
+    await ledger.reserve(hold);
+    await ledger.settle(hold.renderId, DELIVERED);
+    for (const plan of ['pro', 'free', 'starter', 'free']) {
+      await accounts.setRenews(id, false, 'account:1');
+      await accounts.subscribe(id, plan, 'now', 'account:1');
+      world().pass(HOUR);
+    }
+    expect(await world().subscription(id)).toMatchObject({ period: { startsAt: START }, renews: true });
+    expect(await world().balance(id)).toEqual({ used: 60, reserved: 0 });
+    expect(await ledger.reserve(await world().hold(id, { credits: 41, limit: LIMIT }))).toMatchObject({
+      granted: false,
+    });
+  });
+
+  it('are begun once by two who do it at the same moment', async () => {
+    const id = 'both';
+    await world().store.accounts.create({ id, name: 'both' }, 'cli:test');
+    const [one, two] = [await world().server('there/1'), await world().server('there/2')];
+    await Promise.all([
+      one.accounts.subscribe(id, 'free', 'now', 'cli:test'),
+      two.accounts.subscribe(id, 'free', 'now', 'cli:test'),
+    ]);
+    world().goTo('2026-03-01T00:00:00Z');
+    const [key] = await Promise.all([
+      one.accounts.setRenews(id, true, 'cli:test'),
+      two.accounts.setRenews(id, true, 'cli:test'),
+    ]);
+    expect(key).toBe(true);
+    const renewals = (await world().actions(id)).filter((action) => action.endsWith('subscription.renewed'));
+    expect(renewals).toEqual(['system subscription.renewed']);
+  });
+
+  it('paid for by a provider follow what it says, and its silence is borne for a while', async () => {
+    const { accounts } = world().store;
+    const id = await world().account();
+    world().goTo('2026-02-10T00:00:05Z');
+    await accounts.applyProvider(id, PAID, 'stripe');
+    expect(await world().subscription(id)).toMatchObject({ plan: 'pro', provider: 'stripe', period: PERIOD });
+    world().goTo('2026-03-12T23:59:59Z');
+    expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { period: PERIOD } });
+    // The operator's word in that time changes the plan, not who pays.
+    expect(await accounts.subscribe(id, 'business', 'now', 'cli:test')).toMatchObject({
+      plan: 'business',
+      provider: 'stripe',
+      period: PERIOD,
+    });
+    world().goTo('2026-03-13T00:00:00Z');
+    expect(await accounts.find(id)).toMatchObject({ state: 'inactive' });
+    const next = { startsAt: PERIOD.endsAt, endsAt: new Date('2026-04-10T00:00:00.000Z') };
+    await accounts.applyProvider(id, { ...PAID, period: next }, 'stripe');
+    expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { plan: 'pro', period: next } });
+  });
+
+  it('are not ended by the end of another one', async () => {
+    const { accounts } = world().store;
+    const id = await world().account();
+    await accounts.applyProvider(id, PAID, 'stripe');
+    await accounts.applyProvider(id, { ...PAID, subscription: 'sub_2' }, 'stripe');
+    await accounts.applyProvider(id, { ...PAID, status: 'inactive' }, 'stripe');
+    expect(await accounts.find(id)).toMatchObject({ state: 'active' });
+    await accounts.applyProvider(id, { ...PAID, subscription: 'sub_2', status: 'inactive' }, 'stripe');
+    expect(await accounts.find(id)).toMatchObject({ state: 'inactive' });
+    // Back on a plan without payment: the provider has no say any more, and its silence ends nothing.
+    await accounts.subscribe(id, 'free', 'now', 'account:1');
+    await accounts.applyProvider(id, { ...PAID, subscription: 'sub_2', status: 'inactive' }, 'stripe');
+    world().goTo('2026-08-01T00:00:00Z');
+    expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { provider: 'manual' } });
+  });
+}

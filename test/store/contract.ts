@@ -1,0 +1,31 @@
+// What every store must do, whichever database stands behind it.
+
+import { afterEach, beforeEach, describe } from 'vitest';
+import { accountsContract } from './contract-accounts.ts';
+import { auditContract } from './contract-audit.ts';
+import { idempotencyContract } from './contract-idempotency.ts';
+import { keysContract } from './contract-keys.ts';
+import { ledgerContract } from './contract-ledger.ts';
+import { subscriptionsContract } from './contract-subscriptions.ts';
+import type { TestDatabase } from './databases.ts';
+import { World } from './world.ts';
+
+const CONTRACTS = {
+  accounts: accountsContract,
+  subscriptions: subscriptionsContract,
+  keys: keysContract,
+  'the ledger': ledgerContract,
+  idempotency: idempotencyContract,
+  'usage, audit and payments': auditContract,
+};
+
+export function storeContract(create: () => Promise<TestDatabase>): void {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.begin(await create());
+  });
+  afterEach(async () => await world.database.remove());
+  describe.each(Object.entries(CONTRACTS))('%s', (_name, contract) => {
+    contract(() => world);
+  });
+}

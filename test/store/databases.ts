@@ -1,0 +1,57 @@
+// Databases for tests: a fresh one of either kind, opened as often as wanted.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Engine } from '../../src/store/engine.ts';
+import { PostgresEngine } from '../../src/store/postgres-engine.ts';
+import { SqliteEngine, type SqliteOptions } from '../../src/store/sqlite-engine.ts';
+import { createDatabase } from '../postgres-server.ts';
+
+export interface TestDatabase {
+  /** A file, or the URL of a PostgreSQL database. */
+  readonly place: string;
+  /** Another connection to it; closed by `remove` at the latest. */
+  open(): Promise<Engine>;
+  remove(): Promise<void>;
+}
+
+/** `folder`: where to put it; in memory (`/dev/shm`) for tests that count and do not crash. */
+export function sqliteDatabase(options: SqliteOptions = {}, folder = tmpdir()): TestDatabase {
+  const own = mkdtempSync(path.join(folder, 'storybar-store-'));
+  const place = path.join(own, 'storybar.db');
+  return database(
+    place,
+    async () => new SqliteEngine(place, options),
+    () => rmSync(own, { recursive: true, force: true }),
+  );
+}
+
+export async function postgresDatabase(serverUrl: string): Promise<TestDatabase> {
+  const place = await createDatabase(serverUrl);
+  return database(
+    place,
+    async () => await openAt(place),
+    () => undefined,
+  );
+}
+
+export async function openAt(place: string): Promise<Engine> {
+  return place.startsWith('postgres') ? await PostgresEngine.open(place, () => undefined) : new SqliteEngine(place);
+}
+
+function database(place: string, open: () => Promise<Engine>, clean: () => void): TestDatabase {
+  const engines: Engine[] = [];
+  return {
+    place,
+    open: async () => {
+      const engine = await open();
+      engines.push(engine);
+      return engine;
+    },
+    remove: async () => {
+      for (const engine of engines) await engine.close();
+      clean();
+    },
+  };
+}
