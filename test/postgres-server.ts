@@ -13,6 +13,7 @@ import { until } from './running-server.ts';
 
 const run = promisify(execFile);
 
+const START_TIMEOUT_MS = 60_000;
 /** Debian keeps them out of the way, a folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';
 
@@ -54,7 +55,7 @@ export async function createPostgres(durable = false): Promise<PostgresServer | 
       await until(async () => {
         if (started.exitCode !== null) throw new Error(`postgres ended with ${started.exitCode}`);
         return await answers(url);
-      });
+      }, START_TIMEOUT_MS);
     },
     stop: async (signal) => {
       const ending = child;

@@ -10,9 +10,16 @@ const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos
   storybar serve                                   start the HTTP service
   storybar render <asset> --text <caption>         caption a picture or a video, without a server
   storybar render --width <px> --height <px> ...   a transparent PNG with the bars alone
+
   storybar keys create --plan <name> [--name <n>]  make an API key; shown once
   storybar keys list                               all keys
   storybar keys suspend|resume|revoke <id>         change a key; takes effect at once
+  storybar keys rotate|rename|origins <id> ...     replace it; name it; say which web pages may use it
+  storybar accounts list|show|create|...           accounts: plan, credits, suspending
+  storybar plans [check <file>]                    what is sold
+  storybar usage [--account <id>]                  who rendered how much
+  storybar audit [--account <id>]                  who changed what
+  storybar db migrate|check|backup|copy            care of the database
 
   storybar doctor                                  check this installation
 
@@ -25,6 +32,11 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
   doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
+  accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
+  plans: async (args) => (await import('./plans-command.ts')).plansCommand(args),
+  usage: async (args) => (await import('./usage-command.ts')).usageCommand(args),
+  audit: async (args) => (await import('./audit-command.ts')).auditCommand(args),
+  db: async (args) => (await import('./db-command.ts')).dbCommand(args),
 };
 
 async function run([name, ...args]: string[]): Promise<void> {
@@ -41,22 +53,39 @@ async function run([name, ...args]: string[]): Promise<void> {
   await command(args);
 }
 
-function report(error: unknown): number {
+interface Failure {
+  readonly exit: number;
+  readonly code: string;
+  readonly message: string;
+  readonly faults?: readonly string[];
+}
+
+/** A program that asked for JSON gets its errors so, too. */
+function report(error: unknown, json: boolean): number {
+  const { exit, code, message, faults = [] } = describe(error);
+  const lines = faults.map((fault) => `\n  ${fault}`).join('');
+  process.stderr.write(
+    json ? `${JSON.stringify({ error: { code, message, faults } })}\n` : `storybar: ${message}${lines}\n`,
+  );
+  return exit;
+}
+
+function describe(error: unknown): Failure {
   if (error instanceof UsageError || isParseArgsError(error)) {
-    process.stderr.write(`storybar: ${error.message}\n`);
-    return EXIT_CODES.usage;
+    return { exit: EXIT_CODES.usage, code: 'usage', message: error.message };
   }
   if (error instanceof SettingsError) {
-    process.stderr.write(`storybar: ${error.message}\n`);
-    return EXIT_CODES.settings;
+    return { exit: EXIT_CODES.settings, code: 'settings', message: 'bad settings:', faults: error.faults };
   }
   if (error instanceof AppError) {
-    const faults = error.faults.map(({ pointer, detail }) => `\n  ${pointer.slice(2)}: ${detail}`);
-    process.stderr.write(`storybar: ${error.message}${faults.length > 1 ? faults.join('') : ''}\n`);
-    return EXIT_CODES[error.code];
+    const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
+    return {
+      ...{ exit: EXIT_CODES[error.code], code: error.code, message: error.message },
+      faults: faults.length > 1 ? faults : [],
+    };
   }
-  process.stderr.write(`storybar: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  return EXIT_CODES.internal_error;
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exit: EXIT_CODES.internal_error, code: 'internal_error', message };
 }
 
 function isParseArgsError(error: unknown): error is Error {
@@ -72,5 +101,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = report(error, process.argv.includes('--json'));
 }

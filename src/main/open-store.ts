@@ -12,6 +12,16 @@ export async function openStore(where: Where, onIdleError: (error: Error) => voi
   return createStore(await openEngine(where, onIdleError));
 }
 
+/** For a command: opened, used and closed. */
+export async function withStore(where: Where, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(where);
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 /** Brings the schema up to date. */
 export async function openEngine(
   { dataDirectory, databaseUrl }: Where,

@@ -13,9 +13,7 @@ import { MIGRATIONS } from './migrations.ts';
 
 /** While opening, where nothing else has to go on. */
 const OPEN_TIMEOUT_MS = 10_000;
-/** How long one try may block everything else. */
-const BUSY_TIMEOUT_MS = 5;
-const BUSY_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 10;
 const LOCK_TIMEOUT_MS = 5_000;
 
 /** Locked too long, no room, or a disk in trouble: nothing a caller did, and worth another try later. */
@@ -47,7 +45,7 @@ export class SqliteEngine implements Engine {
         pragma foreign_keys = on;
       `);
       this.#migrate();
-      this.#database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      this.#database.exec('pragma busy_timeout = 0');
     } catch (error) {
       this.#database.close();
       throw error;
@@ -110,12 +108,12 @@ export class SqliteEngine implements Engine {
   /** Another process has the lock: ask again, and let this process do other things in between. */
   async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
     const end = performance.now() + this.#lockTimeoutMs;
-    for (;;) {
+    for (let pause = 1; ; pause = Math.min(pause + 1, LONGEST_PAUSE_MS)) {
       try {
         return await work();
       } catch (error) {
         if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error;
-        await wait(BUSY_PAUSE_MS);
+        await wait(pause);
       }
     }
   }

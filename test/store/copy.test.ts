@@ -1,0 +1,98 @@
+import { describe, expect, inject, it } from 'vitest';
+import { copyAll, isEmpty, TABLES } from '../../src/store/copy.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { DELIVERED, FAILED, World } from './world.ts';
+
+const url = inject('postgresUrl');
+
+/** Something in every table, more than a batch in some. */
+async function fill(database: TestDatabase): Promise<World> {
+  const world = await World.begin(database);
+  const { accounts, keys, ledger, idempotency, usage, payments } = world.store;
+  for (let index = 0; index < 210; index += 1)
+    await accounts.create({ id: `a${index}`, name: `N ${index} 'é🎬` }, 'cli:x');
+  await accounts.subscribe('a7', 'pro', 'now', 'cli:x');
+  await accounts.linkCustomer('a7', 'cus_1');
+  await keys.create(
+    { id: 'k', accountId: 'a7', name: 'k', mode: 'live', hash: Buffer.alloc(32, 7), prefix: 'p', lastFour: 'l' },
+    'cli:x',
+  );
+  for (const end of ['settle', 'release', 'none']) {
+    const hold = await world.hold('a7', { renderId: end, credits: 3 });
+    await idempotency.claim('a7', `key of ${end}`, 'fp', end);
+    await ledger.reserve(hold);
+    if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: 'a7', key: `key of ${end}`, facts: '{}' });
+    if (end === 'release') await ledger.release(end, FAILED);
+  }
+  await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
+  await payments.once('evt', 'type', async () => undefined);
+  return world;
+}
+
+async function contents(engine: Engine): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const { name, columns } of TABLES) {
+    const rows = await engine.all<object>(`select ${columns.join(', ')} from ${name}`);
+    tables[name] = rows.map((row) => JSON.stringify(row)).toSorted();
+  }
+  return tables;
+}
+
+const sqlite = async (): Promise<TestDatabase> => sqliteDatabase();
+const postgres = async (): Promise<TestDatabase> => await postgresDatabase(url);
+
+describe('copying a database', () => {
+  it('knows every table and every column', async () => {
+    const database = sqliteDatabase();
+    const engine = await database.open();
+    const tables = await engine.all<{ name: string }>(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
+    );
+    expect(TABLES.map(({ name }) => name).toSorted()).toEqual(tables.map(({ name }) => name));
+    for (const { name, columns } of TABLES) {
+      const there = await engine.all<{ name: string }>(`select name from pragma_table_info('${name}')`);
+      expect(columns.toSorted()).toEqual(there.map((column) => column.name).toSorted());
+    }
+    await database.remove();
+  });
+
+  describe.each([
+    ['SQLite to SQLite', sqlite, sqlite, false],
+    [`SQLite to PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, sqlite, postgres, url === ''],
+    [`PostgreSQL to SQLite${url === '' ? `: ${NO_POSTGRES}` : ''}`, postgres, sqlite, url === ''],
+  ])('from %s', (_name, from, to, skip) => {
+    it.skipIf(skip)('brings everything, and the copy goes on', async () => {
+      const world = await fill(await from());
+      const target = await to();
+      const engine = await target.open();
+      expect(await isEmpty(engine)).toBe(true);
+      const copied = await copyAll(world.engine, engine);
+      expect(await isEmpty(engine)).toBe(false);
+      expect(copied.find(({ table }) => table === 'accounts')).toMatchObject({ rows: 210 });
+      expect(copied.every(({ rows }) => rows > 0)).toBe(true);
+      expect(await contents(engine)).toEqual(await contents(world.engine));
+      // The next entry of the audit log gets the next number.
+      const store = createStore(engine, world.clock, 'new/1/x');
+      const [last] = await store.audit.list({ count: 1 });
+      await store.accounts.setSuspended('a7', true, 'cli:x');
+      expect((await store.audit.list({ count: 1 }))[0]?.seq).toBe((last?.seq ?? 0) + 1);
+      await world.database.remove();
+      await target.remove();
+    });
+  });
+
+  it('keeps nothing when it fails on the way', async () => {
+    const world = await fill(sqliteDatabase());
+    const target = sqliteDatabase();
+    const engine = await target.open();
+    // In the way of the last table.
+    await engine.run("create trigger no_audit before insert on audit begin select raise(abort, 'no room'); end");
+    await expect(copyAll(world.engine, engine)).rejects.toThrow('no room');
+    expect(await isEmpty(engine)).toBe(true);
+    await world.database.remove();
+    await target.remove();
+  });
+});

@@ -1,0 +1,279 @@
+// The ledger told again in the plainest way: holds in a map, and every sum counted from them. Random commands go to both;
+// the first answer or balance that differs is an error.
+
+import { deepStrictEqual as same } from 'node:assert';
+import { afterTurn, type Subscription, turnOf, withPlan } from '../../src/account/subscription.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { reconcile } from '../../src/store/reconcile.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import type { NewHold, Store } from '../../src/store/store.ts';
+import type { Random } from './random.ts';
+import { DAY, DELIVERED, FAILED, HOUR, START } from './world.ts';
+
+const LIMITS: Readonly<Record<string, number>> = { free: 40, pro: 150 };
+const LEASE_MS = 30_000;
+
+interface Hold {
+  readonly hold: NewHold;
+  readonly owner: string;
+  readonly cost: number;
+  state: 'reserved' | 'settled' | 'released';
+}
+
+interface Sums {
+  used: number;
+  reserved: number;
+}
+
+export class LedgerModel {
+  readonly #random: Random;
+  readonly #engine: Engine;
+  readonly #servers: readonly { readonly owner: string; readonly store: Store }[];
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #holds: Hold[] = [];
+  readonly #reserved = new Set<Hold>();
+  readonly #sums = new Map<string, Sums>();
+  readonly #aliveUntil = new Map<string, number>();
+  readonly #renewedAt = new Map<string, number>();
+  #now = START.getTime();
+  #names = 0;
+  commands = 0;
+
+  /** One server for each engine; they share a clock. */
+  constructor(engines: readonly Engine[], random: Random) {
+    const [engine] = engines;
+    if (engine === undefined) throw new Error('no engine');
+    this.#engine = engine;
+    this.#random = random;
+    this.#servers = engines.map((each, index) => {
+      const owner = `there/${index}/x`;
+      return { owner, store: createStore(each, () => new Date(this.#now), owner) };
+    });
+  }
+
+  async run(commands: number): Promise<void> {
+    for (const account of ['ann', 'bob', 'eve']) {
+      await this.#anyStore().accounts.create({ id: account, name: account }, 'test');
+      await this.#subscribe(account);
+    }
+    const choices = [
+      ...times(30, async () => await this.#reserve()),
+      ...times(20, async () => await this.#end('settle')),
+      ...times(12, async () => await this.#end('release')),
+      ...times(8, async () => await this.#repeat()),
+      ...times(6, async () => await this.#burst()),
+      ...times(8, async () => await this.#balance()),
+      ...times(5, async () => await this.#heartbeat()),
+      ...times(4, async () => await this.#sweep()),
+      ...times(7, async () => this.#moveClock()),
+      ...times(2, async () => await this.#subscribe(this.#anyAccount())),
+      ...times(1, async () => await this.#cancel()),
+    ];
+    let checkpoint = 2_000;
+    while (this.commands < commands) {
+      this.commands += 1;
+      await this.#random.pick(choices)();
+      if (this.commands < checkpoint) continue;
+      checkpoint += 2_000;
+      await this.#compareAll();
+    }
+    await this.#compareAll();
+  }
+
+  async #reserve(): Promise<void> {
+    const hold = this.#newHold();
+    const { owner, store } = this.#random.pick(this.#servers);
+    const { granted, balance } = await store.ledger.reserve(hold);
+    this.#ensure(owner);
+    same(granted, this.#take(hold, owner));
+    same(balance, { ...this.#sumsOf(hold), limit: hold.limit });
+  }
+
+  /** Several at once, of one price, through all servers. */
+  async #burst(): Promise<void> {
+    const first = this.#newHold();
+    const holds = Array.from({ length: 2 + this.#random.whole(5) }, () => ({ ...first, renderId: this.#name() }));
+    this.commands += holds.length - 1;
+    const answers = await Promise.all(
+      holds.map(async (hold, index) => {
+        const server = this.#servers[index % this.#servers.length] ?? this.#random.pick(this.#servers);
+        this.#ensure(server.owner);
+        return { hold, owner: server.owner, ...(await server.store.ledger.reserve(hold)) };
+      }),
+    );
+    // Who comes first is anybody's guess; how many, and never one too many, is not.
+    const inOrder = answers.toSorted((a, b) => Number(b.granted) - Number(a.granted));
+    for (const { hold, owner, granted } of inOrder) same(granted, this.#take(hold, owner));
+  }
+
+  /** Sometimes three at once; any server may do it, and most are repeated sooner or later. */
+  async #end(how: 'settle' | 'release'): Promise<void> {
+    const hold = this.#anyHold();
+    if (hold === undefined) return;
+    const asked = this.#random.whole(10) === 0 ? 3 : 1;
+    this.commands += asked - 1;
+    const { renderId } = hold.hold;
+    const answers = await Promise.all(
+      Array.from({ length: asked }, async () => {
+        const { ledger } = this.#anyStore();
+        return how === 'settle' ? await ledger.settle(renderId, DELIVERED) : await ledger.release(renderId, FAILED);
+      }),
+    );
+    same(answers.filter(Boolean).length, hold.state === 'reserved' ? 1 : 0);
+    this.#finish(hold, how === 'settle' ? 'settled' : 'released');
+  }
+
+  async #repeat(): Promise<void> {
+    const hold = this.#anyHold();
+    if (hold === undefined) return;
+    const { owner, store } = this.#random.pick(this.#servers);
+    const { granted, balance } = await store.ledger.reserve(hold.hold);
+    this.#ensure(owner);
+    same(granted, hold.state !== 'released');
+    same(balance, { ...this.#sumsOf(hold.hold), limit: hold.hold.limit });
+  }
+
+  async #balance(): Promise<void> {
+    const hold = this.#anyHold()?.hold ?? this.#newHold();
+    const balance = await this.#anyStore().ledger.balance(hold.accountId, hold.period, 7);
+    same(balance, { ...this.#sumsOf(hold), limit: 7 });
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { owner, store } = this.#random.pick(this.#servers);
+    await store.ledger.heartbeat();
+    this.#renew(owner);
+  }
+
+  async #sweep(): Promise<void> {
+    const { owner, store } = this.#random.pick(this.#servers);
+    const gone = this.#random.whole(20) === 0 ? this.#random.pick(this.#servers).owner : '';
+    const swept = await store.ledger.sweep((name) => name === gone);
+    const isDead = (name: string): boolean =>
+      name !== owner && (name === gone || (this.#aliveUntil.get(name) ?? 0) <= this.#now);
+    const lost = [...this.#reserved].filter((hold) => isDead(hold.owner));
+    same(swept, lost.length);
+    for (const hold of lost) this.#finish(hold, 'released');
+    for (const name of [...this.#aliveUntil.keys()].filter(isDead)) this.#aliveUntil.delete(name);
+  }
+
+  #moveClock(): void {
+    const steps = [1, 900, 4_000, 9_000, 16_000, 40_000, -700, HOUR, DAY, 9 * DAY];
+    this.#now += this.#random.pick(steps);
+  }
+
+  async #subscribe(account: string): Promise<void> {
+    const plan = this.#random.pick(Object.keys(LIMITS));
+    const when = this.#random.pick(['now', 'next period'] as const);
+    const now = new Date(this.#now);
+    const before = this.#subscriptions.get(account);
+    const after = withPlan(before && afterTurn(before, turnOf(before, now)), plan, when, now);
+    same(await this.#anyStore().accounts.subscribe(account, plan, when, 'test'), after);
+    this.#subscriptions.set(account, after);
+  }
+
+  async #cancel(): Promise<void> {
+    const account = this.#anyAccount();
+    const before = this.#current(account);
+    same(await this.#anyStore().accounts.setRenews(account, false, 'test'), before.status === 'active');
+    this.#subscriptions.set(account, before.status === 'active' ? { ...before, renews: false } : before);
+    same((await this.#anyStore().accounts.find(account))?.subscription, this.#current(account));
+  }
+
+  /** Every sum in the database, from nothing but the holds. */
+  async #compareAll(): Promise<void> {
+    const expected = new Map<string, Sums>();
+    for (const { hold, cost, state } of this.#holds) {
+      if (cost === 0) continue;
+      const sums = expected.get(placeOf(hold)) ?? { used: 0, reserved: 0 };
+      if (state === 'settled') sums.used += cost;
+      if (state === 'reserved') sums.reserved += cost;
+      expected.set(placeOf(hold), sums);
+    }
+    const rows = await this.#engine.all<{ id: string; at: string } & Sums>(
+      'select account_id as id, starts_at as at, used, reserved from periods',
+    );
+    same(new Map(rows.map(({ id, at, used, reserved }) => [`${id} ${at}`, { used, reserved }])), expected);
+    same(await reconcile(this.#engine), []);
+  }
+
+  #newHold(): NewHold {
+    const accountId = this.#anyAccount();
+    // A lapsed account is stopped before the ledger; here its last period goes on, which is harder.
+    const { plan, period } = this.#current(accountId);
+    const mode = this.#random.whole(20) === 0 ? 'test' : 'live';
+    const credits = this.#random.whole(9);
+    const limit = LIMITS[plan] ?? 0;
+    return { renderId: this.#name(), accountId, keyId: undefined, mode, kind: 'image', credits, period, limit };
+  }
+
+  #take(hold: NewHold, owner: string): boolean {
+    const cost = hold.mode === 'test' ? 0 : hold.credits;
+    const sums = this.#sumsOf(hold);
+    if (cost > 0 && sums.used + sums.reserved + cost > hold.limit) return false;
+    this.#sums.set(placeOf(hold), { ...sums, reserved: sums.reserved + cost });
+    const taken: Hold = { hold, owner, cost, state: 'reserved' };
+    this.#holds.push(taken);
+    this.#reserved.add(taken);
+    return true;
+  }
+
+  #finish(hold: Hold, state: 'settled' | 'released'): void {
+    if (hold.state !== 'reserved') return;
+    hold.state = state;
+    this.#reserved.delete(hold);
+    const { used, reserved } = this.#sumsOf(hold.hold);
+    this.#sums.set(placeOf(hold.hold), {
+      used: used + (state === 'settled' ? hold.cost : 0),
+      reserved: reserved - hold.cost,
+    });
+  }
+
+  #sumsOf(hold: NewHold): Sums {
+    return this.#sums.get(placeOf(hold)) ?? { used: 0, reserved: 0 };
+  }
+
+  /** A server says that it lives before it holds anything, if its last word is half a lease old. */
+  #ensure(owner: string): void {
+    const last = this.#renewedAt.get(owner) ?? Number.NEGATIVE_INFINITY;
+    if (Math.abs(this.#now - last) > LEASE_MS / 2) this.#renew(owner);
+  }
+
+  #renew(owner: string): void {
+    this.#renewedAt.set(owner, this.#now);
+    this.#aliveUntil.set(owner, this.#now + LEASE_MS);
+  }
+
+  #current(account: string): Subscription {
+    const stored = this.#subscriptions.get(account);
+    if (stored === undefined) throw new Error(`${account} has no subscription`);
+    return afterTurn(stored, turnOf(stored, new Date(this.#now)));
+  }
+
+  #anyAccount(): string {
+    return this.#random.pick([...this.#subscriptions.keys()]);
+  }
+
+  #anyStore(): Store {
+    return this.#random.pick(this.#servers).store;
+  }
+
+  /** Mostly one of the latest, sometimes one from long ago. */
+  #anyHold(): Hold | undefined {
+    const latest = this.#random.whole(10) === 0 ? this.#holds : this.#holds.slice(-30);
+    return latest.length === 0 ? undefined : this.#random.pick(latest);
+  }
+
+  #name(): string {
+    this.#names += 1;
+    return `render-${this.#names}`;
+  }
+}
+
+function placeOf({ accountId, period }: NewHold): string {
+  return `${accountId} ${period.startsAt.toISOString()}`;
+}
+
+function times<Item>(count: number, item: Item): Item[] {
+  return Array.from({ length: count }, () => item);
+}

@@ -1,0 +1,83 @@
+// Several processes on one database, and one that is killed in the middle of its work.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { reconcile } from '../../src/store/reconcile.ts';
+import { createStore, isGone } from '../../src/store/sql-store.ts';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { until } from '../running-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { World } from './world.ts';
+
+const CHILD = path.resolve(import.meta.dirname, 'ledger-child.ts');
+/** As in the child. */
+const AT_ONCE = 8;
+const url = inject('postgresUrl');
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly exited: Promise<unknown>;
+  readonly lines: () => string[];
+}
+
+function start(...args: string[]): Child {
+  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  // `close`, not `exit`: all that it said has been read.
+  const exited = new Promise((resolve) => child.once('close', resolve));
+  return { process: child, exited, lines: () => text.split('\n').slice(0, -1) };
+}
+
+const idsOf = (lines: string[], word: string): string[] =>
+  lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+
+describe.each([
+  ['SQLite', async (): Promise<TestDatabase> => sqliteDatabase(), false],
+  [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => await postgresDatabase(url), url === ''],
+])('processes on %s', (_name, create, skip) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.begin(await create());
+    // The other processes have the real clock.
+    world.goTo(new Date().toISOString());
+  });
+  afterEach(async () => await world.database.remove());
+
+  it.skipIf(skip)('together get 100 credits of 500 that they ask for', { timeout: 180_000 }, async () => {
+    const id = await world.account();
+    const children = [1, 2, 3, 4].map(() => start(world.database.place, id, 'some', '125'));
+    await Promise.all(children.map(async ({ exited }) => await exited));
+    const granted = children.map(({ lines }) => Number(idsOf(lines(), 'granted')[0]));
+    expect(granted.reduce((sum, count) => sum + count, 0)).toBe(100);
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 100 });
+  });
+
+  it.skipIf(skip)(
+    'that are killed charge nothing that was not delivered, and lose no more than was in flight',
+    { timeout: 300_000 },
+    async () => {
+      const id = await world.account();
+      const delivered = new Set<string>();
+      const acknowledged = new Set<string>();
+      for (let round = 1; round <= 3; round += 1) {
+        const child = start(world.database.place, id, 'load');
+        await until(() => idsOf(child.lines(), 'settled').length > round * 40, 50_000);
+        child.process.kill('SIGKILL');
+        await child.exited;
+        for (const render of idsOf(child.lines(), 'delivered')) delivered.add(render);
+        for (const render of idsOf(child.lines(), 'settled')) acknowledged.add(render);
+
+        await createStore(world.engine).ledger.sweep(isGone);
+        const rows = await world.engine.all<{ id: string }>("select id from renders where state = 'settled'");
+        const charged = new Set(rows.map((row) => row.id));
+        expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
+        expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);
+        expect(delivered.size - charged.size).toBeLessThanOrEqual(AT_ONCE * round);
+        expect(await world.balance(id)).toEqual({ used: charged.size, reserved: 0 });
+        expect(await reconcile(world.engine)).toEqual([]);
+      }
+    },
+  );
+});

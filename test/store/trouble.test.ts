@@ -1,0 +1,165 @@
+// A database that is locked, full, restarted or out of connections.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'libsql';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { reconcile } from '../../src/store/reconcile.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createPostgres, NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { DELIVERED, World } from './world.ts';
+
+const UNAVAILABLE = { code: 'storage_unavailable', retryAfterSeconds: 2 };
+
+describe('an embedded database', () => {
+  let database: TestDatabase;
+  afterEach(async () => await database.remove());
+
+  it('that is locked for long is waited for without stopping anything else, then given up', async () => {
+    database = sqliteDatabase({ lockTimeoutMs: 300 });
+    const world = await World.begin(database);
+    const id = await world.account();
+    const hold = await world.hold(id);
+    await world.store.ledger.reserve(hold);
+    const other = new Database(database.place);
+    other.exec('begin immediate');
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 5);
+    await expect(world.store.ledger.settle(hold.renderId, DELIVERED)).rejects.toMatchObject(UNAVAILABLE);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(2);
+    // Reading goes on meanwhile.
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
+    other.exec('rollback');
+    other.close();
+    // What was delivered is charged with the next heartbeat, once.
+    await world.store.ledger.heartbeat();
+    await world.store.ledger.heartbeat();
+    expect(await world.balance(id)).toEqual({ used: 1, reserved: 0 });
+  });
+
+  it('commits what it says it commits, after it met a lock', async () => {
+    database = sqliteDatabase({ lockTimeoutMs: 1 });
+    const world = await World.begin(database);
+    const id = await world.account();
+    const other = new Database(database.place);
+    other.exec('begin immediate');
+    await expect(world.store.ledger.heartbeat()).rejects.toMatchObject(UNAVAILABLE);
+    await expect(world.store.accounts.setSuspended(id, true, 'cli:test')).rejects.toMatchObject(UNAVAILABLE);
+    other.exec('commit');
+    await world.store.ledger.heartbeat();
+    expect(other.prepare('select count(*) as count from owners').all([])).toEqual([{ count: 1 }]);
+    other.exec('begin immediate; rollback');
+    other.close();
+  });
+
+  it('that is full says so, keeps what it has, and works again when there is room', async () => {
+    database = sqliteDatabase();
+    const world = await World.begin(database);
+    const id = await world.account();
+    const [{ page_count: pages } = { page_count: 0 }] = await world.engine.all<{ page_count: number }>(
+      'pragma page_count',
+    );
+    await world.engine.all(`pragma max_page_count = ${pages + 3}`);
+    let granted = 0;
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        await world.store.ledger.reserve(await world.hold(id, { limit: 1_000_000 }));
+        granted += 1;
+      }
+    };
+    await expect(fill()).rejects.toMatchObject(UNAVAILABLE);
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: granted });
+    await world.engine.all('pragma max_page_count = 1000000');
+    expect(await world.store.ledger.reserve(await world.hold(id, { limit: 1_000_000 }))).toMatchObject({
+      granted: true,
+    });
+    // It is on disk, and nobody is locked out.
+    const other = createStore(await database.open(), world.clock, 'there/1');
+    await other.ledger.heartbeat();
+    expect(await other.ledger.sweep(() => true)).toBe(granted + 1);
+  });
+});
+
+const server = await createPostgres(true);
+
+describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}`, () => {
+  let database: TestDatabase;
+  afterEach(async () => await database.remove());
+  afterAll(async () => await server?.remove());
+
+  it.each(['SIGINT', 'SIGQUIT'] as const)(
+    'that is restarted under load (%s) charges each delivered render once',
+    { timeout: 240_000 },
+    async (signal) => {
+      database = await postgresDatabase(server?.url ?? '');
+      const world = await World.begin(database);
+      const id = await world.account();
+      const hold = await world.hold(id, { limit: 1_000_000_000 });
+      const delivered = new Set<string>();
+      const failures: unknown[] = [];
+      const stop = new AbortController();
+      const render = async (ledger: Store['ledger']): Promise<void> => {
+        while (!stop.signal.aborted) {
+          const renderId = randomUUID();
+          try {
+            if (!(await ledger.reserve({ ...hold, renderId })).granted) continue;
+            delivered.add(renderId);
+            await ledger.settle(renderId, DELIVERED);
+          } catch (error) {
+            failures.push(error);
+            await wait(20);
+          }
+        }
+      };
+      const load = Array.from({ length: 20 }, async () => await render(world.store.ledger));
+      for (let round = 0; round < 3; round += 1) {
+        await wait(400);
+        await server?.stop(signal);
+        await wait(200);
+        await server?.start();
+      }
+      await wait(400);
+      stop.abort();
+      await Promise.all(load);
+      expect(failures.length).toBeGreaterThan(0);
+      for (const failure of failures) expect(failure).toMatchObject(UNAVAILABLE);
+      await world.store.ledger.heartbeat();
+      const rows = await world.engine.all<{ id: string }>("select id from renders where state = 'settled'");
+      expect(new Set(rows.map((row) => row.id))).toEqual(delivered);
+      expect(await world.balance(id)).toEqual({ used: delivered.size, reserved: 0 });
+      expect(await reconcile(world.engine)).toEqual([]);
+    },
+  );
+
+  it('whose connections are all taken is given up after a while, and used again later', async () => {
+    database = await postgresDatabase(server?.url ?? '');
+    const world = await World.begin(database);
+    const id = await world.account();
+    const blocker = new pg.Client({ connectionString: database.place });
+    await blocker.connect();
+    await blocker.query('begin; lock table periods in access exclusive mode');
+    const template = await world.hold(id);
+    const asked = Array.from({ length: 12 }, async () => {
+      return await world.store.ledger.reserve({ ...template, renderId: randomUUID() });
+    });
+    const outcomes = await Promise.allSettled(asked);
+    const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : outcome.value));
+    for (const reason of reasons) expect(reason).toMatchObject(UNAVAILABLE);
+    await blocker.query('rollback');
+    await blocker.end();
+    expect(await world.store.ledger.reserve(template)).toMatchObject({ granted: true });
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
+  });
+
+  it('that cannot be reached at all says so when it is opened', async () => {
+    database = await postgresDatabase(server?.url ?? '');
+    await server?.stop('SIGINT');
+    await expect(database.open()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await server?.start();
+    await (await database.open()).all('select 1');
+  });
+});
