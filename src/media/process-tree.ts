@@ -5,9 +5,10 @@ import { readFile } from 'node:fs/promises';
 
 /** Past the programs that only wrap: a worker's parents in a sandbox wait and hold nothing. */
 export function innermostProcess(pid: number): number | undefined {
-  const [child, ...more] = childrenOf(pid) ?? [];
-  if (child === undefined) return childrenOf(pid) && pid;
-  return more.length > 0 ? pid : innermostProcess(child);
+  const children = childrenOf(pid);
+  const [only, ...more] = children ?? [];
+  if (only === undefined || more.length > 0) return children && pid;
+  return innermostProcess(only);
 }
 
 /** Memory in use, in bytes; undefined when the process is gone or cannot be looked at. */
