@@ -22,7 +22,7 @@ export function bubblewrapArguments(
     ...masked.flatMap((place) => ['--tmpfs', place, '--remount-ro', place]),
     ...['/dev/null', '/dev/urandom'].flatMap((device) => ['--dev-bind', device, device]),
     ...['--bind', cell.outside, cell.inside, '--chdir', cell.inside],
-    // Scratch files of decoders belong on the disk and inside the limits, not in memory that nobody counts.
-    ...['--symlink', cell.inside, '/tmp', '--remount-ro', '/'],
+    // The root is memory that nobody counts.
+    ...['--remount-ro', '/'],
   ];
 }

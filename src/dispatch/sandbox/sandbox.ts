@@ -65,12 +65,14 @@ export class Sandbox {
   /** `directory` is all the program may write to, and at the strongest level all it sees besides itself. */
   start(program: Program, directory: string, limits: Limits): StartOptions {
     const limited = this.level === 'process' ? program : this.#limited(program, limits);
-    if (this.level !== 'bubblewrap') return { ...limited, env: {} };
+    // Nothing of our own environment. Scratch files of decoders belong into the cell, which ends with the worker.
+    const env = { TMPDIR: this.cellInside(directory) };
+    if (this.level !== 'bubblewrap') return { ...limited, env };
     const args = bubblewrapArguments(this.#places, { outside: directory, inside: CELL_INSIDE });
     return {
       file: present(this.#tools.bwrap),
       args: [...args, '--', limited.file, ...limited.args],
-      env: {},
+      env,
       signalsAsCodes: true,
       extraInput: present(systemCallFilter(process.arch)),
     };
