@@ -99,11 +99,11 @@ function fence(reader: Reader, line: string): string | undefined {
 function table(reader: Reader, line: string): string | undefined {
   if (!line.startsWith('|')) return undefined;
   const [head = [], , ...rows] = takeWhile(reader, (row) => row.startsWith('|')).map(cellsOf);
-  const headRow = head.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('');
+  const headRow = head.map((cell) => (cell === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`)).join('');
   const body = rows.map((cells) => tableRow(reader, cells)).join('\n');
   // A head without words is for Markdown's sake alone.
   const shownHead = head.some((cell) => cell !== '') ? `<thead><tr>${headRow}</tr></thead>` : '';
-  return `<div class="table" tabindex="0" role="region" aria-label="Table"><table>${shownHead}<tbody>${body}</tbody></table></div>`;
+  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${shownHead}<tbody>${body}</tbody></table></div>`;
 }
 
 /** A row about one code, field or header can be linked to by its name. */

@@ -62,7 +62,7 @@ ${snippetTabs(id, `${title}, in several languages`, snippetsFor({ ...call, baseU
 }
 
 function table(head: readonly string[], rows: readonly (readonly Content[])[]): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="Table of ${head[0]}s"><table>
+  return html`<div class="table" tabindex="0" role="group" aria-label="Table of ${head[0]}s"><table>
 <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
 </table></div>`;

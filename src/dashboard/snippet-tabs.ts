@@ -21,5 +21,5 @@ ${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}
 
 /** The button appears with the script that makes it work. */
 export function codeBlock(code: string, label: string): Html {
-  return html`<div class="code"><pre tabindex="0" role="region" aria-label="${label}"><code>${code}</code></pre><button type="button" class="copy" data-copy hidden>Copy</button></div>`;
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre><button type="button" class="copy" data-copy hidden>Copy</button></div>`;
 }

@@ -18,8 +18,9 @@ const keyField = find(root, '[data-key]', HTMLInputElement);
 const result = new ResultView(find(root, '[data-result]', HTMLElement));
 let media: Media | undefined;
 
+const stageElement = find(root, '[data-stage]', HTMLElement);
 const stage = new Stage({
-  root: find(root, '[data-stage]', HTMLElement),
+  root: stageElement,
   onMove: (index, position, done) => {
     list.setPosition(index, position);
     showCall();
@@ -36,11 +37,15 @@ const preview = new Preview({
       overlays.map(({ text }) => text),
       height,
     );
+    stageElement.ariaBusy = 'false';
     const { missingGlyphs } = answer;
     const many = missingGlyphs === 1 ? '1 character has' : `${missingGlyphs} characters have`;
     say(missingGlyphs > 0 ? `${many} no font and will show as a box.` : '');
   },
-  failed: say,
+  failed: (reason, again) => {
+    stageElement.ariaBusy = String(again);
+    say(reason);
+  },
 });
 
 const list = new BarList({
@@ -67,8 +72,10 @@ function askPreview(): void {
   if (overlays.length === 0) {
     preview.cancel();
     stage.clear();
+    stageElement.ariaBusy = 'false';
     return;
   }
+  stageElement.ariaBusy = 'true';
   const { width, height } = media;
   const { maxSide, maxPixels } = root.dataset;
   const scale = Math.min(1, Number(maxSide) / Math.max(width, height), Math.sqrt(Number(maxPixels) / (width * height)));

@@ -23,7 +23,8 @@ export interface PreviewResult {
 
 export interface PreviewListener {
   readonly shown: (result: PreviewResult, wish: PreviewWish) => void | Promise<void>;
-  readonly failed: (reason: string) => void;
+  /** `again`: it will be tried once more without being asked. */
+  readonly failed: (reason: string, again: boolean) => void;
 }
 
 const PAUSE_MS = 140;
@@ -59,18 +60,18 @@ export class Preview {
       });
       if (response.status === 429) {
         const seconds = Number(response.headers.get('retry-after') ?? 1);
-        this.#listener.failed('That was quick. The preview follows in a moment.');
+        this.#listener.failed('That was quick. The preview follows in a moment.', true);
         this.ask(wish, seconds * 1_000);
         return;
       }
       if (!response.ok) {
-        this.#listener.failed(await explain(response));
+        this.#listener.failed(await explain(response), false);
         return;
       }
       const png = await response.blob();
       if (!running.signal.aborted) await this.#listener.shown({ png, ...factsOf(response.headers) }, wish);
     } catch (error) {
-      if (!running.signal.aborted) this.#listener.failed(`The preview did not arrive: ${String(error)}`);
+      if (!running.signal.aborted) this.#listener.failed(`The preview did not arrive: ${String(error)}`, false);
     }
   }
 }

@@ -34,13 +34,11 @@ export function snippetsFor(call: Call): Snippet[] {
   ];
 }
 
-/** The form without the asset. One caption where the default puts it needs no JSON. */
+/** The form without the asset. One caption where the default puts it needs no JSON, unless n8n would take it for a formula. */
 function fields({ size, overlays }: Call): [string, string][] {
   const [first] = overlays;
-  const caption: [string, string] =
-    overlays.length === 1 && first !== undefined && first.position === undefined
-      ? ['text', first.text]
-      : ['overlays', JSON.stringify(overlays)];
+  const isPlain = overlays.length === 1 && first?.position === undefined && first?.text.startsWith('=') === false;
+  const caption: [string, string] = isPlain ? ['text', first.text] : ['overlays', JSON.stringify(overlays)];
   const sides: [string, string][] = size
     ? [
         ['width', String(size.width)],

@@ -1,0 +1,111 @@
+// Every public page as a visitor meets it: readable for everybody in light and dark, quiet in the console, from our origin
+// alone, on a narrow screen, and without JavaScript.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningServer, startServer } from '../running-server.ts';
+import { launchBrowser, visit, whySkipped } from './browser.ts';
+
+const found = await launchBrowser();
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const GUIDES = [
+  'quickstart',
+  'positions',
+  'errors',
+  'limits',
+  'marketplace',
+  'versioning',
+  'self-hosting',
+  'configuration',
+];
+const PATHS = ['/', '/playground', '/docs', ...GUIDES.map((guide) => `/docs/${guide}`)];
+
+/** What an automated check finds wrong, as one line each. */
+async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return await page.evaluate<string[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+  );
+}
+
+describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
+  let server: RunningServer;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    if ('reason' in found) throw new Error(found.reason);
+    ({ browser } = found);
+    server = await startServer({ STORYBAR_WORKERS: '2' });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+    it.each(PATHS)('%s is accessible, quiet and ours alone', async (path) => {
+      const { page, complaints } = await visit(browser, server.url, { colorScheme });
+      await page.goto(path, { waitUntil: 'networkidle' });
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  });
+
+  it.each(PATHS)('%s fits a narrow screen', async (path) => {
+    const { page } = await visit(browser, server.url, { viewport: { width: 320, height: 640 }, isMobile: true });
+    await page.goto(path, { waitUntil: 'networkidle' });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a path that does not exist is a page, accessible too', async () => {
+    const { page } = await visit(browser, server.url);
+    const response = await page.goto('/nowhere');
+    expect(response?.status()).toBe(404);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing to caption here');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the front page shows overlays of this server, and draws what a visitor types', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/');
+    const overlay = page.locator('.hero .frame .overlay');
+    expect(await overlay.getAttribute('src')).toBe('/samples/hero.png');
+    for (const frame of await page.locator('.frame').all()) {
+      await frame.scrollIntoViewIfNeeded();
+    }
+    const empty = `[...document.querySelectorAll('.frame img')].filter((img) => img.naturalWidth === 0).length`;
+    await expect.poll(() => page.evaluate(empty)).toBe(0);
+    await page.getByLabel('Say something').fill('مرحبا 👋');
+    await expect.poll(() => overlay.getAttribute('src')).toMatch(/^blob:/u);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('docs and front page work without JavaScript', async () => {
+    const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
+    await page.goto('/docs');
+    const python = page.locator('[data-snippets="one-caption"] [data-language="python"]');
+    expect(await python.isVisible()).toBe(false);
+    await page.locator('label[for="tab-one-caption-python"]').click();
+    expect(await python.isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.goto('/');
+    expect(await page.getByLabel('Say something').isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  it('the link of an error leads to its row', async () => {
+    const { page } = await visit(browser, server.url);
+    await page.goto('/docs/errors#rate_limited');
+    const row = page.locator('tr:target');
+    expect(await row.textContent()).toContain('Too many requests');
+    await page.context().close();
+  });
+});

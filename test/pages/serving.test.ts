@@ -1,0 +1,173 @@
+// The pages and the playground's own routes over plain HTTP: headers, caching, refusals.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decode, plainPng } from '../pictures.ts';
+import { plainClip } from '../video/plain-clip.ts';
+import { form, problemOf, type RunningServer, startServer } from '../running-server.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ STORYBAR_TRUSTED_PROXIES: '127.0.0.1', STORYBAR_WORKERS: '2' });
+});
+afterAll(() => server.stop());
+
+/** As if from another visitor each time: each address has its own allowance. */
+let visitors = 0;
+const newVisitor = (): string => `192.0.2.${(visitors += 1)}`;
+
+async function play(
+  path: string,
+  values: Record<string, string | Buffer>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const from = { 'x-forwarded-for': newVisitor(), ...headers };
+  return await fetch(server.url + path, { method: 'POST', body: form(values), headers: from });
+}
+
+describe('pages', () => {
+  it.each(['/', '/playground', '/docs', '/docs/errors', '/docs/quickstart/'])(
+    '%s has a strict policy',
+    async (path) => {
+      const response = await fetch(server.url + path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      const page = await response.text();
+      expect(page).not.toMatch(/<style|<script(?! type="module" src="\/assets\/)|\sstyle=|\son\w+=/u);
+    },
+  );
+
+  it('name assets that a browser keeps for good, and that come compressed', async () => {
+    const page = await (await fetch(server.url)).text();
+    const paths = [...page.matchAll(/"(?<path>\/assets\/[^"]+)"/gu)].map((match) => match.groups?.['path'] ?? '');
+    expect(paths.length).toBeGreaterThan(5);
+    for (const path of paths) {
+      const response = await fetch(server.url + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    }
+    const style = paths.find((path) => path.endsWith('.css')) ?? '';
+    const compressed = await fetch(server.url + style, { headers: { 'accept-encoding': 'br' } });
+    expect(compressed.headers.get('content-encoding')).toBe('br');
+    const plain = await fetch(server.url + style, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toBe(await compressed.text());
+  });
+
+  it('give an asset of another version too, but not for keeps', async () => {
+    const response = await fetch(`${server.url}/assets/older/site.css`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect((await fetch(`${server.url}/assets/older/..%2fpackage.json`)).status).toBe(404);
+  });
+
+  it('name the address they were asked at, and only a plain one', async () => {
+    const asked = async (host: string): Promise<string> => {
+      const { request } = await import('node:http');
+      return await new Promise((resolve, reject) => {
+        request(`${server.url}/llms.txt`, { headers: { host } }, (response) => {
+          let text = '';
+          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+          response.on('end', () => resolve(text));
+        })
+          .on('error', reject)
+          .end();
+      });
+    };
+    expect(await asked('captions.example.com')).toContain('curl http://captions.example.com/v1/overlay');
+    expect(await asked('a"><b>')).toContain('curl http://127.0.0.1:8080/v1/overlay');
+    const page = await (
+      await fetch(`${server.url}/docs/quickstart`, { headers: { 'x-forwarded-proto': 'https' } })
+    ).text();
+    expect(page).toContain(`curl ${server.url.replace('http:', 'https:')}/v1/overlay`);
+  });
+
+  it('answer errors as pages to browsers and as problems to programs', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = await fetch(`${server.url}/docs/nothing`, { headers: { accept } });
+    expect(page.status).toBe(404);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await page.text()).toContain('There is no guide of this name.');
+    const problem = await problemOf(await fetch(`${server.url}/docs/nothing`));
+    expect(problem.code).toBe('not_found');
+    const api = await fetch(`${server.url}/v1/overlay`, { headers: { accept } });
+    expect((await problemOf(api)).code).toBe('method_not_allowed');
+    expect((await fetch(`${server.url}/docs`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('show overlays that the renderer made', async () => {
+    const response = await fetch(`${server.url}/samples/city.png`);
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 1920, height: 1080, channels: 4 });
+    expect((await fetch(`${server.url}/samples/other.png`)).status).toBe(404);
+  });
+
+  it('are described for programs, as in the repository', async () => {
+    const response = await fetch(`${server.url}/openapi.json`);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(`${await response.text()}\n`).toBe(readFileSync('docs/openapi.json', 'utf8'));
+  });
+});
+
+describe('the playground', () => {
+  const overlays = JSON.stringify([{ text: 'a', position: 0 }, { text: 'b' }]);
+
+  it('answers a preview with the rows of its bars', async () => {
+    const response = await play('/playground/overlay', { width: '500', height: '1000', overlays });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-bar-rows')).toBe('0+48, 576+48');
+    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 500, height: 1000 });
+  });
+
+  it('renders a picture', async () => {
+    const response = await play('/playground/render', { asset: await plainPng(60, 40, '#446688'), text: 'a' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-render-duration-ms')).toMatch(/^\d+$/u);
+    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 60, height: 40 });
+  });
+
+  it('sends videos to the API', async () => {
+    const clip = readFileSync(plainClip(`${server.dataDirectory}/clip.mp4`));
+    const problem = await problemOf(await play('/playground/render', { asset: clip, text: 'a' }));
+    expect(problem).toMatchObject({ status: 401, detail: 'Videos need an API key: send them to /v1/overlay.' });
+  });
+
+  it('names every fault, as the API does', async () => {
+    const bad = JSON.stringify([{ text: ' ' }, { text: 'a', position: 101 }]);
+    const problem = await problemOf(await play('/playground/overlay', { width: '500', overlays: bad }));
+    expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
+      '#/overlays/0/text',
+      '#/overlays/1/position',
+      '#/height',
+    ]);
+    const asset = await plainPng(60, 40, '#446688');
+    expect((await problemOf(await play('/playground/overlay', { asset, text: 'a' }))).errors?.[0]?.pointer).toBe(
+      '#/asset',
+    );
+  });
+
+  it('serves no other site’s pages', async () => {
+    const size = { width: '50', height: '50', text: 'a' };
+    const foreign = await play('/playground/overlay', size, { 'sec-fetch-site': 'cross-site' });
+    expect((await problemOf(foreign)).status).toBe(401);
+    expect((await play('/playground/overlay', size, { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  });
+
+  it('gives one address six renders a minute, and another its own', async () => {
+    const address = { 'x-forwarded-for': newVisitor() };
+    const asset = await plainPng(30, 30, '#446688');
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => play('/playground/render', { asset, text: 'a' }, address)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(6);
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused === undefined) throw new Error('nobody was refused');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await problemOf(refused)).code).toBe('rate_limited');
+    expect((await play('/playground/render', { asset, text: 'a' })).status).toBe(200);
+  });
+});
