@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { GUIDE_FILES } from './guide-files.ts';
 import { Html, html } from './html.ts';
 import { type Article, renderMarkdown } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -10,24 +11,15 @@ export interface Guide extends Article {
   readonly slug: string;
 }
 
-/** In the order people read them; each with its file in docs/. */
-const GUIDES: readonly (readonly [slug: string, file: string])[] = [
-  ['quickstart', 'guides/quickstart.md'],
-  ['positions', 'guides/positions.md'],
-  ['errors', 'errors.md'],
-  ['limits', 'guides/limits.md'],
-  ['marketplace', 'guides/marketplace.md'],
-  ['versioning', 'guides/versioning.md'],
-  ['self-hosting', 'guides/self-hosting.md'],
-  ['configuration', 'configuration.md'],
-];
-
 /** How guides name the service. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 
 export async function loadGuides(docs: string): Promise<Guide[]> {
   return await Promise.all(
-    GUIDES.map(async ([slug, file]) => ({ slug, ...renderMarkdown(await readFile(path.join(docs, file), 'utf8')) })),
+    GUIDE_FILES.map(async ([slug, file]) => ({
+      slug,
+      ...renderMarkdown(await readFile(path.join(docs, file), 'utf8')),
+    })),
   );
 }
 

@@ -1,5 +1,6 @@
 // Inside a line of Markdown: code, strong, emphasis and links.
 
+import { GUIDE_FILES } from './guide-files.ts';
 import { escape } from './html.ts';
 
 /** Stands for a piece of code while the rest of the line is read: nothing inside code means anything. */
@@ -16,14 +17,17 @@ export function inline(text: string): string {
     .replaceAll(/\*(?<mild>[^*]+)\*/gu, '<em>$<mild></em>')
     .replaceAll(/&lt;(?<url>https:\/\/[^\s&]+)&gt;/gu, '<a href="$<url>">$<url></a>')
     .replaceAll(/\[(?<label>[^\]]+)\]\((?<target>[^)\s]+)\)/gu, (_match, label: string, target: string) => {
-      return `<a href="${siteLink(target)}">${label}</a>`;
+      const link = siteLink(target);
+      return link === undefined ? label : `<a href="${link}">${label}</a>`;
     })
     .replaceAll(HELD, (_match, index: string) => codes[Number(index)] ?? '');
 }
 
-/** Guides link to each other as files, so that they read well in the repository; the site has no file names. */
-function siteLink(target: string): string {
-  const name = /^(?:\.\.?\/)?(?:guides\/)?(?<guide>[\w-]+)\.md(?<hash>#[\w-]+)?$/u.exec(target)?.groups;
-  if (name?.['guide'] === undefined) return /^(?:https:\/\/|\/|#)/u.test(target) ? target : '/docs';
-  return `/docs${name['guide'] === 'api' ? '' : `/${name['guide']}`}${name['hash'] ?? ''}`;
+/** Guides link to each other as files, so that they read well in the repository. A file that is no page gets no link. */
+function siteLink(target: string): string | undefined {
+  if (/^(?:https:\/\/|\/|#)/u.test(target)) return target;
+  const { file = '', hash = '' } = /^(?:\.\.\/)?(?<file>[\w/-]+\.md)(?<hash>#[\w-]+)?$/u.exec(target)?.groups ?? {};
+  if (file === 'api.md') return `/docs${hash}`;
+  const guide = GUIDE_FILES.find(([, path]) => path === file || path === `guides/${file}`);
+  return guide && `/docs/${guide[0]}${hash}`;
 }

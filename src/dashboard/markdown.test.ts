@@ -38,8 +38,12 @@ describe('a guide', () => {
 
 describe('links', () => {
   it('between guides lead to pages', () => {
-    expect(bodyOf('# T\n[a](positions.md#defaults) [b](../errors.md) [c](../api.md) [d](https://example.com/x)')).toBe(
-      '<p><a href="/docs/positions#defaults">a</a> <a href="/docs/errors">b</a> <a href="/docs">c</a> <a href="https://example.com/x">d</a></p>',
+    expect(
+      bodyOf(
+        '# T\n[a](positions.md#defaults) [b](../errors.md) [c](../api.md) [d](https://example.com/x) [e](../SECURITY.md)',
+      ),
+    ).toBe(
+      '<p><a href="/docs/positions#defaults">a</a> <a href="/docs/errors">b</a> <a href="/docs">c</a> <a href="https://example.com/x">d</a> e</p>',
     );
   });
 

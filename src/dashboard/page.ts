@@ -103,7 +103,6 @@ function footer(): Html {
     ['/docs/quickstart', 'Quickstart'],
     ['/openapi.json', 'OpenAPI'],
     ['/llms.txt', 'llms.txt'],
-    ['/health', 'Status'],
   ];
   const items: Content = links.map(([path, label]) => html`<li><a href="${path}">${label}</a></li>`);
   return html`<footer class="site-footer">

@@ -42,6 +42,9 @@ ${table(['field', 'needed', 'meaning'], fieldRows())}
 <p>A blank <code>text</code> or <code>overlays</code> counts as absent. Sending both, an unknown field or a field twice is
 an error. An overlay is <code>{"text": string, "position"?: number}</code>; how positions work has
 <a href="/docs/positions">a guide of its own</a>.</p>
+<h2 id="idempotency">Sending again</h2>
+<p>With an <code>idempotency-key</code> header of your choosing, the same request sent twice within 24 hours is rendered and
+charged once; <a href="/docs/limits#sending-again">how that works</a>.</p>
 <h2 id="headers">Headers of the answer</h2>
 ${table(['header', 'meaning'], headerRows())}
 <h2 id="errors">Errors</h2>

@@ -6,6 +6,14 @@ import { type Json, FORM_ENCODING, FORM_SCHEMA, OVERLAY_SCHEMA } from './openapi
 import { RESPONSE_HEADERS } from './response-headers.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
+const IDEMPOTENCY_KEY: Json = {
+  name: 'idempotency-key',
+  in: 'header',
+  required: false,
+  description: 'Any name for this request. Sent again within 24 hours, the same request is rendered and charged once.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
 export function openApiDocument(version: string): Json {
   return {
     openapi: '3.1.1',
@@ -41,6 +49,7 @@ function overlayOperation(): Json {
   return {
     operationId: 'renderOverlay',
     summary: 'Put caption bars on an image or a video, or make a transparent PNG with the bars alone.',
+    parameters: [IDEMPOTENCY_KEY],
     requestBody: {
       required: true,
       content: { 'multipart/form-data': { schema: FORM_SCHEMA, encoding: FORM_ENCODING } },

@@ -11,14 +11,16 @@ import { KIND_OF_FORMAT } from '../media/sniff.ts';
 import { composeRecipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { AddressLimit } from './address-limit.ts';
-import { acceptAsset, assetDestination, canvasOf, inviteBody } from './asset.ts';
+import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './asset.ts';
 import type { OverlayDependencies } from './overlay-route.ts';
+import { watchPace } from './pace.ts';
 import { type ReceivedForm, receiveForm } from './receive.ts';
 import { createRequestSignal } from './request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
 import { renderHeaders, sendFile } from './send.ts';
 
-export interface PlaygroundDependencies extends Pick<OverlayDependencies, 'workArea' | 'deadlineMs' | 'shutdown'> {
+export interface PlaygroundDependencies
+  extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'deadlineMs' | 'shutdown'> {
   readonly renderer: Pick<Renderer, 'probe' | 'render'>;
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
@@ -47,7 +49,7 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
   };
 }
 
-function playgroundHandler({ renderer, workArea, deadlineMs, shutdown, limits }: PlaygroundDependencies) {
+function playgroundHandler({ renderer, workArea, uploads, deadlineMs, shutdown, limits }: PlaygroundDependencies) {
   return async (request: FastifyRequest, reply: FastifyReply, accept: Accept): Promise<FastifyReply> => {
     const life = createRequestSignal(reply.raw, shutdown);
     const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
@@ -57,7 +59,11 @@ function playgroundHandler({ renderer, workArea, deadlineMs, shutdown, limits }:
     try {
       const started = performance.now();
       const destination = assetDestination(directory.file('asset'), { ...limits, videoBytes: limits.imageBytes });
+      reply.raw.once('close', await uploads.promise(announcedBytes(request, limits)));
+      const endWatch = watchPace(request.raw, (reason) => life.giveUp(reason));
+      reply.raw.once('close', endWatch);
       const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
+      endWatch();
       accept(form);
       const wanted = parseForm(form);
       const asset = form.asset && acceptAsset(form.asset);

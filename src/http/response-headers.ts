@@ -22,5 +22,19 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     description: 'Only when characters have no font and show as a box: how many.',
     schema: { type: 'integer' },
   },
+  'x-credits-charged': { description: 'What the render cost; 0 on errors.', schema: { type: 'integer' } },
+  'x-credits-remaining': { description: 'What is left in this billing period.', schema: { type: 'integer' } },
+  'ratelimit-policy': {
+    description: 'Your plan, as in `"burst";q=60;w=60`: 60 requests in 60 seconds.',
+    schema: { type: 'string' },
+  },
+  ratelimit: {
+    description: 'What is left of it, as in `"burst";r=42;t=17`: 42 requests, all of them again in 17 seconds.',
+    schema: { type: 'string' },
+  },
+  'idempotency-replayed': {
+    description: 'Only when an `idempotency-key` was seen before: `true`, and nothing is charged.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'server-timing': { description: 'Milliseconds per step.', schema: { type: 'string' } },
 };

@@ -15,6 +15,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/problem.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import type { UploadBudget } from '../http/upload-budget.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import { VERSION } from './version.ts';
 
@@ -27,10 +28,18 @@ export interface PagesDependencies {
   readonly plans: PlanBook;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
+  readonly uploads: UploadBudget;
   readonly shutdown: AbortSignal;
 }
 
-export async function createPages({ settings, plans, renderer, workArea, shutdown }: PagesDependencies): Promise<{
+export async function createPages({
+  settings,
+  plans,
+  renderer,
+  workArea,
+  uploads,
+  shutdown,
+}: PagesDependencies): Promise<{
   readonly groups: readonly RouteGroup[];
   readonly errorPage: ErrorPage;
 }> {
@@ -58,6 +67,7 @@ export async function createPages({ settings, plans, renderer, workArea, shutdow
       playgroundRoutes({
         renderer: courtesy,
         workArea,
+        uploads,
         shutdown,
         deadlineMs,
         limits: plans.lowest.limits,

@@ -51,7 +51,8 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   });
   const shutdown = new AbortController();
   let closing = false;
-  const pages = await createPages({ settings, plans, renderer, workArea, shutdown: shutdown.signal });
+  const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
+  const pages = await createPages({ settings, plans, renderer, workArea, uploads, shutdown: shutdown.signal });
   const app = createServer({
     ...money.parts,
     ...pages,
@@ -60,7 +61,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     trustProxy: settings.trustProxy,
     renderer,
     workArea,
-    uploads: new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000),
+    uploads,
     metrics,
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },

@@ -18,6 +18,7 @@ const GUIDES = [
   'marketplace',
   'versioning',
   'self-hosting',
+  'hardening',
   'configuration',
 ];
 const PATHS = ['/', '/playground', '/docs', ...GUIDES.map((guide) => `/docs/${guide}`)];

@@ -8,7 +8,7 @@ import { form, problemOf, type RunningServer, startServer } from '../running-ser
 
 let server: RunningServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUSTED_PROXIES: '127.0.0.1', STORYBAR_WORKERS: '2' });
+  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_WORKERS: '2' });
 });
 afterAll(() => server.stop());
 
@@ -97,6 +97,31 @@ describe('pages', () => {
     const api = await fetch(`${server.url}/v1/overlay`, { headers: { accept } });
     expect((await problemOf(api)).code).toBe('method_not_allowed');
     expect((await fetch(`${server.url}/docs`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('have no dead links', async () => {
+    const seen = new Map<string, string>();
+    const dead: string[] = [];
+    const open = async (path: string): Promise<string> => {
+      const known = seen.get(path);
+      if (known !== undefined) return known;
+      const response = await fetch(server.url + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      const text = await response.text();
+      seen.set(path, text);
+      const links = [...text.matchAll(/<a [^>]*href="(?<href>[/#][^"]*)"/gu)].map(
+        (match) => match.groups?.['href'] ?? '',
+      );
+      for (const link of new Set(links)) {
+        const [target = '', id] = link.split('#');
+        const page = await open(target || path);
+        if (id !== undefined && !page.includes(`id="${id}"`)) dead.push(link);
+      }
+      return text;
+    };
+    await open('/');
+    expect(dead).toEqual([]);
+    expect(seen.size).toBeGreaterThan(12);
   });
 
   it('show overlays that the renderer made', async () => {

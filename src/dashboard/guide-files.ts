@@ -1,0 +1,12 @@
+/** The guides in the order people read them, each with its file in docs/. */
+export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
+  ['quickstart', 'guides/quickstart.md'],
+  ['positions', 'guides/positions.md'],
+  ['errors', 'errors.md'],
+  ['limits', 'guides/limits.md'],
+  ['marketplace', 'guides/marketplace.md'],
+  ['versioning', 'guides/versioning.md'],
+  ['self-hosting', 'guides/self-hosting.md'],
+  ['hardening', 'hardening.md'],
+  ['configuration', 'configuration.md'],
+];
