@@ -6,7 +6,16 @@ import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
 import type { Cell } from './cell.ts';
 import { watchMemory } from './memory-watch.ts';
-import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
+import {
+  isOutcome,
+  isReady,
+  type Outcome,
+  type Task,
+  type TaskFailure,
+  type TaskOf,
+  type TaskResults,
+  type ToWorker,
+} from './protocol.ts';
 
 /** Why we ended a worker ourselves. */
 export type Offence = 'hung' | 'took too much memory';
@@ -37,7 +46,7 @@ const CANCEL_GRACE_MS = 100;
 
 interface Pending {
   readonly id: number;
-  readonly settle: (outcome: FromWorker & { type: 'done' | 'failed' }) => void;
+  readonly settle: (outcome: Outcome) => void;
 }
 
 export class Worker {
@@ -49,6 +58,7 @@ export class Worker {
   readonly #memoryBytes: number;
   #pending: Pending | undefined;
   #killed = false;
+  #isReady = false;
   #offence: Offence | undefined;
   #nextId = 1;
 
@@ -58,7 +68,7 @@ export class Worker {
     this.#process = new ManagedProcess(start);
     this.exited = this.#process.exited;
     this.ready = new Promise((resolve, reject) => {
-      this.#process.onMessage((message) => this.#receive(message as FromWorker, resolve));
+      this.#process.onMessage((message) => this.#receive(message, resolve));
       void this.exited.then((exit) => reject(new WorkerLost(exit)));
     });
   }
@@ -131,8 +141,8 @@ export class Worker {
     };
   }
 
-  async #ask(id: number, task: Task): Promise<FromWorker & { type: 'done' | 'failed' }> {
-    const answered = new Promise<FromWorker & { type: 'done' | 'failed' }>((resolve) => {
+  async #ask(id: number, task: Task): Promise<Outcome> {
+    const answered = new Promise<Outcome>((resolve) => {
       this.#pending = { id, settle: resolve };
     });
     this.#send({ type: 'task', id, task });
@@ -154,12 +164,18 @@ export class Worker {
     if (!this.#process.send(message)) this.kill();
   }
 
-  #receive(message: FromWorker, onReady: (codecs: CodecInfo | undefined) => void): void {
-    if (message.type === 'ready') {
+  /** Only what was asked for; a worker that says anything else is not ours any more. */
+  #receive(message: unknown, onReady: (codecs: CodecInfo | undefined) => void): void {
+    if (isReady(message) && !this.#isReady) {
+      this.#isReady = true;
       const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
       if (pid !== undefined) offerToKernelFirst(pid);
       onReady(message.codecs);
-    } else if (message.id === this.#pending?.id) this.#pending.settle(message);
+    } else if (isOutcome(message) && message.id === this.#pending?.id) {
+      this.#pending.settle(message);
+    } else {
+      this.kill();
+    }
   }
 }
 

@@ -2,10 +2,9 @@
 
 import { environmentVariables } from '../config/settings.ts';
 import { attemptEverything, type Targets } from '../dispatch/sandbox/attempts.ts';
+import { openParentChannel } from '../media/parent-channel.ts';
 
-process.on('disconnect', () => process.exit(0));
-
+// It stays until the server, which has a look from outside, ends it or goes itself.
+const channel = openParentChannel(() => process.exit(0));
 const targets = JSON.parse(process.argv[2] ?? '') as Targets;
-process.send?.(await attemptEverything({ ...targets, environment: environmentVariables() }));
-// The server has a look from outside and ends it.
-process.channel?.ref();
+channel.send(await attemptEverything({ ...targets, environment: environmentVariables() }));

@@ -2,14 +2,15 @@
 
 import type { FromWorker, ToWorker } from '../dispatch/protocol.ts';
 import { runWorkerLoop } from '../dispatch/worker-loop.ts';
+import { openParentChannel } from '../media/parent-channel.ts';
 
 // Without the server there is nobody to render for.
-process.on('disconnect', () => process.exit(0));
+const channel = openParentChannel(() => process.exit(0));
 
 await runWorkerLoop(
   {
-    send: (message: FromWorker) => process.send?.(message),
-    onMessage: (listener) => process.on('message', (message) => listener(message as ToWorker)),
+    send: (message: FromWorker) => channel.send(message),
+    onMessage: (listener) => channel.onMessage((message) => listener(message as ToWorker)),
   },
   process.argv[2] === 'video' ? 'video' : 'image',
 );

@@ -3,7 +3,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { Writable } from 'node:stream';
+import { Duplex } from 'node:stream';
+import { LineChannel } from './line-channel.ts';
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -23,6 +24,8 @@ export interface StartOptions {
   readonly extraInput?: Uint8Array;
 }
 
+/** Descriptors of the child. */
+export const CHANNEL = 3;
 export const EXTRA_INPUT = 4;
 
 const STDERR_TAIL = 4_096;
@@ -36,15 +39,21 @@ const SIGNALS = new Map(
 /** A child process with a message channel. */
 export class ManagedProcess {
   readonly #child: ChildProcess;
+  /** Undefined when the process never began. */
+  readonly #channel: LineChannel | undefined;
   readonly exited: Promise<ProcessExit>;
 
   constructor({ file, args, env, signalsAsCodes = false, extraInput }: StartOptions) {
     this.#child = spawn(file, args, {
       env,
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(extraInput ? ['pipe' as const] : [])],
-      serialization: 'json',
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(extraInput ? ['pipe' as const] : [])],
     });
+    const channel = this.#child.stdio[CHANNEL];
+    if (channel instanceof Duplex) {
+      // Closed: it is ending, and how must be seen; or it is not, and the next `send` tells.
+      this.#channel = new LineChannel(channel, { onClosed: () => undefined, onGarbage: () => this.kill() });
+    }
     if (extraInput) this.#give(extraInput);
     let stderrTail = '';
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -65,22 +74,17 @@ export class ManagedProcess {
   }
 
   onMessage(listener: (message: unknown) => void): void {
-    this.#child.on('message', listener);
+    this.#channel?.onMessage(listener);
   }
 
   /** False when the process is gone; its `exited` tells the rest. */
   send(message: object): boolean {
-    if (!this.#child.connected) return false;
-    this.#child.send(message, (error) => {
-      // A failed send means the channel broke: a process that cannot be talked to is of no use.
-      if (error) this.kill();
-    });
-    return true;
+    return this.#channel?.send(message) ?? false;
   }
 
   #give(input: Uint8Array): void {
     const pipe = this.#child.stdio[EXTRA_INPUT];
-    if (!(pipe instanceof Writable)) return;
+    if (!(pipe instanceof Duplex)) return;
     // A process that ends before it has read: `exited` tells.
     pipe.on('error', () => undefined);
     pipe.end(input);

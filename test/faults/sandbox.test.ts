@@ -104,7 +104,8 @@ const udp = () => new Promise((resolve) => { try { const s = dgram.createSocket(
     writeLargeFile: can(big),
     takeMuchMemory: can(grow),
   };
-  process.send({ did, environment: Object.keys(process.env).sort() }, () => process.exit(0));
+  fs.writeSync(3, JSON.stringify({ did, environment: Object.keys(process.env).sort() }) + '\n');
+  process.exit(0);
 })();
 `;
 
@@ -173,7 +174,7 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (leve
       writeLargeFile: level === 'process',
       takeMuchMemory: level === 'process',
     });
-    expect(environment.filter((name) => !/^(?:NODE_CHANNEL_\w+|TMPDIR|PWD)$/u.test(name))).toEqual([]);
+    expect(environment.filter((name) => !['TMPDIR', 'PWD'].includes(name))).toEqual([]);
   });
 
   it('pictures and videos are rendered, and the level is told', async ({ skip }) => {

@@ -49,8 +49,8 @@ const ATTEMPTS: Readonly<Record<Promised, Attempt>> = {
   memory: async ({ dataBytes }) => allocate(dataBytes),
 };
 
-/** The channel to the server, the place of the cell, and where bubblewrap says we are. */
-const EXPECTED_VARIABLES = /^(?:NODE_CHANNEL_\w+|TMPDIR|PWD)$/u;
+/** The place of the cell, and where bubblewrap says we are. */
+const EXPECTED_VARIABLES = /^(?:TMPDIR|PWD)$/u;
 
 /** The own work first, and the memory last: that attempt leaves little to any other. */
 export async function attemptEverything(targets: Targets & Given): Promise<Outcome> {
