@@ -1,0 +1,103 @@
+// Every statement that requests, sweeps and pages make is recorded and explained: none may read a whole table.
+
+import { describe, expect, inject, it } from 'vitest';
+import { hashKey } from '../../src/account/api-key.ts';
+import type { Engine, Parameter, Session } from '../../src/store/engine.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { DAY, DELIVERED, FAILED, World } from './world.ts';
+
+const url = inject('postgresUrl');
+
+/** One row for each living process: there is nothing to look up. */
+const SMALL = /\b(?:owners|o)\b/u;
+
+function recording(engine: Engine, seen: Map<string, readonly Parameter[]>): Engine {
+  const listenTo = (session: Session): Session => ({
+    all: async (sql, parameters = []) => {
+      seen.set(sql, parameters);
+      return await session.all(sql, parameters);
+    },
+    run: async (sql, parameters = []) => {
+      seen.set(sql, parameters);
+      return await session.run(sql, parameters);
+    },
+  });
+  return {
+    ...listenTo(engine),
+    dialect: engine.dialect,
+    transaction: async (work) => await engine.transaction(async (session) => await work(listenTo(session))),
+    close: async () => await engine.close(),
+  };
+}
+
+async function useAll(world: World, { accounts, keys, ledger, idempotency, usage, audit, payments }: Store) {
+  const id = await world.account();
+  const hash = hashKey('a key');
+  await keys.create({ id: 'k', accountId: id, name: 'k', mode: 'live', hash, prefix: 'p', lastFour: 'l' }, 'cli:x');
+  await keys.find(hash);
+  await keys.list(id);
+  await keys.markUsed('k');
+  await keys.rename('k', 'x', 'cli:x');
+  await accounts.find(id);
+  await accounts.list({ count: 20 });
+  await accounts.list({ count: 20, after: id });
+  await accounts.meetMarketplace('m:1', 'free', 'm');
+  await accounts.findByCustomer('c');
+  for (const end of ['settle', 'release', 'none'] as const) {
+    const hold = await world.hold(id, { renderId: end });
+    await idempotency.claim(id, end, 'fp', end);
+    await ledger.reserve(hold);
+    await ledger.reserve(hold);
+    if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: id, key: end, facts: '{}' });
+    if (end === 'release') await ledger.release(end, FAILED);
+  }
+  await idempotency.claim(id, 'none', 'fp', 'again');
+  await idempotency.abandon(id, 'none', 'none');
+  await usage.days(id, '2026-01-01', '2026-01-31');
+  await usage.latest(id, 20);
+  await audit.list({ accountId: id, count: 20 });
+  await audit.list({ count: 20 });
+  await payments.once('e', 't', async () => undefined);
+  world.pass(2 * DAY);
+  const other = await world.server('there/2');
+  await other.ledger.reserve(await world.hold(id));
+  await ledger.sweep(() => true);
+  await idempotency.removeExpired();
+  await usage.forgetBefore(world.clock());
+}
+
+async function explain(engine: Engine, sql: string, parameters: readonly Parameter[]): Promise<string[]> {
+  if (engine.dialect === 'sqlite') {
+    const rows = await engine.all<{ detail: string }>(`explain query plan ${sql}`, parameters);
+    return rows.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.*USING)/u.test(detail));
+  }
+  return await engine.transaction(async (session) => {
+    // Small tables are read whole on purpose; so told, only where there is no other way.
+    await session.run('set local enable_seqscan = off');
+    const rows = await session.all<{ 'QUERY PLAN': string }>(`explain ${sql}`, parameters);
+    return rows.map((row) => row['QUERY PLAN'].trim()).filter((line) => line.includes('Seq Scan'));
+  });
+}
+
+describe.each([
+  ['SQLite', async (): Promise<TestDatabase> => sqliteDatabase(), false],
+  [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => await postgresDatabase(url), url === ''],
+])('statements on %s', (_name, create, skip) => {
+  it.skipIf(skip)('find their rows through an index', async () => {
+    const world = await World.begin(await create());
+    const seen = new Map<string, readonly Parameter[]>();
+    await useAll(world, createStore(recording(world.engine, seen), world.clock, 'here/2/b'));
+    expect(seen.size).toBeGreaterThan(40);
+    const scans: string[] = [];
+    for (const [sql, parameters] of seen) {
+      for (const line of await explain(world.engine, sql, parameters)) {
+        if (!SMALL.test(line)) scans.push(`${line}: ${sql}`);
+      }
+    }
+    expect(scans).toEqual([]);
+    await world.database.remove();
+  });
+});
