@@ -1,18 +1,25 @@
-// The door: how many requests a minute and how many renders at once, by the caller's plan. Held in memory, per process.
+// The door: how many requests a minute and how many renders at once, by the caller's plan.
 
 import { AppError } from '../errors.ts';
+import type { Limits } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import { RateBook } from './rate-book.ts';
 
 const MINUTE_MS = 60_000;
+
 export class Admission {
-  readonly #rates = new RateBook();
-  readonly #running = new Map<string, number>();
+  readonly #limits: Limits;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
 
   /** Counts the request. Throws when there were too many; the headers are for the answer either way. */
-  countRequest({ accountId, plan }: Caller, setHeaders: (headers: Record<string, string>) => void): void {
+  async countRequest(
+    { accountId, plan }: Caller,
+    setHeaders: (headers: Record<string, string>) => void,
+  ): Promise<void> {
     const rate = { burst: plan.requestsPerMinute, windowMs: MINUTE_MS };
-    const { allowed, remaining, retryAfterMs, fullInMs } = this.#rates.take(accountId, rate);
+    const { allowed, remaining, retryAfterMs, fullInMs } = await this.#limits.take(accountId, rate);
     setHeaders({
       'ratelimit-policy': `"burst";q=${rate.burst};w=${MINUTE_MS / 1_000}`,
       ratelimit: `"burst";r=${remaining};t=${Math.ceil((allowed ? fullInMs : retryAfterMs) / 1_000)}`,
@@ -24,20 +31,10 @@ export class Admission {
   }
 
   /** Takes one of the account's places; the returned function gives it back, once. */
-  enter({ accountId, plan }: Caller): () => void {
-    const running = this.#running.get(accountId) ?? 0;
-    if (running >= plan.concurrentRenders) {
-      const detail = `The plan allows ${plan.concurrentRenders} renders at the same time.`;
-      throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
-    }
-    this.#running.set(accountId, running + 1);
-    let inside = true;
-    return () => {
-      if (!inside) return;
-      inside = false;
-      const left = (this.#running.get(accountId) ?? 1) - 1;
-      if (left > 0) this.#running.set(accountId, left);
-      else this.#running.delete(accountId);
-    };
+  async enter({ accountId, plan }: Caller): Promise<() => void> {
+    const leave = await this.#limits.enter(accountId, plan.concurrentRenders);
+    if (leave !== undefined) return leave;
+    const detail = `The plan allows ${plan.concurrentRenders} renders at the same time.`;
+    throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
   }
 }

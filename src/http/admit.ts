@@ -33,10 +33,10 @@ export async function admit(
   const caller = await authenticator.authenticate(request.headers, request.ip);
   reply.header('x-credits-charged', '0');
   try {
-    admission.countRequest(caller, (headers) => {
+    await admission.countRequest(caller, (headers) => {
       reply.headers(headers);
     });
-    const leave = admission.enter(caller);
+    const leave = await admission.enter(caller);
     reply.raw.once('close', leave);
     // Gone while the store was being asked: nobody will tell us again.
     if (request.raw.socket.destroyed) leave();

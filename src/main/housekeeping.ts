@@ -53,6 +53,7 @@ export class Housekeeping {
 
   async #forget(): Promise<void> {
     const { store, shelf, keepRendersDays } = this.#options;
+    await store.limits?.forget();
     await store.idempotency.removeExpired();
     await shelf.removeExpired();
     await store.usage.forgetBefore(new Date(Date.now() - keepRendersDays * DAY_MS));

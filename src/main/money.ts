@@ -7,6 +7,7 @@ import { Admission } from '../http/admission.ts';
 import { Authenticator } from '../http/authenticate.ts';
 import { Cashier } from '../http/cashier.ts';
 import { Attempts } from '../http/idempotency.ts';
+import { LocalLimits } from '../http/local-limits.ts';
 import { Marketplace } from '../http/marketplace.ts';
 import type { OverlayDependencies } from '../http/overlay-route.ts';
 import { Refusals } from '../http/refusals.ts';
@@ -47,7 +48,7 @@ export async function startMoney(settings: Settings, store: Store, plans: PlanBo
         marketplace,
         onMarkFailed: (error) => logger.warn({ err: error }, 'last use of a key not noted'),
       }),
-      admission: new Admission(),
+      admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,
       attempts: new Attempts(store.idempotency, shelf, (error) => logger.warn({ err: error }, 'a replay was not kept')),
       cashier,

@@ -149,4 +149,17 @@ export const MIGRATIONS: readonly Migration[] = [
     for each statement execute function audit_only_grows();
   `,
   },
+  {
+    // What several servers must agree on from one second to the next; after a crash of the database it may be gone.
+    common: '',
+    postgres: `
+  create unlogged table rates (name text primary key, full_at double precision not null);
+  create unlogged table places (
+    account_id text not null,
+    owner text not null,
+    running bigint not null,
+    primary key (account_id, owner)
+  );
+  `,
+  },
 ];

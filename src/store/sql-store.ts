@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.ts';
+import { PostgresLimits } from './postgres-limits.ts';
 import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
 import { SqlIdempotency } from './sql-idempotency.ts';
@@ -26,6 +27,7 @@ export function createStore(
     usage: new SqlUsage(engine, clock),
     audit: new SqlAudit(engine),
     payments: createPayments(engine, clock),
+    limits: engine.dialect === 'postgres' ? new PostgresLimits(engine, clock, lease) : undefined,
     close: async () => await engine.close(),
   };
 }

@@ -4,6 +4,7 @@
 import type { AccountState, Holder, KeyHolder, KeyState } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
 import type { Balance } from '../account/credits.ts';
+import type { Rate, Verdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
 import type { Subscription } from '../account/subscription.ts';
 
@@ -234,6 +235,15 @@ export interface Payments {
   once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
 }
 
+/** How often and how many at once, across all servers. */
+export interface Limits {
+  take(name: string, rate: Rate): Promise<Verdict & { readonly fullInMs: number }>;
+  /** One of the account's places; what gives it back, once, or undefined when all are taken. */
+  enter(account: string, most: number): Promise<(() => void) | undefined>;
+  /** Throws away what no longer says anything. */
+  forget(): Promise<void>;
+}
+
 export interface Store {
   readonly accounts: Accounts;
   readonly keys: Keys;
@@ -242,5 +252,7 @@ export interface Store {
   readonly usage: Usage;
   readonly audit: Audit;
   readonly payments: Payments;
+  /** Undefined where one server has the database to itself and counts in memory. */
+  readonly limits: Limits | undefined;
   close(): Promise<void>;
 }
