@@ -161,7 +161,8 @@ export const PROBLEMS = {
   storage_unavailable: {
     status: 503,
     title: 'Storage unavailable',
-    advice: 'The service has no room for the file right now. Try again after `retry-after` seconds.',
+    advice:
+      'The service has no room for the file, or cannot reach its database. Try again after `retry-after` seconds.',
   },
   shutting_down: {
     status: 503,
