@@ -1,0 +1,116 @@
+// Two servers on one PostgreSQL: one account, one plan, whichever server is asked. And a database that goes away.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { plansFile } from '../plans-file.ts';
+import { createPostgres, NO_POSTGRES, type PostgresServer } from '../postgres-server.ts';
+import { type RunningDatabase, serverDatabase } from '../running-database.ts';
+import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+
+const OVERLAY = { text: 'Hello', width: '64', height: '64' };
+const postgresUrl = inject('postgresUrl');
+if (postgresUrl === '') console.warn(`skipped: ${NO_POSTGRES}`);
+
+async function newKey(server: RunningServer, plan: string): Promise<{ id: string; key: string; account: string }> {
+  return JSON.parse(await server.cli('keys', 'create', '--plan', plan, '--json')) as {
+    id: string;
+    key: string;
+    account: string;
+  };
+}
+
+describe.skipIf(postgresUrl === '')('two servers', () => {
+  let database: RunningDatabase;
+  let first: RunningServer;
+  let second: RunningServer;
+  beforeAll(async () => {
+    database = await serverDatabase(postgresUrl);
+    const plans = plansFile({ hundred: { credits: 100 }, slow: { requestsPerMinute: 20 }, wide: {} });
+    const env = { ...database.env, STORYBAR_PLANS: plans, STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '1000' };
+    // At once, on an empty database: both bring its schema up to date.
+    [first, second] = await Promise.all([startServer(env), startServer(env)]);
+  });
+  afterAll(async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await database.remove();
+  });
+  const ask = async (key: string, index: number, headers: Record<string, string> = {}): Promise<Response> =>
+    await post({ url: index % 2 === 0 ? first.url : second.url, key }, form(OVERLAY), { headers });
+
+  it('never exceed a quota together', async () => {
+    const { key, account } = await newKey(first, 'hundred');
+    const answers = await Promise.all(Array.from({ length: 300 }, async (_, index) => await ask(key, index)));
+    const delivered = answers.filter(({ status }) => status === 200).length;
+    expect(delivered).toBeLessThanOrEqual(100);
+    const sums = `select used, reserved from periods where account_id = '${account}'`;
+    await until(async () => (await database.read(sums))[0]?.['reserved'] === 0);
+    expect(await database.read(sums)).toEqual([{ used: delivered, reserved: 0 }]);
+    // Nobody was refused for credits that were only held and came back, so the rest can still be had.
+    for (let left = 100 - delivered; left > 0; left -= 1) expect((await ask(key, left)).status).toBe(200);
+    expect(await problemOf(await ask(key, 1))).toMatchObject({ code: 'quota_exceeded' });
+  });
+
+  it('share the requests a minute', async () => {
+    const { key } = await newKey(first, 'slow');
+    const statuses: number[] = [];
+    for (let index = 0; index < 30; index += 1) statuses.push((await ask(key, index)).status);
+    // Some may have been earned meanwhile.
+    const allowed = statuses.filter((status) => status === 200).length;
+    expect(allowed).toBeGreaterThanOrEqual(20);
+    expect(allowed).toBeLessThan(30);
+  });
+
+  it('know of a revoked key within a second', async () => {
+    const { id, key } = await newKey(second, 'wide');
+    expect([(await ask(key, 0)).status, (await ask(key, 1)).status]).toEqual([200, 200]);
+    await first.cli('keys', 'revoke', id);
+    expect([(await ask(key, 0)).status, (await ask(key, 1)).status]).toEqual([401, 401]);
+  });
+
+  it('render and charge once for one idempotency key', async () => {
+    const { key } = await newKey(first, 'wide');
+    const headers = { 'idempotency-key': randomUUID() };
+    const answers: Response[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      const answer = await ask(key, index, headers);
+      // The other server hears of the delivery when it is settled, a moment after its last byte.
+      if (answer.status === 409) index -= 1;
+      else answers.push(answer);
+    }
+    expect(answers.map((answer) => answer.headers.get('x-credits-charged'))).toEqual(['1', '0', '0', '0']);
+    expect(new Set(answers.map((answer) => answer.headers.get('x-render-id'))).size).toBe(1);
+    const bodies = await Promise.all(answers.map(async (answer) => Buffer.from(await answer.arrayBuffer())));
+    expect(bodies.every((body) => body.equals(bodies[0] ?? Buffer.of()))).toBe(true);
+  });
+});
+
+describe.skipIf(postgresUrl === '')('a database that goes away', () => {
+  let postgres: PostgresServer | undefined;
+  let server: RunningServer;
+  beforeAll(async () => {
+    postgres = await createPostgres();
+    const url = postgres?.url ?? '';
+    server = await startServer({ STORYBAR_DATABASE_URL: url });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await postgres?.remove();
+  });
+
+  it('is 503 with retry-after, and all is well when it comes back', async () => {
+    expect((await post(server, form(OVERLAY))).status).toBe(200);
+    await postgres?.stop('SIGQUIT');
+    const refused = await post(server, form(OVERLAY));
+    expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'storage_unavailable' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await fetch(`${server.url}/ready`)).status).toBe(503);
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await postgres?.start();
+    const back = await until(async () => {
+      const answer = await post(server, form(OVERLAY));
+      return answer.status === 200 && answer;
+    });
+    expect(back.headers.get('x-credits-charged')).toBe('1');
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200);
+  });
+});
