@@ -29,7 +29,9 @@ const PAYMENT_GRACE_MS = 72 * 3_600_000;
 export function turnOf(subscription: Subscription, now: Date): Turn {
   const { status, renews, provider, period, anchorAt } = subscription;
   if (status === 'inactive' || now < period.endsAt) return { kind: 'none' };
-  if (!renews) return { kind: 'lapsed' };
+  // Cancelled for a plan without a price: the provider says when the paid one is over, as it does for a renewal.
+  const followed = provider === 'stripe' && subscription.nextPlan !== null;
+  if (!renews && !followed) return { kind: 'lapsed' };
   if (provider === 'stripe') {
     return now.getTime() < period.endsAt.getTime() + PAYMENT_GRACE_MS ? { kind: 'none' } : { kind: 'lapsed' };
   }

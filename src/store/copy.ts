@@ -38,7 +38,7 @@ export const TABLES: readonly Table[] = [
     'account_id',
     'plan next_plan status renews provider provider_subscription anchor_at period_starts_at period_ends_at',
   ),
-  table('customers', 'account_id', 'customer'),
+  table('customers', 'account_id', 'customer revision'),
   table('periods', 'account_id starts_at', 'ends_at used reserved'),
   table('owners', 'id', 'alive_until'),
   table(

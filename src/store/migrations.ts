@@ -162,4 +162,5 @@ export const MIGRATIONS: readonly Migration[] = [
   );
   `,
   },
+  { common: 'alter table customers add column revision integer not null default 0;' },
 ];

@@ -1,8 +1,9 @@
 import { type Holder, stateOf } from '../account/access.ts';
+import { afterProvider, type ProviderSubscription } from '../account/provider.ts';
 import { afterTurn, type Subscription, turnOf, withPlan } from '../account/subscription.ts';
 import { type Engine, first, type Session } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
-import type { Accounts, AccountSummary, Actor, NewAccount, Page, ProviderSubscription } from './store.ts';
+import type { Accounts, AccountSummary, Actor, CustomerLink, NewAccount, Page } from './store.ts';
 import {
   bringUpToDate,
   lockAccount,
@@ -23,6 +24,8 @@ interface AccountRow extends SubscriptionRow {
 const ACCOUNTS = `
   select a.id, a.name, a.state, a.created_at as "createdAt", ${SUBSCRIPTION_COLUMNS}
   from accounts a left join subscriptions s on s.account_id = a.id`;
+
+const LINKS = 'select account_id as "accountId", customer, revision from customers';
 
 /** More than there will ever be. */
 const ALL = 2_147_483_647;
@@ -104,21 +107,42 @@ export class SqlAccounts implements Accounts {
     });
   }
 
-  async applyProvider(accountId: string, change: ProviderSubscription, actor: Actor): Promise<void> {
-    await this.#engine.transaction(async (session) => {
+  async applyProvider(
+    accountId: string,
+    said: ProviderSubscription | undefined,
+    actor: Actor,
+    asked?: CustomerLink,
+  ): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
       await lockAccount(session, accountId);
+      // Counted even when nothing changes below: an older answer that is still under way must not be applied after it.
+      const counted = await session.run(
+        `update customers set revision = revision + 1
+         where account_id = ? ${asked === undefined ? '' : 'and customer = ? and revision = ?'}`,
+        asked === undefined ? [accountId] : [accountId, asked.customer, asked.revision],
+      );
+      if (asked !== undefined && counted === 0) return false;
+      // Whoever asked knows the whole of it; mere news of an end may be about another one.
+      if (
+        asked === undefined &&
+        said?.status === 'inactive' &&
+        !(await isPaidBy(session, accountId, said.subscription))
+      ) {
+        return true;
+      }
       const before = await readSubscription(session, accountId);
-      if (change.status === 'inactive' && !(await isPaidBy(session, accountId, change.subscription))) return;
-      const { plan, status, renews, period } = change;
-      const anchorAt = before?.provider === 'stripe' ? before.anchorAt : period.startsAt;
-      const after: Subscription = { plan, nextPlan: null, status, renews, provider: 'stripe', anchorAt, period };
-      await writeSubscription(session, accountId, after);
-      await session.run('update subscriptions set provider_subscription = ? where account_id = ?', [
-        change.subscription,
-        accountId,
-      ]);
-      const details = { plan, status, renews, periodEndsAt: period.endsAt.toISOString() };
-      await this.#note(session, accountId, actor, 'subscription.provider', details);
+      const after = afterProvider(before, said, this.#clock());
+      if (after === undefined) return true;
+      const changed = JSON.stringify(after) !== JSON.stringify(before);
+      if (changed) await writeSubscription(session, accountId, after);
+      if (after.provider === 'stripe' && said !== undefined) {
+        const update = 'update subscriptions set provider_subscription = ? where account_id = ?';
+        await session.run(update, [said.subscription, accountId]);
+      }
+      const { plan, nextPlan, status, renews, period } = after;
+      const details = { plan, nextPlan, status, renews, periodEndsAt: period.endsAt.toISOString() };
+      if (changed) await this.#note(session, accountId, actor, 'subscription.provider', details);
+      return true;
     });
   }
 
@@ -148,6 +172,27 @@ export class SqlAccounts implements Accounts {
       ]);
       return row?.customer ?? customer;
     });
+  }
+
+  async unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void> {
+    await this.#engine.transaction(async (session) => {
+      const removed = await session.run('delete from customers where account_id = ? and customer = ?', [
+        accountId,
+        customer,
+      ]);
+      if (removed === 1) await this.#note(session, accountId, actor, 'customer.unlinked', { customer });
+    });
+  }
+
+  async findLink(customer: string): Promise<CustomerLink | undefined> {
+    return await first<CustomerLink>(this.#engine, `${LINKS} where customer = ?`, [customer]);
+  }
+
+  async listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]> {
+    return await this.#engine.all<CustomerLink>(`${LINKS} where account_id > ? order by account_id limit ?`, [
+      afterAccountId,
+      count,
+    ]);
   }
 
   async meetMarketplace(accountId: string, plan: string, actor: Actor): Promise<Holder> {

@@ -6,6 +6,7 @@ import type { KeyMode } from '../account/api-key.ts';
 import type { Balance } from '../account/credits.ts';
 import type { Rate, Verdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
+import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
 
 /** Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `operator:<id>`, `stripe`, `system`. */
@@ -24,14 +25,12 @@ export interface AccountSummary {
   readonly createdAt: string;
 }
 
-/** What a payment provider says about a subscription, whenever it says it. */
-export interface ProviderSubscription {
-  /** Its id there. */
-  readonly subscription: string;
-  readonly plan: string;
-  readonly status: 'active' | 'inactive';
-  readonly renews: boolean;
-  readonly period: Period;
+/** An account and its customer at the payment provider. */
+export interface CustomerLink {
+  readonly accountId: string;
+  readonly customer: string;
+  /** Counts what was applied of the provider's word; see `applyProvider`. */
+  readonly revision: number;
 }
 
 /** Oldest first, beginning after the one with this id. */
@@ -57,13 +56,27 @@ export interface Accounts {
   subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription>;
   /** Cancelling: false; taking that back: true. The period that is paid for goes on. */
   setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean>;
-  /** The end of a subscription that was replaced by another changes nothing. */
-  applyProvider(accountId: string, change: ProviderSubscription, actor: Actor): Promise<void>;
+  /**
+   * Takes over what the provider says; see `afterProvider`. Whoever asked the provider for all it has passes the link as it
+   * was before: false, and nothing changes, when somebody else applied an answer meanwhile, which may be newer. Without a
+   * link it is news of one subscription: the end of one that was replaced by another changes nothing.
+   */
+  applyProvider(
+    accountId: string,
+    said: ProviderSubscription | undefined,
+    actor: Actor,
+    asked?: CustomerLink,
+  ): Promise<boolean>;
   findByCustomer(customer: string): Promise<string | undefined>;
   /** The account's customer at the payment provider. */
   customerOf(accountId: string): Promise<string | undefined>;
   /** Returns the one that counts: the first that was linked. */
   linkCustomer(accountId: string, customer: string): Promise<string>;
+  /** The provider has no such customer any more. */
+  unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void>;
+  findLink(customer: string): Promise<CustomerLink | undefined>;
+  /** In the order of account ids, beginning behind one of them. */
+  listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]>;
   /** The account of a marketplace's user, made on first sight, on the plan the marketplace says. */
   meetMarketplace(accountId: string, plan: string, actor: Actor): Promise<Holder>;
 }
