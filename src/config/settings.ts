@@ -80,6 +80,30 @@ const SETTINGS = {
     'How long single renders stay in the history of an account. Sums per day stay for good.',
     wholeNumber(1, 3_650),
   ),
+  billing: setting(
+    'STORYBAR_BILLING',
+    'manual',
+    'Who takes the money for plans: `manual` (nobody: choosing a plan grants it) or `stripe`; see docs/payments.md.',
+    oneOf(['manual', 'stripe']),
+  ),
+  stripeSecretKey: setting(
+    'STORYBAR_STRIPE_SECRET_KEY',
+    '',
+    'Secret key (`sk_...`) or restricted key (`rk_...`) of the Stripe account.',
+    (text) => (/^(?:(?:sk|rk)_\S+)?$/u.test(text) ? { value: text } : { fault: 'must begin with sk_ or rk_' }),
+  ),
+  stripeWebhookSecrets: setting(
+    'STORYBAR_STRIPE_WEBHOOK_SECRETS',
+    '',
+    'Signing secrets (`whsec_...`) of the webhook endpoint, separated by commas; two while one is replaced.',
+    webhookSecrets,
+  ),
+  stripeApiUrl: setting(
+    'STORYBAR_STRIPE_API_URL',
+    '',
+    "Another address for Stripe's API, for a proxy or for tests. Default: Stripe's own.",
+    stripeApiUrl,
+  ),
   workers: setting(
     'STORYBAR_WORKERS',
     String(availableParallelism()),
@@ -234,6 +258,23 @@ function proxies(text: string): { value: false | number | string[] } | { fault: 
 function databaseUrl(text: string): { value: string } | { fault: string } {
   if (text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))) return { value: text };
   return { fault: 'must begin with postgres://' };
+}
+
+function webhookSecrets(text: string): { value: readonly string[] } | { fault: string } {
+  const value = list(text);
+  if (value.every((secret) => /^whsec_\S+$/u.test(secret))) return { value };
+  return { fault: 'must be secrets that begin with whsec_, separated by commas' };
+}
+
+/** The secret key goes there with every call: in the clear only within this machine. */
+function stripeApiUrl(text: string): { value: string } | { fault: string } {
+  if (text === '') return { value: text };
+  const fault = 'must be https://host or https://host:port without a path (http:// for this machine only)';
+  if (!URL.canParse(text)) return { fault };
+  const { protocol, hostname, pathname, search, username } = new URL(text);
+  const near = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  const safe = protocol === 'https:' || (protocol === 'http:' && near);
+  return safe && pathname === '/' && search === '' && username === '' ? { value: text } : { fault };
 }
 
 function wholeNumber(least: number, most: number): Setting<number>['parse'] {

@@ -25,6 +25,11 @@ export const PROBLEMS = {
     title: 'Invalid fields',
     advice: '`errors` lists every fault with a pointer to the field. Correct them all and send again.',
   },
+  invalid_signature: {
+    status: 400,
+    title: 'Signature invalid',
+    advice: 'For the payment provider: the event is not signed with a secret of this service, or too long ago.',
+  },
   missing_api_key: {
     status: 401,
     title: 'API key missing',
@@ -40,6 +45,11 @@ export const PROBLEMS = {
     title: 'Not from the marketplace',
     advice:
       'A marketplace key works at the marketplace only: send the request to its host. Or use a key of your own in `x-api-key`.',
+  },
+  payment_failed: {
+    status: 402,
+    title: 'Payment failed',
+    advice: 'The payment was refused; `detail` says why. Use another means of payment.',
   },
   subscription_inactive: {
     status: 403,
@@ -163,6 +173,11 @@ export const PROBLEMS = {
     title: 'Storage unavailable',
     advice:
       'The service has no room for the file, or cannot reach its database. Try again after `retry-after` seconds.',
+  },
+  payment_unavailable: {
+    status: 503,
+    title: 'Payments unavailable',
+    advice: 'The payment provider does not answer. Nothing was changed by us. Try again after `retry-after` seconds.',
   },
   shutting_down: {
     status: 503,

@@ -19,6 +19,7 @@ import { startLocalWorkers } from './local-workers.ts';
 import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
 import { createPages } from './pages.ts';
+import { assertPaymentSettings, startPayments } from './payments.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -35,6 +36,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
+  assertPaymentSettings(settings, plans);
   const store = await openStore(settings, (error) => logger.warn({ err: error }, 'a database connection broke'));
   await assertPlans(store, plans);
   const money = await startMoney(settings, store, plans, logger);
@@ -53,9 +55,11 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
   const pages = await createPages({ settings, plans, renderer, workArea, uploads, shutdown: shutdown.signal });
+  const payments = startPayments(settings, store, plans, logger);
   const app = createServer({
     ...money.parts,
     ...pages,
+    groups: [...pages.groups, ...payments.groups],
     logger,
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
@@ -74,13 +78,11 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const closeRest = async (): Promise<void> => {
     await workers.close();
     await workArea.close();
+    await payments.close();
     await money.close();
     await store.close();
   };
-  const url = await app.listen({ port: settings.port, host: settings.host }).catch(async (error: unknown) => {
-    await closeRest();
-    throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
-  });
+  const url = await listen(app, settings, closeRest);
   await greet(store, plans, url);
   return {
     url,
@@ -90,6 +92,13 @@ export async function serve(settings: Settings): Promise<RunningServer> {
       await closeRest();
     },
   };
+}
+
+async function listen(app: FastifyInstance, { port, host }: Settings, onFailure: () => Promise<void>): Promise<string> {
+  return await app.listen({ port, host }).catch(async (error: unknown) => {
+    await onFailure();
+    throw new SettingsError([`PORT ${port} on HOST ${host} cannot be opened: ${messageOf(error)}`]);
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -59,5 +59,7 @@ function createPayments(engine: Engine, clock: Clock): Payments {
       );
       return added === 1;
     },
+    forgetBefore: async (at) =>
+      await engine.run('delete from payment_events where received_at < ?', [at.toISOString()]),
   };
 }

@@ -246,6 +246,8 @@ export interface Payments {
   /** False when this event was taken before. `apply` and the note of the event are not one transaction: `apply` must be
    * safe to repeat. */
   once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
+  /** Forgets events that were received before. */
+  forgetBefore(at: Date): Promise<number>;
 }
 
 /** How often and how many at once, across all servers. */

@@ -1,0 +1,19 @@
+import type { PlanBook } from '../account/plans.ts';
+import { AppError } from '../errors.ts';
+import type { AccountSummary, Store } from '../store/store.ts';
+
+/** The account that chooses a plan. Throws what the person is told. */
+export async function accountChoosing(
+  store: Pick<Store, 'accounts'>,
+  plans: PlanBook,
+  accountId: string,
+  plan: string,
+): Promise<AccountSummary> {
+  if (plans.find(plan) === undefined) throw new AppError('not_found', `There is no plan "${plan}".`);
+  const account = await store.accounts.find(accountId);
+  if (account === undefined) throw new AppError('not_found', 'There is no such account.');
+  if (account.subscription?.provider === 'marketplace') {
+    throw new AppError('invalid_fields', 'The plan of this account is chosen at the marketplace.');
+  }
+  return account;
+}

@@ -1,0 +1,62 @@
+// No payments: choosing a plan grants it.
+
+import type { PlanBook } from '../account/plans.ts';
+import { AppError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import type { Billing, Choice, Receipt, Reconciliation } from './billing.ts';
+import { accountChoosing } from './choosing.ts';
+
+export class ManualBilling implements Billing {
+  readonly name = 'manual';
+  readonly takesMoney = false;
+  readonly #store: Pick<Store, 'accounts'>;
+  readonly #plans: PlanBook;
+
+  constructor(store: Pick<Store, 'accounts'>, plans: PlanBook) {
+    this.#store = store;
+    this.#plans = plans;
+  }
+
+  async choosePlan(accountId: string, plan: string): Promise<Choice> {
+    const { subscription } = await accountChoosing(this.#store, this.#plans, accountId, plan);
+    const lower =
+      subscription?.status === 'active' &&
+      subscription.plan !== plan &&
+      !this.#plans.isUpgrade(subscription.plan, plan);
+    const when = lower ? 'next period' : 'now';
+    await this.#store.accounts.subscribe(accountId, plan, when, `account:${accountId}`);
+    return { kind: 'granted', when };
+  }
+
+  async manage(): Promise<undefined> {
+    return undefined;
+  }
+
+  async cancel(accountId: string): Promise<void> {
+    await this.#setRenews(accountId, false);
+  }
+
+  async resume(accountId: string): Promise<void> {
+    await this.#setRenews(accountId, true);
+    const subscription = (await this.#store.accounts.find(accountId))?.subscription;
+    if (subscription?.status !== 'active' || subscription.nextPlan === null) return;
+    await this.#store.accounts.subscribe(accountId, subscription.plan, 'now', `account:${accountId}`);
+  }
+
+  async refresh(): Promise<void> {
+    // What is granted is in the store already.
+  }
+
+  async receive(): Promise<Receipt> {
+    throw new AppError('not_found', 'Payments are off.');
+  }
+
+  async reconcile(): Promise<Reconciliation> {
+    return { checked: 0, failed: 0 };
+  }
+
+  async #setRenews(accountId: string, renews: boolean): Promise<void> {
+    if (await this.#store.accounts.setRenews(accountId, renews, `account:${accountId}`)) return;
+    throw new AppError('subscription_inactive', 'This account has no active subscription.');
+  }
+}

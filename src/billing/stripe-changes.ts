@@ -1,0 +1,119 @@
+// Changes of a subscription at Stripe, each as Stripe wants it. A subscription with a schedule takes none of them, so a
+// schedule is released first.
+
+import type { Stripe } from 'stripe';
+import { FOLLOWED_BY } from './stripe-reading.ts';
+
+export class StripeChanges {
+  readonly #stripe: Stripe;
+
+  constructor(stripe: Stripe) {
+    this.#stripe = stripe;
+  }
+
+  /**
+   * At once, for the difference in price. Where that cannot be collected nothing changes, and the URL of the invoice is
+   * returned: once it is paid, Stripe makes the change.
+   */
+  async upgrade(
+    subscription: Stripe.Subscription,
+    item: Stripe.SubscriptionItem,
+    price: string,
+  ): Promise<string | undefined> {
+    await this.#release(subscription);
+    const changed = await this.#stripe.subscriptions.update(subscription.id, {
+      items: [{ id: item.id, price }],
+      proration_behavior: 'always_invoice',
+      payment_behavior: 'pending_if_incomplete',
+      expand: ['latest_invoice'],
+    });
+    if (changed.pending_update !== null) {
+      const invoice = changed.latest_invoice;
+      const url = invoice === null || typeof invoice === 'string' ? undefined : invoice.hosted_invoice_url;
+      if (!url) throw new Error(`subscription ${subscription.id} waits for an invoice that has no page`);
+      return url;
+    }
+    // Afterwards: had the payment failed, a cancellation must still stand.
+    await this.#renew(changed);
+    return undefined;
+  }
+
+  /** Another price from the next period on, nothing paid back. */
+  async downgrade(subscription: Stripe.Subscription, item: Stripe.SubscriptionItem, price: string): Promise<void> {
+    await this.keep(subscription);
+    const schedule = await this.#stripe.subscriptionSchedules.create({ from_subscription: subscription.id });
+    const now = schedule.phases.at(0);
+    if (now === undefined) throw new Error(`schedule ${schedule.id} has no phase`);
+    const phase = (change: (price: string) => string) => ({
+      items: now.items.map(({ price: own, quantity }) => ({
+        price: change(idOf(own)),
+        ...(quantity !== undefined && { quantity }),
+      })),
+      ...(now.discounts.length > 0 && { discounts: now.discounts.map(discountOf) }),
+    });
+    await this.#stripe.subscriptionSchedules.update(schedule.id, {
+      end_behavior: 'release',
+      proration_behavior: 'none',
+      phases: [
+        {
+          ...phase((own) => own),
+          start_date: now.start_date,
+          end_date: item.current_period_end,
+          ...(now.trial_end !== null && { trial_end: now.trial_end }),
+        },
+        {
+          ...phase((own) => (own === item.price.id ? price : own)),
+          duration: { interval: 'month', interval_count: 1 },
+          proration_behavior: 'none',
+        },
+      ],
+    });
+  }
+
+  /** At the end of what is paid for. `followedBy`: a plan without a price to go on with. */
+  async endWithPeriod(subscription: Stripe.Subscription, followedBy: string): Promise<void> {
+    await this.#release(subscription);
+    await this.#stripe.subscriptions.update(subscription.id, {
+      cancel_at_period_end: true,
+      metadata: { [FOLLOWED_BY]: followedBy },
+    });
+  }
+
+  /** For one that is not paid for: there is no period to wait for. */
+  async endNow(subscription: Stripe.Subscription, followedBy: string): Promise<void> {
+    if (followedBy !== '') {
+      await this.#stripe.subscriptions.update(subscription.id, { metadata: { [FOLLOWED_BY]: followedBy } });
+    }
+    await this.#stripe.subscriptions.cancel(subscription.id);
+  }
+
+  /** Takes back whatever was to happen at the end of the period. */
+  async keep(subscription: Stripe.Subscription): Promise<void> {
+    await this.#release(subscription);
+    await this.#renew(subscription);
+  }
+
+  async #renew({ id, cancel_at_period_end, cancel_at, metadata }: Stripe.Subscription): Promise<void> {
+    const forget = { metadata: { [FOLLOWED_BY]: '' } };
+    // Stripe sets both for the first kind, and takes only one of them back at a time.
+    if (cancel_at_period_end) await this.#stripe.subscriptions.update(id, { cancel_at_period_end: false, ...forget });
+    else if (cancel_at !== null) await this.#stripe.subscriptions.update(id, { cancel_at: '', ...forget });
+    else if (metadata[FOLLOWED_BY] !== undefined) await this.#stripe.subscriptions.update(id, forget);
+  }
+
+  async #release({ schedule }: Stripe.Subscription): Promise<void> {
+    if (schedule !== null) await this.#stripe.subscriptionSchedules.release(idOf(schedule));
+  }
+}
+
+function idOf(value: string | { readonly id: string }): string {
+  return typeof value === 'string' ? value : value.id;
+}
+
+function discountOf({ discount, coupon }: Stripe.SubscriptionSchedule.Phase.Discount): {
+  discount?: string;
+  coupon?: string;
+} {
+  if (discount !== null) return { discount: idOf(discount) };
+  return coupon === null ? {} : { coupon: idOf(coupon) };
+}

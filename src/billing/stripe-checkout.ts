@@ -1,0 +1,85 @@
+// Customers and Stripe's own pages: the checkout and the customer portal.
+
+import type { Stripe } from 'stripe';
+import { AppError } from '../errors.ts';
+import type { AccountSummary, Store } from '../store/store.ts';
+import type { BillingLog, ReturnPages } from './billing.ts';
+import { isMissing } from './stripe-client.ts';
+import { ACCOUNT } from './stripe-reading.ts';
+
+export class StripeCheckout {
+  readonly #stripe: Stripe;
+  readonly #store: Pick<Store, 'accounts'>;
+  readonly #log: BillingLog;
+
+  constructor(stripe: Stripe, store: Pick<Store, 'accounts'>, log: BillingLog) {
+    this.#stripe = stripe;
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** The account's customer, made when there is none. */
+  async customerFor(account: AccountSummary): Promise<string> {
+    const { id, name } = account;
+    const known = await this.#store.accounts.customerOf(id);
+    if (known !== undefined) {
+      if (await this.#exists(known)) return known;
+      await this.#forget(account, known);
+    }
+    const made = await this.#stripe.customers.create({ name, metadata: { [ACCOUNT]: id } });
+    return await this.#store.accounts.linkCustomer(id, made.id);
+  }
+
+  /** A page left open, or a first payment left undone, must not become a second subscription. */
+  async closeUnfinished(customer: string): Promise<void> {
+    const pages = await this.#stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 });
+    for (const { id } of pages.data) await this.#stripe.checkout.sessions.expire(id).catch(unlessOver);
+    const unpaid = await this.#stripe.subscriptions.list({ customer, status: 'incomplete', limit: 100 });
+    for (const { id } of unpaid.data) await this.#stripe.subscriptions.cancel(id).catch(unlessOver);
+  }
+
+  async open(accountId: string, customer: string, price: string, pages: ReturnPages): Promise<string> {
+    const { url } = await this.#stripe.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      client_reference_id: accountId,
+      line_items: [{ price, quantity: 1 }],
+      subscription_data: { metadata: { [ACCOUNT]: accountId } },
+      success_url: pages.successUrl,
+      cancel_url: pages.cancelUrl,
+    });
+    if (!url) throw new Error('a checkout session has no page');
+    return url;
+  }
+
+  async portal(customer: string, returnUrl: string): Promise<string> {
+    const { url } = await this.#stripe.billingPortal.sessions.create({ customer, return_url: returnUrl });
+    return url;
+  }
+
+  async #exists(customer: string): Promise<boolean> {
+    try {
+      return (await this.#stripe.customers.retrieve(customer)).deleted !== true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async #forget({ id, subscription }: AccountSummary, customer: string): Promise<void> {
+    if (subscription?.provider === 'stripe' && subscription.status === 'active') {
+      this.#log.error(
+        { accountId: id, customer },
+        'Stripe does not know a paying customer: is it the right secret key?',
+      );
+      throw new AppError('internal_error', 'Something went wrong on our side.');
+    }
+    await this.#store.accounts.unlinkCustomer(id, customer, 'system');
+  }
+}
+
+/** Paid or expired at this very moment: whoever looks next sees it. */
+function unlessOver(error: unknown): void {
+  const { type } = error as { readonly type?: string };
+  if (type !== 'StripeInvalidRequestError') throw error;
+}

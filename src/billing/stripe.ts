@@ -1,0 +1,85 @@
+// Plans paid for through Stripe. Stripe holds the truth about what is paid; the store follows it.
+
+import type { PlanBook } from '../account/plans.ts';
+import type { Store } from '../store/store.ts';
+import type { Billing, BillingLog, Choice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
+import { OneAtATime } from './one-at-a-time.ts';
+import { StripeCheckout } from './stripe-checkout.ts';
+import { createStripeClient, type StripeAccess, translated } from './stripe-client.ts';
+import { StripePlans } from './stripe-plans.ts';
+import { StripeReconciler } from './stripe-reconciler.ts';
+import { StripeSync } from './stripe-sync.ts';
+import { customerOfEvent, verifyEvent } from './stripe-webhook.ts';
+
+export interface StripeOptions extends StripeAccess {
+  readonly webhookSecrets: readonly string[];
+  readonly store: Pick<Store, 'accounts' | 'payments'>;
+  readonly plans: PlanBook;
+  readonly log: BillingLog;
+}
+
+export class StripeBilling implements Billing {
+  readonly name = 'stripe';
+  readonly takesMoney = true;
+  readonly #store: StripeOptions['store'];
+  readonly #webhookSecrets: readonly string[];
+  readonly #sync: StripeSync;
+  readonly #checkout: StripeCheckout;
+  readonly #plans: StripePlans;
+  readonly #reconciler: StripeReconciler;
+  /** By account. A double click must make neither two customers nor two checkouts. */
+  readonly #turns = new OneAtATime();
+
+  constructor({ webhookSecrets, store, plans, log, ...access }: StripeOptions) {
+    const stripe = createStripeClient(access);
+    const sync = new StripeSync(stripe, store, plans, log);
+    const checkout = new StripeCheckout(stripe, store, log);
+    this.#store = store;
+    this.#webhookSecrets = webhookSecrets;
+    this.#sync = sync;
+    this.#checkout = checkout;
+    this.#plans = new StripePlans({ stripe, store, plans, sync, checkout });
+    this.#reconciler = new StripeReconciler({ stripe, store, plans, log, sync });
+  }
+
+  async choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<Choice> {
+    return await this.#inTurn(accountId, async () => await this.#plans.choose(accountId, plan, pages));
+  }
+
+  async manage(accountId: string, returnUrl: string): Promise<string | undefined> {
+    const customer = await this.#store.accounts.customerOf(accountId);
+    return customer && (await translated(async () => await this.#checkout.portal(customer, returnUrl)));
+  }
+
+  async cancel(accountId: string): Promise<void> {
+    await this.#inTurn(accountId, async () => await this.#plans.cancel(accountId));
+  }
+
+  async resume(accountId: string): Promise<void> {
+    await this.#inTurn(accountId, async () => await this.#plans.resume(accountId));
+  }
+
+  async refresh(accountId: string): Promise<void> {
+    const customer = await this.#store.accounts.customerOf(accountId);
+    if (customer !== undefined) await translated(async () => await this.#sync.sync(customer));
+  }
+
+  async receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
+    const event = verifyEvent(rawBody, signature, this.#webhookSecrets);
+    const customer = customerOfEvent(event);
+    if (customer === undefined) return 'ignored';
+    let receipt: Receipt = 'duplicate';
+    await this.#store.payments.once(event.id, event.type, async () => {
+      receipt = (await translated(async () => await this.#sync.sync(customer))) ? 'applied' : 'ignored';
+    });
+    return receipt;
+  }
+
+  async reconcile(signal: AbortSignal): Promise<Reconciliation> {
+    return await this.#reconciler.run(signal);
+  }
+
+  async #inTurn<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
+    return await this.#turns.run(accountId, async () => await translated(work));
+  }
+}

@@ -1,0 +1,79 @@
+// Composition of payments: who takes the money, where its events come in, and the hourly comparison.
+
+import type { PlanBook } from '../account/plans.ts';
+import type { Billing } from '../billing/billing.ts';
+import { ManualBilling } from '../billing/manual.ts';
+import { StripeBilling } from '../billing/stripe.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import { webhookRoutes } from '../http/webhook-route.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+type PaymentSettings = Pick<Settings, 'billing' | 'stripeSecretKey' | 'stripeWebhookSecrets' | 'stripeApiUrl'>;
+
+const HOUR_MS = 3_600_000;
+
+export interface Payments {
+  readonly billing: Billing;
+  readonly groups: readonly RouteGroup[];
+  /** Before the store is closed. */
+  close(): Promise<void>;
+}
+
+/** Throws a `SettingsError` with everything that payments lack. */
+export function assertPaymentSettings(settings: PaymentSettings, { plans }: PlanBook): void {
+  if (settings.billing === 'manual') return;
+  const faults: string[] = [];
+  const needed = 'is needed for STORYBAR_BILLING=stripe';
+  if (settings.stripeSecretKey === '') faults.push(`STORYBAR_STRIPE_SECRET_KEY ${needed}`);
+  if (settings.stripeWebhookSecrets.length === 0) faults.push(`STORYBAR_STRIPE_WEBHOOK_SECRETS ${needed}`);
+  const prices = new Set<string>();
+  for (const { name, monthlyPriceCents, stripePrice } of plans) {
+    if (monthlyPriceCents > 0 && stripePrice === undefined) {
+      faults.push(`STORYBAR_PLANS: the plan "${name}" has a price, so its stripePrice ${needed}`);
+    }
+    if (stripePrice === undefined) continue;
+    if (prices.has(stripePrice)) faults.push(`STORYBAR_PLANS: the plan "${name}" has the stripePrice of another plan`);
+    prices.add(stripePrice);
+  }
+  if (faults.length > 0) throw new SettingsError(faults);
+}
+
+export function startPayments(settings: PaymentSettings, store: Store, plans: PlanBook, logger: Logger): Payments {
+  if (settings.billing === 'manual') {
+    return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
+  }
+  const billing = new StripeBilling({
+    secretKey: settings.stripeSecretKey,
+    webhookSecrets: settings.stripeWebhookSecrets,
+    apiUrl: settings.stripeApiUrl,
+    store,
+    plans,
+    log: logger,
+  });
+  return { billing, groups: [webhookRoutes(billing)], close: reconcileHourly(billing, logger) };
+}
+
+/** Now and every hour. The returned function stops it and waits for what is under way. */
+function reconcileHourly(billing: Billing, logger: Logger): () => Promise<void> {
+  const stop = new AbortController();
+  const reconcile = async (): Promise<void> => {
+    try {
+      const { checked, failed } = await billing.reconcile(stop.signal);
+      logger[failed > 0 ? 'error' : 'info']({ checked, failed }, 'accounts compared with the payment provider');
+    } catch (error) {
+      logger.error({ err: error }, 'accounts not compared with the payment provider');
+    }
+  };
+  let running = reconcile();
+  const timer = setInterval(() => {
+    // One that takes longer than an hour is not overtaken.
+    running = running.then(reconcile);
+  }, HOUR_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    stop.abort();
+    await running;
+  };
+}
