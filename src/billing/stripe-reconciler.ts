@@ -82,7 +82,7 @@ export class StripeReconciler {
   }
 }
 
-export function priceFaults(plan: Plan, price: Stripe.Price, currency: string): string[] {
+function priceFaults(plan: Plan, price: Stripe.Price, currency: string): string[] {
   const { unit_amount: amount, recurring } = price;
   const monthly = recurring?.interval === 'month' && recurring.interval_count === 1;
   return [

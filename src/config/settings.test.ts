@@ -38,6 +38,38 @@ describe('settings', () => {
     );
   });
 
+  it('read the secrets of payments, and never repeat them', () => {
+    expect(
+      readSettings({
+        STORYBAR_BILLING: 'stripe',
+        STORYBAR_STRIPE_SECRET_KEY: 'rk_live_1',
+        STORYBAR_STRIPE_WEBHOOK_SECRETS: ' whsec_a ,whsec_b,',
+        STORYBAR_STRIPE_API_URL: 'http://127.0.0.1:4000',
+      }),
+    ).toMatchObject({
+      billing: 'stripe',
+      stripeSecretKey: 'rk_live_1',
+      stripeWebhookSecrets: ['whsec_a', 'whsec_b'],
+      stripeApiUrl: 'http://127.0.0.1:4000',
+    });
+    const bad = {
+      STORYBAR_BILLING: 'cash',
+      STORYBAR_STRIPE_SECRET_KEY: 'pk_live_hidden',
+      STORYBAR_STRIPE_WEBHOOK_SECRETS: 'whsec_hidden, hidden',
+      STORYBAR_STRIPE_API_URL: 'http://stripe.hidden.test',
+    };
+    expect(() => readSettings(bad)).toThrow(
+      expect.objectContaining({
+        faults: [
+          'STORYBAR_BILLING must be one of manual, stripe, not "cash"',
+          'STORYBAR_STRIPE_SECRET_KEY must begin with sk_ or rk_',
+          'STORYBAR_STRIPE_WEBHOOK_SECRETS must be secrets that begin with whsec_, separated by commas',
+          'STORYBAR_STRIPE_API_URL must be https://host or https://host:port without a path (http:// for this machine only)',
+        ],
+      }),
+    );
+  });
+
   it('are frozen and all described', () => {
     expect(Object.isFrozen(readSettings({}))).toBe(true);
     expect(describeSettings()).toHaveLength(Object.keys(readSettings({})).length);

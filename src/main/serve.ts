@@ -47,10 +47,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     throw error;
   });
   const { renderer, sandbox } = workers;
-  metrics.watchCrews(() => {
-    const { images, videos } = renderer.status();
-    return { image: images, video: videos };
-  });
+  metrics.watchCrews(() => renderer.status());
   const shutdown = new AbortController();
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);

@@ -61,11 +61,11 @@ export class Metrics {
   }
 
   /** Reads the crews whenever figures are asked for. */
-  watchCrews(read: () => Readonly<Record<CrewName, CrewReading>>): void {
+  watchCrews(read: () => { readonly images: CrewReading; readonly videos: CrewReading }): void {
     const each = (set: (crew: CrewName, reading: CrewReading) => void): void => {
-      const readings = read();
-      set('image', readings.image);
-      set('video', readings.video);
+      const { images, videos } = read();
+      set('image', images);
+      set('video', videos);
     };
     this.#gauge('queue_waiting', 'Renders that wait for a worker.', ['crew'], (gauge) => {
       each((crew, { waiting }) => gauge.set({ crew }, waiting));

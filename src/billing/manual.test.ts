@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_PLANS } from '../account/plans.ts';
+import { SqliteEngine } from '../store/sqlite-engine.ts';
+import { createStore } from '../store/sql-store.ts';
+import type { Store } from '../store/store.ts';
+import { ManualBilling } from './manual.ts';
+
+let directory: string;
+let store: Store;
+let billing: ManualBilling;
+let now: Date;
+
+beforeEach(async () => {
+  now = new Date('2026-03-10T00:00:00Z');
+  directory = mkdtempSync(path.join(tmpdir(), 'storybar-manual-'));
+  store = createStore(new SqliteEngine(path.join(directory, 'storybar.db')), () => now);
+  billing = new ManualBilling(store, DEFAULT_PLANS);
+  await store.accounts.create({ id: 'a', name: 'Ada' }, 'system');
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const subscription = async () => (await store.accounts.find('a'))?.subscription;
+
+describe('without payments', () => {
+  it('a plan is granted when it is chosen, a higher one at once, a lower one with the next period', async () => {
+    expect(billing.takesMoney).toBe(false);
+    expect(await billing.choosePlan('a', 'starter')).toEqual({ kind: 'granted', when: 'now' });
+    expect(await billing.choosePlan('a', 'business')).toEqual({ kind: 'granted', when: 'now' });
+    expect(await billing.choosePlan('a', 'free')).toEqual({ kind: 'granted', when: 'next period' });
+    expect(await subscription()).toMatchObject({ plan: 'business', nextPlan: 'free' });
+    now = new Date('2026-04-11T00:00:00Z');
+    expect(await subscription()).toMatchObject({ plan: 'free', nextPlan: null, status: 'active' });
+  });
+
+  it('what was to happen at the end of the period can be taken back', async () => {
+    await billing.choosePlan('a', 'pro');
+    await billing.choosePlan('a', 'free');
+    await billing.cancel('a');
+    expect(await subscription()).toMatchObject({ renews: false });
+    await billing.resume('a');
+    expect(await subscription()).toMatchObject({ plan: 'pro', nextPlan: null, renews: true });
+  });
+
+  it('a cancelled plan ends, and any can be chosen again', async () => {
+    await billing.choosePlan('a', 'pro');
+    await billing.cancel('a');
+    now = new Date('2026-04-11T00:00:00Z');
+    expect(await subscription()).toMatchObject({ status: 'inactive' });
+    await expect(billing.resume('a')).rejects.toMatchObject({ code: 'subscription_inactive' });
+    expect(await billing.choosePlan('a', 'free')).toEqual({ kind: 'granted', when: 'now' });
+    expect(await subscription()).toMatchObject({ plan: 'free', status: 'active' });
+  });
+
+  it('there is nothing to pay, to manage or to receive', async () => {
+    await expect(billing.choosePlan('a', 'gold')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await billing.manage()).toBeUndefined();
+    await expect(billing.receive()).rejects.toMatchObject({ code: 'not_found' });
+    expect(await billing.reconcile()).toEqual({ checked: 0, failed: 0 });
+  });
+});

@@ -1,0 +1,126 @@
+// Everything a test of payments needs: the fake, the real library against it, the real store, one account.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parsePlans } from '../../src/account/plans.ts';
+import type { Subscription } from '../../src/account/subscription.ts';
+import type { Choice } from '../../src/billing/billing.ts';
+import { StripeBilling } from '../../src/billing/stripe.ts';
+import { AppError } from '../../src/errors.ts';
+import { PROBLEMS } from '../../src/http/statuses.ts';
+import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { Courier, WEBHOOK_SECRET } from './courier.ts';
+import type { FakeAccount, FakeSubscription } from './fake-account.ts';
+import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
+
+const limits = { requestsPerMinute: 60, concurrentRenders: 2 };
+
+export const PLANS_FILE = {
+  plans: [
+    { name: 'free', monthlyPriceCents: 0, credits: 100, ...limits },
+    { name: 'starter', monthlyPriceCents: 900, credits: 2_000, ...limits, stripePrice: 'price_starter' },
+    { name: 'pro', monthlyPriceCents: 2_900, credits: 10_000, ...limits, stripePrice: 'price_pro' },
+    { name: 'business', monthlyPriceCents: 9_900, credits: 50_000, ...limits, stripePrice: 'price_business' },
+  ],
+};
+
+export const PRICES = [
+  { id: 'price_starter', amount: 900, currency: 'usd', interval: 'month' },
+  { id: 'price_pro', amount: 2_900, currency: 'usd', interval: 'month' },
+  { id: 'price_business', amount: 9_900, currency: 'usd', interval: 'month' },
+  { id: 'price_retired', amount: 100, currency: 'usd', interval: 'month' },
+];
+
+const PAGES = { successUrl: 'https://storybar.test/paid', cancelUrl: 'https://storybar.test/plans' };
+
+export interface LogLine {
+  readonly level: string;
+  readonly details: object;
+  readonly message: string;
+}
+
+export class StripeWorld {
+  readonly fake: FakeStripe;
+  readonly store: Store;
+  readonly billing: StripeBilling;
+  readonly courier: Courier;
+  readonly log: LogLine[] = [];
+  readonly accountId = 'acct';
+  readonly #directory: string;
+
+  private constructor(fake: FakeStripe) {
+    this.fake = fake;
+    this.#directory = mkdtempSync(path.join(tmpdir(), 'storybar-billing-'));
+    this.store = createStore(new SqliteEngine(path.join(this.#directory, 'storybar.db')), () => fake.now());
+    this.billing = this.anotherServer();
+    this.courier = new Courier(fake, async (body, signature) => await this.#receive(body, signature));
+  }
+
+  static async create(): Promise<StripeWorld> {
+    const world = new StripeWorld(await FakeStripe.start(PRICES));
+    await world.store.accounts.create({ id: world.accountId, name: 'Ada' }, 'system');
+    return world;
+  }
+
+  /** One more process on the same store. */
+  anotherServer(options: { plans?: object; secretKey?: string } = {}): StripeBilling {
+    const note =
+      (level: string) =>
+      (details: object, message: string): void => {
+        this.log.push({ level, details, message });
+      };
+    return new StripeBilling({
+      secretKey: options.secretKey ?? SECRET_KEY,
+      webhookSecrets: ['whsec_new', WEBHOOK_SECRET],
+      apiUrl: this.fake.url,
+      store: this.store,
+      plans: parsePlans(options.plans ?? PLANS_FILE),
+      log: { info: note('info'), warn: note('warn'), error: note('error') },
+    });
+  }
+
+  get account(): FakeAccount {
+    return this.fake.account;
+  }
+
+  async choose(plan: string): Promise<Choice> {
+    return await this.billing.choosePlan(this.accountId, plan, PAGES);
+  }
+
+  /** Chooses a plan, pays in the checkout, and has the events delivered. */
+  async buy(plan: string): Promise<FakeSubscription> {
+    const choice = await this.choose(plan);
+    if (choice.kind !== 'redirect') throw new Error('no checkout');
+    const subscription = this.account.pay(choice.url);
+    await this.courier.deliver();
+    return subscription;
+  }
+
+  async customer(): Promise<string> {
+    const customer = await this.store.accounts.customerOf(this.accountId);
+    if (customer === undefined) throw new Error('no customer yet');
+    return customer;
+  }
+
+  async subscription(): Promise<Subscription | undefined> {
+    return (await this.store.accounts.find(this.accountId))?.subscription;
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.fake.close();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #receive(body: Buffer, signature: string): Promise<number> {
+    try {
+      await this.billing.receive(body, signature);
+      return 200;
+    } catch (error) {
+      return error instanceof AppError ? PROBLEMS[error.code].status : 500;
+    }
+  }
+}
