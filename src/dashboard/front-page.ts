@@ -4,6 +4,7 @@ import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
 import { type PlanOffer, planCards } from './plan-cards.ts';
+import { RULER } from './ruler.ts';
 import { HERO, overlayPath, type Sample, SAMPLES } from './samples.ts';
 import { snippetTabs } from './snippet-tabs.ts';
 
@@ -34,7 +35,7 @@ nothing to install.</p>
 </div>
 <div class="hero-picture">
 ${frame(site, HERO, 'eager')}
-<ol class="ruler" aria-hidden="true"><li>0</li><li>25</li><li>50</li><li>75</li><li>100</li></ol>
+${RULER}
 </div>
 </section>`;
 }

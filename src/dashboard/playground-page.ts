@@ -4,6 +4,7 @@ import { defaultPosition, MAX_CANVAS_PIXELS, MAX_OVERLAYS, MAX_SIDE, MAX_TEXT_GR
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
+import { RULER } from './ruler.ts';
 import { snippetTabs } from './snippet-tabs.ts';
 
 /** What visitors can start from, by file in examples/; the first is on the stage at once. */
@@ -46,6 +47,7 @@ function stage(site: Site): Html {
 <img class="overlay" data-overlay alt="" hidden>
 <canvas class="overlay" data-moving hidden></canvas>
 <div data-handles></div>
+${RULER}
 </div>
 <p class="status" role="status" data-status></p>
 <div class="sources">
