@@ -21,7 +21,7 @@ export interface TrialGround {
 }
 
 /** Some machines are slow, but one that needs this long to start a process cannot serve anyway. */
-const TRIAL_MS = 10_000;
+const TRIAL_MS = 30_000;
 /** The engine alone takes more; less means that we look at the wrong process. */
 const LEAST_MEMORY = 16 * 1024 ** 2;
 
