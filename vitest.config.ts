@@ -7,7 +7,7 @@ export default defineConfig({
     // Renders are CPU-bound and the machines small: more files at once only makes each slower.
     maxWorkers: 2,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
   },
 });

@@ -70,20 +70,30 @@ export async function startServer(environment: Readonly<Record<string, string>> 
       rmSync(dataDirectory, { recursive: true, force: true });
     },
   };
-  await until(() =>
-    health(server).then(
-      ({ renderer: { images, videos } }) => images.ready === images.workers && videos.ready === videos.workers,
-    ),
+  await until(
+    () =>
+      health(server).then(
+        ({ renderer: { images, videos } }) => images.ready === images.workers && videos.ready === videos.workers,
+      ),
+    START_TIMEOUT_MS,
   );
   return server;
 }
 
+/** Machines that run tests are small and shared: starting may take long there. */
+const START_TIMEOUT_MS = 50_000;
+
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
-  const match = await until(() => {
-    if (child.exitCode !== null) throw new Error(`server ended: ${printed.stderr}`);
-    return pattern.exec(printed.stdout)?.[1];
-  });
-  return match;
+  try {
+    return await until(() => {
+      if (child.exitCode !== null) throw new Error(`server ended: ${printed.stderr}`);
+      return pattern.exec(printed.stdout)?.[1];
+    }, START_TIMEOUT_MS);
+  } catch (error) {
+    // Nobody will stop it later.
+    child.kill('SIGKILL');
+    throw error;
+  }
 }
 
 export async function health(server: Pick<RunningServer, 'url'>) {
