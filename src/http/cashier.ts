@@ -1,13 +1,11 @@
-// Credits around a render: reserved before it, charged when its last byte has been written, given back otherwise. A store
-// that fails after the delivery is asked again until it answers; what a crash leaves behind is released, never charged.
+// Credits around a render: reserved before it, charged when its last byte has been written, given back otherwise. What a
+// crash leaves behind is released, never charged.
 
 import { priceOf, remaining } from '../account/credits.ts';
 import { AppError } from '../errors.ts';
 import type { Ending, Ledger, Remembered, RenderKind } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from './caller.ts';
-
-const RETRY_MS = 1_000;
 
 export interface Order {
   readonly renderId: string;
@@ -23,16 +21,9 @@ export interface Charge {
   release(outcome: string, durationMs: number | undefined): Promise<void>;
 }
 
-interface Unfinished {
-  readonly renderId: string;
-  readonly finish: () => Promise<boolean>;
-}
-
 export class Cashier {
   readonly #ledger: Ledger;
   readonly #logger: Logger;
-  readonly #unfinished = new Map<string, Unfinished>();
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(ledger: Ledger, logger: Logger) {
     this.#ledger = ledger;
@@ -51,39 +42,22 @@ export class Cashier {
       remaining: remaining(balance),
       settle: async (durationMs, remember) => {
         const ending: Ending = { outcome: 'delivered', durationMs };
-        await this.#finish({ renderId, finish: async () => await this.#ledger.settle(renderId, ending, remember) });
+        await this.#end(renderId, async () => await this.#ledger.settle(renderId, ending, remember));
       },
       release: async (outcome, durationMs) => {
         const ending: Ending = { outcome, durationMs };
-        await this.#finish({ renderId, finish: async () => await this.#ledger.release(renderId, ending) });
+        await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
       },
     };
   }
 
-  /** Tries what is left once more; for the end of the process. */
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#retry();
-    for (const { renderId } of this.#unfinished.values()) this.#logger.error({ renderId }, 'credits left reserved');
-  }
-
-  async #finish(item: Unfinished): Promise<void> {
+  /** Never throws: the answer is on its way already. The ledger itself comes back to what the database did not take. */
+  async #end(renderId: string, write: () => Promise<boolean>): Promise<void> {
     try {
-      const done = await item.finish();
-      if (!done) this.#logger.warn({ renderId: item.renderId }, 'a hold was gone before it was settled');
-      this.#unfinished.delete(item.renderId);
+      if (!(await write())) this.#logger.warn({ renderId }, 'a hold was gone before its render ended');
     } catch (error) {
-      if (!this.#unfinished.has(item.renderId)) {
-        this.#logger.warn({ renderId: item.renderId, err: error }, 'credits not settled, trying again');
-      }
-      this.#unfinished.set(item.renderId, item);
-      this.#timer ??= setTimeout(() => void this.#retry(), RETRY_MS).unref();
+      this.#logger.warn({ renderId, err: error }, 'the end of a render is not in the ledger yet');
     }
-  }
-
-  async #retry(): Promise<void> {
-    this.#timer = undefined;
-    for (const item of [...this.#unfinished.values()]) await this.#finish(item);
   }
 }
 

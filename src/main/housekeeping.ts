@@ -40,9 +40,14 @@ export class Housekeeping {
     this.#every(HOUR_MS, 'forget', async () => await this.#forget());
   }
 
+  /** Writes what is still unwritten; a database that does not answer now must not keep the process. */
   async stop(): Promise<void> {
+    const { store, refusals, logger } = this.#options;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#options.refusals.flush();
+    const last = await Promise.allSettled([store.ledger.heartbeat(), refusals.flush()]);
+    for (const { reason } of last.filter((result) => result.status === 'rejected')) {
+      logger.error({ err: reason as unknown }, 'left unwritten at the end');
+    }
   }
 
   async #sweep(): Promise<void> {

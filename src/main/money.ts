@@ -54,7 +54,6 @@ export async function startMoney(settings: Settings, store: Store, plans: PlanBo
       cashier,
     },
     close: async () => {
-      await cashier.close();
       await housekeeping.stop();
     },
   };

@@ -22,6 +22,7 @@ export class PostgresLimits implements Limits {
   readonly #lease: Lease;
   /** How many run here. Written as they are, not as differences: what a broken connection lost is right the next time. */
   readonly #running = new Map<string, number>();
+  #told: Promise<void> = Promise.resolve();
 
   constructor(engine: Engine, clock: Clock, lease: Lease) {
     this.#engine = engine;
@@ -62,8 +63,7 @@ export class PostgresLimits implements Limits {
       if (!inside) return;
       inside = false;
       this.#count(account, -1);
-      // Should it fail, the next one to come or go sets it right.
-      this.#write(this.#engine, account, this.#running.get(account) ?? 0).catch(() => undefined);
+      this.#tell(account);
     };
   }
 
@@ -113,6 +113,13 @@ export class PostgresLimits implements Limits {
        on conflict (account_id, owner) do update set running = excluded.running`,
       [account, this.#lease.owner, running],
     );
+  }
+
+  /** In turn, each with the number of its moment. Should one fail, the next to come or go sets it right. */
+  #tell(account: string): void {
+    this.#told = this.#told
+      .then(async () => await this.#write(this.#engine, account, this.#running.get(account) ?? 0))
+      .catch(() => undefined);
   }
 
   #count(account: string, change: number): void {
