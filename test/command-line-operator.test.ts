@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../src/account/api-key.ts';
 import { parsePlans } from '../src/account/plans.ts';
+import { MIGRATIONS } from '../src/store/migrations.ts';
 import { createStore } from '../src/store/sql-store.ts';
 import { SqliteEngine } from '../src/store/sqlite-engine.ts';
 import { createDatabase, NO_POSTGRES } from './postgres-server.ts';
@@ -270,7 +271,7 @@ describe('storybar plans', () => {
 
 describe('storybar db', () => {
   it('brings the schema up to date and finds the sums right, or says where not', async () => {
-    expect(await json('db', 'migrate')).toEqual({ schema: 2 });
+    expect(await json('db', 'migrate')).toEqual({ schema: MIGRATIONS.length });
     const id = await account();
     await render(id, 8);
     expect(await storybar(['db', 'check'])).toMatchObject({ code: 0, stdout: 'All sums are right.\n' });

@@ -13,6 +13,8 @@ import { until } from './running-server.ts';
 
 const run = promisify(execFile);
 
+/** Becomes the server, and ends it when we are gone, however that came about: our end of the pipe closes then. */
+const GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -QUIT $$ 2>/dev/null) & exec "$0" "$@" 3<&- </dev/null';
 const START_TIMEOUT_MS = 60_000;
 /** Debian keeps them out of the way, a folder for each version. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -50,7 +52,11 @@ export async function createPostgres(durable = false): Promise<PostgresServer | 
   const server: PostgresServer = {
     url,
     start: async () => {
-      const started = spawn(path.join(bin, 'postgres'), args, { ...options, stdio: 'ignore' });
+      const started = spawn('sh', ['-c', GUARDED, path.join(bin, 'postgres'), ...args], {
+        ...options,
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      started.once('exit', () => started.stdin.destroy());
       child = started;
       await until(async () => {
         if (started.exitCode !== null) throw new Error(`postgres ended with ${started.exitCode}`);
