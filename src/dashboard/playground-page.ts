@@ -53,6 +53,7 @@ ${RULER}
 <div class="sources">
 <label class="button quiet file"><input type="file" class="visually-hidden" data-file
 accept="image/jpeg,image/png,image/webp,video/mp4,video/quicktime,video/webm">Choose a file</label>
+<button type="button" class="starter" data-pause hidden>Pause</button>
 ${STARTERS.map(
   ({ file, label, alt }) =>
     html`<button type="button" class="starter" data-starter="${site.assets.url(file)}" data-name="${file}" data-alt="${alt}">${label}</button>`,

@@ -9,7 +9,7 @@ import type { RouteGroup } from '../http/route-group.ts';
 import { frontPage } from './front-page.ts';
 import { type Guide, guideContents, guidePage } from './guides.ts';
 import { llmsText } from './llms.ts';
-import { type Page, sendPage, type Site } from './page.ts';
+import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
 import { playgroundPage } from './playground-page.ts';
 import { referencePage } from './reference-page.ts';
@@ -46,12 +46,12 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
     },
     register: (app) => {
       for (const [path, page] of Object.entries(pages)) {
-        app.get(path, (request, reply) => sendPage(reply, site, page(baseUrlOf(request))));
+        app.get(path, (request, reply) => sendPublicPage(reply, site, page(baseUrlOf(request))));
       }
       app.get<{ Params: { guide: string } }>('/docs/:guide', (request, reply) => {
         const guide = guides.find(({ slug }) => slug === request.params.guide);
         if (guide === undefined) throw new AppError('not_found', 'There is no guide of this name.');
-        return sendPage(reply, site, guidePage(guides, guide, baseUrlOf(request)));
+        return sendPublicPage(reply, site, guidePage(guides, guide, baseUrlOf(request)));
       });
       addTexts(app, dependencies, baseUrlOf);
     },

@@ -1,15 +1,12 @@
 // Every public page as a visitor meets it: readable for everybody in light and dark, quiet in the console, from our origin
 // alone, on a narrow screen, and without JavaScript.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningServer, startServer } from '../running-server.ts';
-import { launchBrowser, visit, whySkipped } from './browser.ts';
+import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const GUIDES = [
   'quickstart',
   'positions',
@@ -23,16 +20,7 @@ const GUIDES = [
 ];
 const PATHS = ['/', '/playground', '/docs', ...GUIDES.map((guide) => `/docs/${guide}`)];
 
-/** What an automated check finds wrong, as one line each. */
-async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return await page.evaluate<string[]>(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-  );
-}
-
-describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
+describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout: 120_000 }, () => {
   let server: RunningServer;
   let browser: Browser;
 
@@ -82,9 +70,9 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
       await frame.scrollIntoViewIfNeeded();
     }
     const empty = `[...document.querySelectorAll('.frame img')].filter((img) => img.naturalWidth === 0).length`;
-    await expect.poll(() => page.evaluate(empty)).toBe(0);
+    await expect.poll(() => page.evaluate(empty), { timeout: 30_000 }).toBe(0);
     await page.getByLabel('Say something').fill('مرحبا 👋');
-    await expect.poll(() => overlay.getAttribute('src')).toMatch(/^blob:/u);
+    await expect.poll(() => overlay.getAttribute('src'), { timeout: 30_000 }).toMatch(/^blob:/u);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from '../pictures.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
-import { launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
+import { accessibilityFaults, launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
 /** Runs in the page, whose policy lets nobody fetch what a picture shows: so pictures are compared as they are drawn. */
@@ -27,7 +27,10 @@ const COMPARE = `async (stacks) => {
 }`;
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
-describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
+/** A busy machine takes its time; what never comes still fails. */
+const PATIENCE = { timeout: 30_000 } as const;
+
+describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeout: 120_000 }, () => {
   let server: RunningServer;
   let visited: Visit;
   let page: Page;
@@ -35,6 +38,8 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   beforeAll(async () => {
     server = await startServer({ STORYBAR_WORKERS: '2' });
   });
+  // A clip that goes on playing would take the machine's time from the tests after it.
+  afterEach(() => page.context().close());
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();
     await server.stop();
@@ -57,8 +62,8 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   const afterPreview = async (act: () => Promise<unknown>): Promise<void> => {
     const before = await overlay().getAttribute('src');
     await act();
-    await expect.poll(() => overlay().getAttribute('src'), { timeout: 10_000 }).not.toBe(before);
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), { timeout: 10_000 }).toBe('false');
+    await expect.poll(() => overlay().getAttribute('src'), PATIENCE).not.toBe(before);
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), PATIENCE).toBe('false');
   };
   const overlaySize = async (): Promise<unknown> =>
     await page.evaluate(
@@ -110,7 +115,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await expect.poll(() => handle(2).count()).toBe(0);
+    await expect.poll(() => handle(2).count(), PATIENCE).toBe(0);
     await page.getByRole('button', { name: 'Render', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'The file' }).waitFor();
@@ -149,6 +154,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(headers).toMatch(/x-render-duration-ms\d+/u);
     expect(headers).toContain('server-timing');
     expect(await snippet('curl')).toContain("'asset=@my photo.png'");
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(visited.complaints).toEqual([]);
   });
 
@@ -168,11 +174,16 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await open();
     await afterPreview(() => page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4')));
     expect(await overlaySize()).toEqual({ width: 540, height: 960 });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Render', exact: true }).click();
-    await expect.poll(() => page.getByRole('alert').textContent()).toBe('A video needs an API key. Photos do not.');
+    await expect
+      .poll(() => page.getByRole('alert').textContent(), PATIENCE)
+      .toBe('A video needs an API key. Photos do not.');
     await page.getByLabel('API key').fill(server.key);
     await page.getByRole('button', { name: 'Render', exact: true }).click();
-    await page.locator('[data-result-media] video').waitFor({ timeout: 50_000 });
+    await page.locator('[data-result-media] video').waitFor({ timeout: 90_000 });
     expect(await page.locator('[data-headers]').textContent()).toContain('video/mp4');
     // The key is nowhere but in its field.
     expect(
@@ -189,7 +200,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
       await label.click();
       const panel = page.locator(`.panel[data-language="${language}"]`);
       await panel.getByRole('button', { name: 'Copy' }).click();
-      await expect.poll(() => panel.getByRole('button').textContent()).toBe('Copied');
+      await expect.poll(() => panel.getByRole('button').textContent(), PATIENCE).toBe('Copied');
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await snippet(language));
     }
     expect(visited.complaints).toEqual([]);
@@ -202,7 +213,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(await add.isDisabled()).toBe(true);
     for (let bar = 2; bar < 10; bar += 1) await caption(bar).fill(`Bar ${bar}`);
     await afterPreview(() => caption(10).fill('Bar 10'));
-    await expect.poll(() => page.getByRole('slider').count()).toBe(10);
+    await expect.poll(() => page.getByRole('slider').count(), PATIENCE).toBe(10);
     expect(visited.complaints).toEqual([]);
   });
 
@@ -227,7 +238,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     const buffer = Buffer.from('hello');
     await page.locator('[data-file]').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer });
     await expect
-      .poll(() => page.getByRole('status').textContent())
+      .poll(() => page.getByRole('status').textContent(), PATIENCE)
       .toBe('This browser cannot open the file as a picture or video.');
   });
 });

@@ -55,6 +55,9 @@ describe('pages', () => {
     const plain = await fetch(server.url + style, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect(await plain.text()).toBe(await compressed.text());
+    const smallPage = await fetch(`${server.url}/docs`, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect(smallPage.headers.get('content-encoding')).toBe('br');
+    expect(await smallPage.text()).toContain('<h1>API reference</h1>');
   });
 
   it('give an asset of another version too, but not for keeps', async () => {

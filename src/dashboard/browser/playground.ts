@@ -15,6 +15,7 @@ const status = find(root, '[data-status]', HTMLElement);
 const problem = find(root, '[data-problem]', HTMLElement);
 const renderButton = find(root, '[data-render]', HTMLButtonElement);
 const keyField = find(root, '[data-key]', HTMLInputElement);
+const pauseButton = find(root, '[data-pause]', HTMLButtonElement);
 const result = new ResultView(find(root, '[data-result]', HTMLElement));
 let media: Media | undefined;
 
@@ -100,12 +101,31 @@ async function open(file: File, alt = `Your file ${file.name}`): Promise<void> {
     media = opened;
     preview.cancel();
     stage.showMedia(opened);
+    offerPause(opened);
     say('');
     showCall();
     askPreview();
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** What moves by itself must be stoppable. */
+function offerPause({ element }: Media): void {
+  pauseButton.hidden = element instanceof HTMLImageElement;
+  const label = (): void => {
+    pauseButton.textContent = element instanceof HTMLVideoElement && element.paused ? 'Play' : 'Pause';
+  };
+  element.addEventListener('play', label);
+  element.addEventListener('pause', label);
+  label();
+}
+
+async function playOrPause(): Promise<void> {
+  const element = media?.element;
+  if (!(element instanceof HTMLVideoElement)) return;
+  if (element.paused) await element.play();
+  else element.pause();
 }
 
 async function openStarter({ dataset }: HTMLElement): Promise<void> {
@@ -150,6 +170,7 @@ function listenToFiles(): void {
 }
 
 listenToFiles();
+pauseButton.addEventListener('click', () => void playOrPause());
 find(root, '[data-form]', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void render();

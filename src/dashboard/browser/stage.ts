@@ -59,6 +59,11 @@ export class Stage {
     this.#overlay.src = URL.createObjectURL(png);
     await this.#overlay.decode();
     if (last !== '') URL.revokeObjectURL(last);
+    // Taken hold of meanwhile: what is in the hand is not pulled away, and letting go asks again.
+    if (this.isMoving) {
+      bitmap.close();
+      return;
+    }
     this.#shown?.bitmap.close();
     this.#shown = { bitmap, rows, height };
     this.#tops = rows.map(({ top }) => top);
