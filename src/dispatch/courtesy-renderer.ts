@@ -3,22 +3,25 @@
 
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
+import { FairQueue, type Turn } from './fair-queue.ts';
 import type { Renderer, RenderJob, StoredAsset } from './renderer.ts';
-import { Slots } from './slots.ts';
 
 export interface CourtesyLimits {
   readonly atOnce: number;
   readonly maxWaiting: number;
 }
 
+/** Nobody knows one visitor from another, so they wait in one line. */
+const VISITOR: Turn = { account: 'visitors', cost: 1, budgetMs: Number.POSITIVE_INFINITY };
+
 export class CourtesyRenderer implements Pick<Renderer, 'probe' | 'render'> {
   readonly #renderer: Renderer;
-  readonly #slots: Slots<number>;
+  readonly #queue: FairQueue<number>;
 
   constructor(renderer: Renderer, { atOnce, maxWaiting }: CourtesyLimits) {
     this.#renderer = renderer;
-    this.#slots = new Slots(maxWaiting);
-    for (let slot = 0; slot < atOnce; slot += 1) this.#slots.put(slot);
+    this.#queue = new FairQueue(atOnce, maxWaiting);
+    for (let slot = 0; slot < atOnce; slot += 1) this.#queue.put(slot);
   }
 
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe> {
@@ -30,11 +33,11 @@ export class CourtesyRenderer implements Pick<Renderer, 'probe' | 'render'> {
   }
 
   async #inTurn<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const slot = await this.#slots.take(signal);
+    const slot = await this.#queue.take(signal, VISITOR);
     try {
       return await work();
     } finally {
-      this.#slots.put(slot);
+      this.#queue.put(slot);
     }
   }
 }
