@@ -1,10 +1,9 @@
 // A real browser for tests: the one that comes with npm, or the machine's own. Where neither starts, tests skip and say so.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from 'playwright-core';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SYSTEM_CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Containers often run as root, which Chromium's own sandbox refuses. What it opens here is ours alone. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
@@ -66,7 +65,7 @@ export async function visit(browser: Browser, origin: string, options: BrowserCo
 
 /** What an automated check finds wrong, as one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   return await page.evaluate<string[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
