@@ -104,9 +104,19 @@ export async function health(server: Pick<RunningServer, 'url'>) {
     renderer: {
       images: CrewHealth;
       videos: CrewHealth;
+      remote?: {
+        isConnected: boolean;
+        workers: { images: number; videos: number };
+        queue: { images: TicketCount; videos: TicketCount };
+      };
       codecs?: { ffmpeg: string; available: Record<string, boolean> };
     };
   };
+}
+
+interface TicketCount {
+  readonly waiting: number;
+  readonly taken: number;
 }
 
 interface CrewHealth {

@@ -70,6 +70,21 @@ describe('settings', () => {
     );
   });
 
+  it.each(['nats://a:4222', 'tls://user:secret@b', 'nats://a,nats://b:4223'])('take STORYBAR_NATS_URL=%s', (url) => {
+    expect(readSettings({ STORYBAR_NATS_URL: url }).natsUrl).toBe(url);
+  });
+
+  it.each(['http://a', 'a:4222', 'nats://', 'nats://user:secret@a,b'])(
+    'refuse STORYBAR_NATS_URL=%s without repeating what may be a password',
+    (url) => {
+      expect(() => readSettings({ STORYBAR_NATS_URL: url })).toThrow(
+        expect.objectContaining({
+          faults: ['STORYBAR_NATS_URL must be nats:// or tls:// URLs separated by commas'],
+        }),
+      );
+    },
+  );
+
   it('are frozen and all described', () => {
     expect(Object.isFrozen(readSettings({}))).toBe(true);
     expect(describeSettings()).toHaveLength(Object.keys(readSettings({})).length);

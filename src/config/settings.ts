@@ -107,14 +107,14 @@ const SETTINGS = {
   workers: setting(
     'STORYBAR_WORKERS',
     String(availableParallelism()),
-    'Render worker processes for images and overlays, each rendering one at a time. Default: one per core.',
-    wholeNumber(1, 256),
+    'Render worker processes for images and overlays, each rendering one at a time. Default: one per core. With a queue, 0 leaves all renders to workers elsewhere.',
+    wholeNumber(0, 256),
   ),
   videoWorkers: setting(
     'STORYBAR_VIDEO_WORKERS',
     String(Math.max(1, Math.floor(availableParallelism() / 4))),
-    'Render worker processes for videos. Each uses several cores. Default: one per four cores, at least one.',
-    wholeNumber(1, 256),
+    'Render worker processes for videos. Each uses several cores. Default: one per four cores, at least one. 0 as above.',
+    wholeNumber(0, 256),
   ),
   workerTasks: setting(
     'STORYBAR_WORKER_TASKS',
@@ -178,7 +178,37 @@ const SETTINGS = {
     'STORYBAR_PUBLIC_URL',
     '',
     'Where callers reach the service, for links in errors, e.g. `https://captions.example.com`. Default: the host they asked.',
-    (text) => (text === '' || URL.canParse(text) ? { value: text.replace(/\/+$/u, '') } : { fault: 'must be a URL' }),
+    urlOrEmpty,
+  ),
+  natsUrl: setting(
+    'STORYBAR_NATS_URL',
+    '',
+    'NATS with JetStream, to render on other machines: `nats://host:4222`, `tls://user:password@host`, several separated by commas. Default: render here.',
+    natsUrls,
+  ),
+  natsCredentials: setting(
+    'STORYBAR_NATS_CREDS',
+    '',
+    'A NATS credentials file, instead of a password in the URL.',
+    anyText,
+  ),
+  internalHost: setting(
+    'STORYBAR_INTERNAL_HOST',
+    '127.0.0.1',
+    'Address on which a server with a queue listens for its workers. Keep it inside your network.',
+    nonEmpty,
+  ),
+  internalPort: setting(
+    'STORYBAR_INTERNAL_PORT',
+    '8081',
+    'Port for the same; 0 takes a free one.',
+    wholeNumber(0, 65_535),
+  ),
+  internalUrl: setting(
+    'STORYBAR_INTERNAL_URL',
+    '',
+    'Where workers reach that listener, `http://` or `https://` (through a proxy of yours). Default: the address above, or the host name when it listens on all.',
+    urlOrEmpty,
   ),
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, oneOf(LOG_LEVELS)),
 } as const;
@@ -299,6 +329,20 @@ function oneOf<Name extends string>(names: readonly Name[]): Setting<Name>['pars
     const value = names.find((name) => name === text);
     return value === undefined ? { fault: `must be one of ${names.join(', ')}` } : { value };
   };
+}
+
+function urlOrEmpty(text: string): { value: string } | { fault: string } {
+  return text === '' || URL.canParse(text) ? { value: text.replace(/\/+$/u, '') } : { fault: 'must be a URL' };
+}
+
+function natsUrls(text: string): { value: string } | { fault: string } {
+  const isGood =
+    text === '' || text.split(',').every((url) => /^(?:nats|tls):\/\/[^/]+$/u.test(url) && URL.canParse(url));
+  return isGood ? { value: text } : { fault: 'must be nats:// or tls:// URLs separated by commas' };
+}
+
+function anyText(text: string): { value: string } {
+  return { value: text };
 }
 
 function nonEmpty(text: string): { value: string } | { fault: string } {

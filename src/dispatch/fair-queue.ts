@@ -33,11 +33,12 @@ export class FairQueue<Item> {
   /** Where each account's last render ends on the clock of work. */
   readonly #endOf = new Map<string, number>();
   readonly #maxWaiting: number;
-  readonly #slots: number;
+  readonly #slots: () => number;
   #clock = 0;
 
-  constructor(slots: number, maxWaiting: number) {
-    this.#slots = Math.max(1, slots);
+  /** `slots` is a function where their number changes. */
+  constructor(slots: number | (() => number), maxWaiting: number) {
+    this.#slots = () => Math.max(1, typeof slots === 'number' ? slots : slots());
     this.#maxWaiting = maxWaiting;
   }
 
@@ -137,7 +138,7 @@ export class FairQueue<Item> {
     const start = Math.max(this.#clock, this.#endOf.get(turn.account) ?? 0);
     let ahead = 0;
     for (const waiter of this.#waiters) if (waiter.start <= start) ahead += waiter.turn.cost;
-    if (ahead / this.#slots + turn.cost > turn.budgetMs) throw this.#overloaded();
+    if (ahead / this.#slots() + turn.cost > turn.budgetMs) throw this.#overloaded();
     if (this.#waiters.size < this.#maxWaiting) return;
     const last = this.#fullest(turn.account);
     if (last === undefined) throw this.#overloaded();
@@ -167,7 +168,7 @@ export class FairQueue<Item> {
   }
 
   #overloaded(): AppError {
-    const seconds = Math.ceil(this.backlogMs / this.#slots / 1_000);
+    const seconds = Math.ceil(this.backlogMs / this.#slots() / 1_000);
     return new AppError('overloaded', 'The service has more to render than it can. Try again shortly.', {
       retryAfterSeconds: Math.min(MOST_SECONDS_TO_WAIT, Math.max(1, seconds)),
     });

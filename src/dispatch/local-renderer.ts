@@ -8,7 +8,7 @@ import type { Crew } from './crew.ts';
 import type { Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
 
 /** A video's probe reads all its packets; an image's only the header. */
-const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
+export const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
 const PROBE_COST_MS = { image: 2, video: 100 } as const;
 
 /** Whoever does not say waits with all the others who do not, as long as it takes. */

@@ -1,4 +1,4 @@
-// Where a render runs. Whoever asks knows only this interface: behind it are worker processes on this machine.
+// Where a render runs. Whoever asks knows only this interface: behind it are worker processes, on this machine or elsewhere.
 
 import type { AssetFormat, AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
@@ -40,6 +40,21 @@ export interface RendererStatus {
   readonly videos: CrewStatus;
   /** What the video workers can decode and encode; unknown until the first is ready. */
   readonly codecs: CodecInfo | undefined;
+  /** Present when renders go to workers elsewhere. */
+  readonly remote?: RemoteStatus;
+}
+
+/** For people and autoscalers: is the queue there, who serves it, and how much lies in it. */
+interface RemoteStatus {
+  readonly isConnected: boolean;
+  /** Worker machines heard of lately. */
+  readonly workers: { readonly images: number; readonly videos: number };
+  readonly queue: { readonly images: TicketCount; readonly videos: TicketCount };
+}
+
+interface TicketCount {
+  readonly waiting: number;
+  readonly taken: number;
 }
 
 export interface Renderer {

@@ -8,6 +8,7 @@ import { VERSION } from './version.ts';
 const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos.
 
   storybar serve                                   start the HTTP service
+  storybar worker                                  render for servers on other machines
   storybar render <asset> --text <caption>         caption a picture or a video, without a server
   storybar render --width <px> --height <px> ...   a transparent PNG with the bars alone
 
@@ -29,6 +30,7 @@ const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos
 /** Loaded when called: \`keys list\` should not wait for an image decoder. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
+  worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
   doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),

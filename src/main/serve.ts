@@ -15,11 +15,12 @@ import { Metrics } from '../telemetry/metrics.ts';
 import { assertPlans, healthOf, whyNotReady } from './condition.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
-import { startLocalWorkers } from './local-workers.ts';
+import { messageOf } from './message-of.ts';
 import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
+import { startRenderer } from './start-renderer.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -41,7 +42,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   await assertPlans(store, plans);
   const money = await startMoney(settings, store, plans, logger);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
-  const workers = await startLocalWorkers(settings, logger, metrics).catch(async (error: unknown) => {
+  const workers = await startRenderer(settings, logger, metrics).catch(async (error: unknown) => {
     await workArea.close();
     await store.close();
     throw error;
@@ -96,10 +97,6 @@ async function listen(app: FastifyInstance, { port, host }: Settings, onFailure:
     await onFailure();
     throw new SettingsError([`PORT ${port} on HOST ${host} cannot be opened: ${messageOf(error)}`]);
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */

@@ -9,6 +9,12 @@ export interface HealthReport {
   readonly renderer: {
     readonly images: CrewReport;
     readonly videos: CrewReport;
+    /** Of a server that renders on other machines. */
+    readonly remote?: {
+      readonly isConnected: boolean;
+      readonly workers: { readonly images: number; readonly videos: number };
+      readonly queue: { readonly images: TicketReport; readonly videos: TicketReport };
+    };
     readonly codecs?: { readonly ffmpeg: string; readonly available: Readonly<Record<string, boolean>> } | undefined;
   };
 }
@@ -19,4 +25,9 @@ interface CrewReport {
   readonly busy: number;
   readonly waiting: number;
   readonly restarts: number;
+}
+
+interface TicketReport {
+  readonly waiting: number;
+  readonly taken: number;
 }

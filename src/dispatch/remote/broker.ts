@@ -1,0 +1,245 @@
+// The connection to NATS: one queue of tickets in memory, bounded, one consumer for images and one for videos. The broker
+// may be away at start or at any time; it is looked for until it is back, and what it forgot is made again.
+
+import { readFileSync } from 'node:fs';
+import {
+  AckPolicy,
+  type Consumer,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  type PubAck,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nanos,
+} from '@nats-io/transport-node';
+import { AppError } from '../../errors.ts';
+import type { AssetKind } from '../../media/sniff.ts';
+import { QueueUnavailable } from './queue-unavailable.ts';
+import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
+
+export interface BrokerOptions {
+  /** One or more, separated by commas: `nats://host:4222`, `tls://user:password@host`. */
+  readonly url: string;
+  /** A credentials file, or empty. */
+  readonly credentialsFile: string;
+  /** Names the connection, and the inboxes apart: a worker need not be able to read what fronts are told. */
+  readonly role: 'front' | 'worker';
+  readonly onConnected: () => void;
+  readonly onDisconnected: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A worker that says nothing for this long has lost its ticket. */
+const ACK_WAIT_MS = 4_000;
+/** So a ticket survives three beats that came late. */
+export const HEARTBEAT_MS = 1_000;
+export const MAX_DELIVER = 3;
+/** Tickets of all fronts, taken ones included. Small as they are, that is a few megabytes. */
+const MAX_TICKETS = 20_000;
+/** No ticket is worth anything after that; its front gave up long before. */
+const MAX_AGE_MS = 3_600_000;
+const REQUEST_TIMEOUT_MS = 2_000;
+const RECONNECT_PAUSE_MS = 250;
+/** A connection that fails to answer this often, this far apart, is given up: a broken network says nothing. */
+const PING_INTERVAL_MS = 2_000;
+const MAX_PINGS_OUT = 2;
+
+const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
+
+interface Link {
+  readonly connection: NatsConnection;
+  readonly client: JetStreamClient;
+  readonly streams: JetStreamManager;
+}
+
+export interface QueueDepth {
+  /** Tickets that nobody has taken. */
+  readonly waiting: number;
+  /** Tickets that a worker holds. */
+  readonly taken: number;
+}
+
+export class Broker {
+  readonly #options: BrokerOptions;
+  readonly #started: Promise<void>;
+  #link: Link | undefined;
+  #isConnected = false;
+  #closing = false;
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+    this.#started = this.#start();
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Resolves with the function that takes the ticket off the queue again. */
+  async publish(kind: AssetKind, ticket: Ticket): Promise<() => void> {
+    const { client, streams } = this.#reach();
+    const put = async (): Promise<PubAck> =>
+      await client.publish(ticketSubject(kind), JSON.stringify(ticket), { timeout: REQUEST_TIMEOUT_MS });
+    const { seq } = await put().catch(async (error: unknown) => {
+      if (error instanceof JetStreamApiError) {
+        const message = 'Every render slot is taken and the queue is full. Try again shortly.';
+        throw new AppError('overloaded', message, { retryAfterSeconds: 2, cause: error });
+      }
+      // Nobody answers for the queue: perhaps the broker came back a moment ago, without it.
+      return await this.prepare()
+        .then(put)
+        .catch((again: unknown) => {
+          throw unreachable(again);
+        });
+    });
+    return () => {
+      // Somebody took it in this very moment, or the broker is away and has forgotten it: both are fine.
+      streams.streams.deleteMessage(STREAM, seq, false).catch(() => undefined);
+    };
+  }
+
+  /** Makes what is missing; harmless when nothing is. */
+  async prepare(): Promise<void> {
+    const { streams } = this.#reach();
+    await streams.streams
+      .add({
+        name: STREAM,
+        subjects: KINDS.map(ticketSubject),
+        retention: RetentionPolicy.Workqueue,
+        storage: StorageType.Memory,
+        discard: DiscardPolicy.New,
+        max_msgs: MAX_TICKETS,
+        max_msg_size: 2_048,
+        max_age: nanos(MAX_AGE_MS),
+      })
+      .catch(ignoreExisting);
+    await Promise.all(
+      KINDS.map((kind) =>
+        streams.consumers.add(STREAM, {
+          durable_name: CONSUMERS[kind],
+          filter_subject: ticketSubject(kind),
+          ack_policy: AckPolicy.Explicit,
+          ack_wait: nanos(ACK_WAIT_MS),
+          max_deliver: MAX_DELIVER,
+          max_ack_pending: MAX_TICKETS,
+          max_waiting: MAX_TICKETS,
+        }),
+      ),
+    );
+  }
+
+  async consumer(kind: AssetKind): Promise<Consumer> {
+    return await this.#reach().client.consumers.get(STREAM, CONSUMERS[kind]);
+  }
+
+  async depth(kind: AssetKind): Promise<QueueDepth> {
+    const { num_pending: waiting, num_ack_pending: taken } = await this.#reach().streams.consumers.info(
+      STREAM,
+      CONSUMERS[kind],
+    );
+    return { waiting, taken };
+  }
+
+  /** Plain messages, for whoever listens at that moment. */
+  say(subject: string, message: object): void {
+    if (this.#isConnected) this.#link?.connection.publish(subject, JSON.stringify(message));
+  }
+
+  /** Survives reconnections. */
+  async listen(subject: string, onMessage: (bytes: Uint8Array) => void): Promise<void> {
+    await this.#started;
+    this.#link?.connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error) this.#options.onError(error);
+        else onMessage(message.data);
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#isConnected = false;
+    await this.#link?.connection.close();
+  }
+
+  #reach(): Link {
+    if (this.#link === undefined || !this.#isConnected) throw unreachable(undefined);
+    return this.#link;
+  }
+
+  async #start(): Promise<void> {
+    for (;;) {
+      if (this.#closing) return;
+      try {
+        const connection = await connect(connectionOptions(this.#options));
+        if (this.#closing) return await connection.close();
+        // The check would ask for rights that an account for workers need not have.
+        const streams = await jetstreamManager(connection, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
+        this.#link = { connection, client: jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }), streams };
+        this.#watch(connection).catch(this.#options.onError);
+        return await this.#onConnected();
+      } catch (error) {
+        this.#options.onError(error);
+        await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS * 4));
+      }
+    }
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') {
+        this.#isConnected = false;
+        if (!this.#closing) this.#options.onDisconnected();
+      } else if (type === 'reconnect') {
+        await this.#onConnected();
+      }
+    }
+  }
+
+  async #onConnected(): Promise<void> {
+    this.#isConnected = true;
+    // Whoever may not make streams relies on somebody who may.
+    await this.prepare().catch(this.#options.onError);
+    this.#options.onConnected();
+  }
+}
+
+/** Credentials in the address, as everybody writes them; the library wants them apart. */
+function connectionOptions({ url, credentialsFile, role }: BrokerOptions): NodeConnectionOptions {
+  const urls = url.split(',').map((part) => new URL(part.includes('://') ? part.trim() : `nats://${part.trim()}`));
+  const { username = '', password = '' } = urls[0] ?? {};
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return {
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || '4222'}`),
+    name: `storybar ${role}`,
+    inboxPrefix: `_INBOX.${role}`,
+    waitOnFirstConnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_PAUSE_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: MAX_PINGS_OUT,
+    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...(credentialsFile !== '' && { authenticator: credsAuthenticator(() => readFileSync(credentialsFile)) }),
+  };
+}
+
+/** An operator may have made the stream himself, with replicas for instance: his is the better one. */
+function ignoreExisting(error: unknown): void {
+  const STREAM_NAME_IN_USE = 10_058;
+  if (!(error instanceof JetStreamApiError && error.code === STREAM_NAME_IN_USE)) throw error;
+}
+
+function unreachable(cause: unknown): QueueUnavailable {
+  return new QueueUnavailable('Render workers cannot be reached. Try again shortly.', cause);
+}

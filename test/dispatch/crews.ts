@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Cell } from '../../src/dispatch/cell.ts';
+import { Crew } from '../../src/dispatch/crew.ts';
+import { LocalRenderer } from '../../src/dispatch/local-renderer.ts';
+
+const WORKER_FILE = path.resolve(import.meta.dirname, '../../dist/main/worker.js');
+
+export interface Crews {
+  readonly renderer: LocalRenderer;
+  stop(): Promise<void>;
+}
+
+/** Worker processes of the built program, one for images and one for videos, with nothing around them. */
+export function startCrews(): Crews {
+  const directory = mkdtempSync(path.join(tmpdir(), 'storybar-crews-'));
+  let cells = 0;
+  const crew = (kind: 'image' | 'video'): Crew =>
+    new Crew({
+      place: async () => {
+        cells += 1;
+        const cell = path.join(directory, String(cells));
+        mkdirSync(cell);
+        return {
+          start: { file: process.execPath, args: [WORKER_FILE, kind], env: {} },
+          cell: new Cell(cell, cell),
+          memoryBytes: 4 * 1024 ** 3,
+        };
+      },
+      workers: 1,
+      maxWaiting: 8,
+      tasksPerWorker: 2_000,
+      onWaited: () => undefined,
+      onWorkerLost: () => undefined,
+      onPlaceFault: (error) => {
+        throw error;
+      },
+    });
+  const renderer = new LocalRenderer({ image: crew('image'), video: crew('video') });
+  return {
+    renderer,
+    stop: async () => {
+      await renderer.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,156 @@
+// What every renderer promises, wherever it renders. Run on worker processes of this machine and on workers behind a queue.
+
+import { setMaxListeners } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
+import type { AssetFormat } from '../../src/media/sniff.ts';
+import { type AssetLimits, composeRecipe, type Ground } from '../../src/render/compose.ts';
+import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { decode, noisyJpeg, plainPng } from '../pictures.ts';
+import { until } from '../running-server.ts';
+import { plainClip } from '../video/plain-clip.ts';
+
+const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
+const OVERLAYS = [{ text: 'Hello', position: 50 }];
+const never = new AbortController().signal;
+
+export interface RendererUnderTest {
+  readonly renderer: Renderer;
+  stop(): Promise<void>;
+}
+
+export function rendererContract(start: () => Promise<RendererUnderTest>): void {
+  let subject: RendererUnderTest;
+  let directory: string;
+  let slow: Buffer;
+  let files = 0;
+  beforeAll(async () => {
+    slow = await noisyJpeg(2400, 1600);
+    directory = mkdtempSync(path.join(tmpdir(), 'storybar-contract-'));
+    subject = await start();
+    await until(() => subject.renderer.status().images.ready > 0 && subject.renderer.status().videos.ready > 0);
+  });
+  afterAll(async () => {
+    await subject.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const newPath = (): string => {
+    files += 1;
+    return path.join(directory, `file-${files}`);
+  };
+  const store = (bytes: Buffer, format: AssetFormat): StoredAsset => {
+    const asset = { path: newPath(), format };
+    writeFileSync(asset.path, bytes);
+    return asset;
+  };
+  const render = async (ground: Ground, asset: StoredAsset | undefined, signal = never) => {
+    const output = newPath();
+    const facts = await subject.renderer.render(
+      { recipe: composeRecipe(ground, OVERLAYS, LIMITS), asset, output },
+      signal,
+    );
+    return { facts, bytes: readFileSync(output) };
+  };
+
+  it('draws bars alone', async () => {
+    const { facts, bytes } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
+    expect(facts).toMatchObject({ width: 64, height: 48, missingGlyphs: 0 });
+    expect(await decode(bytes)).toMatchObject({ width: 64, height: 48, channels: 4 });
+  });
+
+  it('probes a picture and renders on it', async () => {
+    const asset = store(await plainPng(120, 80, '#336699'), 'png');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    expect(probe).toMatchObject({ kind: 'image', width: 120, height: 80 });
+    const { facts, bytes } = await render(probe, asset);
+    expect(facts.timings).toHaveProperty('encode');
+    const { data } = await decode(bytes);
+    expect([...data.subarray(0, 3)]).toEqual([0x33, 0x66, 0x99]);
+  });
+
+  it('renders long after the probe, and again', async () => {
+    const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const [first, second] = await Promise.all([render(probe, asset), render(probe, asset)]);
+    expect(first.bytes.equals(second.bytes)).toBe(true);
+  });
+
+  it('probes the same asset many times over and holds nobody up', async () => {
+    const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
+    const once = async (): Promise<Buffer> => {
+      const probe = await subject.renderer.probe(asset, LIMITS, never);
+      return (await render(probe, asset)).bytes;
+    };
+    for (let round = 0; round < 3; round += 1) {
+      const [first, ...others] = await Promise.all([once(), once(), once()]);
+      expect(others.every((other) => first?.equals(other))).toBe(true);
+    }
+  });
+
+  it('probes a video and renders on it', async () => {
+    const asset: StoredAsset = { path: plainClip(newPath(), { frames: 10 }), format: 'mp4' };
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    expect(probe).toMatchObject({ kind: 'video', width: 96, height: 64 });
+    const { facts, bytes } = await render(probe, asset);
+    expect(facts).toMatchObject({ width: 96, height: 64 });
+    expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
+  });
+
+  it('says what is wrong with an asset', async () => {
+    const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
+    await expect(subject.renderer.probe(broken, LIMITS, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
+    const large: StoredAsset = { path: plainClip(newPath(), { frames: 2 }), format: 'mp4' };
+    await expect(subject.renderer.probe(large, { ...LIMITS, videoSide: 32 }, never)).rejects.toMatchObject({
+      code: 'asset_dimensions_too_large',
+      limit: { limit: 32, actual: 96 },
+    });
+  });
+
+  it('writes nothing when a render fails', async () => {
+    const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const output = newPath();
+    writeFileSync(asset.path, Buffer.from('89504e470d0a1a0a0000', 'hex'));
+    // A renderer elsewhere may still have the asset as it was.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const job = { recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output };
+    await expect(subject.renderer.render(job, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('stops when it is told to, with the reason it was given, and serves the next', async () => {
+    const asset = store(slow, 'jpeg');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const leaver = new AbortController();
+    const left = render(probe, asset, leaver.signal);
+    setTimeout(() => leaver.abort(new Error('gone')), 50);
+    await expect(left).rejects.toThrow('gone');
+    const { facts } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
+    expect(facts.width).toBe(64);
+    await expect(render(probe, asset, AbortSignal.abort(new Error('never began')))).rejects.toThrow('never began');
+  });
+
+  it('has more to do than it has workers, and does it all', async () => {
+    const results = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((side) => render({ kind: 'canvas', width: side * 16, height: 16 }, undefined)),
+    );
+    expect(results.map(({ facts }) => facts.width)).toEqual([16, 32, 48, 64, 80, 96]);
+  });
+
+  it('turns away what comes when the queue is full', async () => {
+    const asset = store(slow, 'jpeg');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const leaver = new AbortController();
+    setMaxListeners(16, leaver.signal);
+    const many = Array.from({ length: 16 }, () => render(probe, asset, leaver.signal));
+    const codes = Promise.all(many.map((one) => one.catch((error: { code?: string }) => error.code ?? 'left')));
+    setTimeout(() => leaver.abort(new Error('enough')), 300);
+    expect(await codes).toContain('overloaded');
+  });
+}

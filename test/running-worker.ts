@@ -1,0 +1,78 @@
+// `storybar worker` as a child process, with a health listener on a free port.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { until } from './running-server.ts';
+
+const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
+
+interface WorkerHealth {
+  readonly status: string;
+  readonly isConnected: boolean;
+  readonly busy: { readonly image: number; readonly video: number };
+  readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
+  readonly renderer: { readonly images: { readonly ready: number; readonly busy: number } };
+}
+
+export interface RunningWorker {
+  readonly pid: number;
+  health(): Promise<WorkerHealth>;
+  /** Directories of renders that exist right now. */
+  workDirectories(): string[];
+  /** Its own worker processes. */
+  childPids(): number[];
+  signal(name: NodeJS.Signals): void;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  stderr(): string;
+  stop(): Promise<void>;
+}
+
+export async function startWorker(
+  natsUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RunningWorker> {
+  const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-worker-'));
+  const child = spawn(process.execPath, [PROGRAM, 'worker'], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
+      STORYBAR_NATS_URL: natsUrl,
+      STORYBAR_DATA_DIR: dataDirectory,
+      STORYBAR_WORKERS: '1',
+      STORYBAR_VIDEO_WORKERS: '0',
+      PORT: '0',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  const url = await until(() => {
+    if (child.exitCode !== null) throw new Error(`worker ended: ${printed.stderr}`);
+    return /health on (\S+)/u.exec(printed.stdout)?.[1];
+  });
+  const pid = child.pid ?? 0;
+  return {
+    pid,
+    exited,
+    stderr: () => printed.stderr,
+    health: async () => (await (await fetch(url)).json()) as WorkerHealth,
+    workDirectories: () => readdirSync(path.join(dataDirectory, 'work', String(pid))),
+    childPids: () =>
+      readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number),
+    signal: (name) => {
+      child.kill(name);
+    },
+    stop: async () => {
+      child.kill('SIGKILL');
+      await exited;
+      rmSync(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
