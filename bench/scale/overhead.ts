@@ -1,0 +1,113 @@
+// The same render in a worker process here and in one behind the queue, in turns; and what moving its bytes alone takes.
+
+import { randomUUID } from 'node:crypto';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { receiveHashed, sendHashed } from '../../src/dispatch/remote/hashed-transfer.ts';
+import { HASH_TRAILER } from '../../src/dispatch/remote/wire.ts';
+import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
+import { startCrews } from '../../test/dispatch/crews.ts';
+import { until } from '../../test/running-server.ts';
+import { startWorker } from '../../test/running-worker.ts';
+import { interleave, median, medianDifference, seriesNamed } from '../image/rounds.ts';
+import { fixed, formatTable } from '../image/table.ts';
+import type { Fleet } from './fleet.ts';
+import { renderOnce } from './load.ts';
+
+const ROUNDS = 25;
+
+export interface OverheadResult {
+  /** Bars alone: nothing to fetch, a small file back. */
+  readonly barsMs: number;
+  /** A photo, less what its bytes take to travel. */
+  readonly photoMs: number;
+}
+
+export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: StoredAsset): Promise<OverheadResult> {
+  const crews = startCrews();
+  const local = crews.renderer;
+  const worker = await startWorker(natsUrl);
+  try {
+    await fleet.sees(1);
+    await until(() => local.status().images.ready > 0);
+    const bars = await compare(local, fleet.front, undefined, fleet.directory);
+    const whole = await compare(local, fleet.front, photo, fleet.directory);
+    const outputBytes = await outputSize(local, photo, fleet.directory);
+    const assetBytes = (await stat(photo.path)).size;
+    const transferMs =
+      (await transferTime(assetBytes, fleet.directory)) + (await transferTime(outputBytes, fleet.directory));
+    console.log(
+      `${formatTable([
+        ['here and elsewhere, median ms', 'here', 'elsewhere', 'more', 'of it bytes'],
+        ['bars alone, 1080x1920', fixed(bars.local, 1), fixed(bars.remote, 1), fixed(bars.more, 1), '-'],
+        [
+          `photo 1080x1920, ${megabytes(assetBytes)} in, ${megabytes(outputBytes)} out`,
+          fixed(whole.local, 1),
+          fixed(whole.remote, 1),
+          fixed(whole.more, 1),
+          fixed(transferMs, 1),
+        ],
+      ])}\n`,
+    );
+    return { barsMs: bars.more, photoMs: whole.more - transferMs };
+  } finally {
+    await worker.stop();
+    await crews.stop();
+  }
+}
+
+async function compare(local: Renderer, remote: Renderer, asset: StoredAsset | undefined, directory: string) {
+  const runner = (name: string, renderer: Renderer) => ({
+    name,
+    run: () => renderOnce(renderer, { asset, directory }),
+  });
+  const all = await interleave([runner('here', local), runner('elsewhere', remote)], ROUNDS);
+  const [here, elsewhere] = [seriesNamed(all, 'here'), seriesNamed(all, 'elsewhere')];
+  return { local: median(here.times), remote: median(elsewhere.times), more: medianDifference(elsewhere, here) };
+}
+
+async function outputSize(renderer: Renderer, asset: StoredAsset, directory: string): Promise<number> {
+  const { composeRecipe } = await import('../../src/render/compose.ts');
+  const { LIMITS, OVERLAYS } = await import('./work.ts');
+  const never = new AbortController().signal;
+  const output = path.join(directory, randomUUID());
+  const probe = await renderer.probe(asset, LIMITS, never);
+  await renderer.render({ recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output }, never);
+  const { size } = await stat(output);
+  await rm(output);
+  return size;
+}
+
+/** From a file through a connection into a file, hashed on both sides: what any design must pay that checks its bytes. */
+async function transferTime(bytes: number, directory: string): Promise<number> {
+  const from = path.join(directory, randomUUID());
+  await writeFile(from, Buffer.alloc(bytes, randomUUID()));
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { trailer: HASH_TRAILER });
+    sendHashed(from, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const times: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const to = path.join(directory, randomUUID());
+    const started = performance.now();
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request({ port }, resolve).on('error', reject).end();
+    });
+    await receiveHashed(response, to, bytes);
+    times.push(performance.now() - started);
+    await rm(to);
+  }
+  await rm(from);
+  await new Promise((resolve) => server.close(resolve));
+  return median(times);
+}
+
+function megabytes(bytes: number): string {
+  return `${fixed(bytes / 1e6, 2)} MB`;
+}

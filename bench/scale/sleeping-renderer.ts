@@ -1,0 +1,22 @@
+// Costs time and no processor: shows what the engine itself can do on a machine with fewer cores than workers.
+
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CrewStatus, Renderer } from '../../src/dispatch/renderer.ts';
+import type { AssetProbe } from '../../src/render/compose.ts';
+
+export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
+  const output = Buffer.alloc(outputBytes, 'storybar');
+  const crew: CrewStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
+  return {
+    assertRoom: () => undefined,
+    probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
+    render: async (job, signal) => {
+      await sleep(renderMs, undefined, { signal });
+      await writeFile(job.output, output);
+      return { width: 1080, height: 1920, bars: [], missingGlyphs: 0, timings: { sleep: renderMs } };
+    },
+    status: () => ({ images: crew, videos: crew, codecs: undefined }),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,21 @@
+// A worker process whose renders only sleep: `sleeping-worker.ts <nats url> <directory> <render ms> <output bytes>`.
+
+import { WorkerNode } from '../../src/dispatch/remote/worker-node.ts';
+import { WorkArea } from '../../src/media/work-area.ts';
+import { sleepingRenderer } from './sleeping-renderer.ts';
+
+const [natsUrl = '', directory = '', renderMs = '100', outputBytes = '1000'] = process.argv.slice(2);
+
+const node = new WorkerNode({
+  natsUrl,
+  credentialsFile: '',
+  slots: { image: 1, video: 0 },
+  renderer: sleepingRenderer(Number(renderMs), Number(outputBytes)),
+  workArea: await WorkArea.open(directory),
+  onError: (error) => console.error(error),
+  onEvent: ({ type }) => {
+    if (type === 'connected') process.send?.('connected');
+  },
+});
+process.on('message', () => process.send?.(node.status().busy.image));
+process.on('disconnect', () => process.exit(0));
