@@ -226,6 +226,8 @@ function connectionOptions({ url, credentialsFile, role }: BrokerOptions): NodeC
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_PAUSE_MS,
+    // Passwords change while we run; whoever gave up then would have to be started anew.
+    ignoreAuthErrorAbort: true,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: MAX_PINGS_OUT,
     ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),

@@ -20,6 +20,7 @@ export interface ListenerOptions {
 }
 
 const BEAT_MS = 1_000;
+const SILENCE_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
 const PATH =
   /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>asset|probe|output|failure))$/u;
@@ -45,6 +46,8 @@ export class InternalListener {
         else refuse(request, response, error instanceof TransferError ? 400 : 500);
       });
     });
+    // A conversation is never silent for longer than a beat; any other call that is has lost its worker.
+    this.#server.timeout = SILENCE_MS;
     this.#beat = setInterval(() => {
       for (const response of this.#beating) response.write('\n');
     }, BEAT_MS);

@@ -94,7 +94,9 @@ export class TicketSlots {
   }
 
   async #handle(message: JsMsg, ticket: Ticket, onRendered: () => void): Promise<void> {
-    const heartbeat = setInterval(() => message.working(), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => {
+      if (this.#options.broker.isConnected) message.working();
+    }, HEARTBEAT_MS);
     try {
       const verdict = await this.#options.serve(ticket, message.redelivered, onRendered);
       if (verdict === 'used') message.ack();
