@@ -55,11 +55,17 @@ async function costOf(
     cpuMs(front.pid),
     cpuMs(broker),
     cpuMs(worker.pid),
-    worker.childPids().reduce((sum, pid) => sum + cpuMs(pid), 0),
+    worker.childPids().reduce((sum, pid) => sum + cpuMsOfTree(pid), 0),
   ];
   const before = read();
   for (let count = 0; count < times; count += 1) await ask();
   return read().map((ms, part) => fixed((ms - (before[part] ?? 0)) / times, 1));
+}
+
+/** A render process in a sandbox is a grandchild of the worker. */
+function cpuMsOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return children.reduce((sum, child) => sum + cpuMsOfTree(child), cpuMs(pid));
 }
 
 function cpuMs(pid: number): number {

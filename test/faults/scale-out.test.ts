@@ -153,14 +153,16 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
   });
 
   it('serves whoever was waiting when the broker lost its memory', async () => {
-    const server = await front();
-    await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected));
-    const answer = post(server, form({ width: '64', height: '64', text: 'a' }));
+    const [server, only] = await Promise.all([front(), worker()]);
+    await sees(server, 1);
+    const slowAnswer = begin(server);
+    await until(() => isRendering(only));
+    const waiting = post(server, form({ width: '64', height: '64', text: 'a' }));
     await until(() => health(server).then(({ renderer }) => renderer.images.waiting === 1));
     await nats.kill();
     await nats.restart();
-    await worker();
-    expect((await answer).status).toBe(200);
+    expect((await waiting).status).toBe(200);
+    await expectPicture(slowAnswer);
   });
 
   it('renders here while there is no broker or no worker, where the front has slots of its own', async () => {
