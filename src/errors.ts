@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'payment_unavailable'
   | 'subscription_inactive'
   | 'key_suspended'
+  | 'origin_not_allowed'
   | 'marketplace_refused'
   | 'too_many_failed_keys'
   | 'rate_limited'

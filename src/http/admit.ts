@@ -30,12 +30,15 @@ export async function admit(
 ): Promise<Admitted> {
   // Until something is delivered, nothing is charged; an answer that fails says so too.
   if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
-  const caller = await authenticator.authenticate(request.headers, request.ip);
+  // What a cache keeps for one page must not be shown to another.
+  reply.header('vary', 'origin');
+  const setHeaders = (headers: Record<string, string>): void => {
+    reply.headers(headers);
+  };
+  const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders);
   reply.header('x-credits-charged', '0');
   try {
-    await admission.countRequest(caller, (headers) => {
-      reply.headers(headers);
-    });
+    await admission.countRequest(caller, setHeaders);
     const leave = await admission.enter(caller);
     reply.raw.once('close', leave);
     // Gone while the store was being asked: nobody will tell us again.

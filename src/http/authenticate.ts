@@ -7,6 +7,7 @@ import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
+import { judgeOrigin } from './cors.ts';
 import { FailedKeys } from './failed-keys.ts';
 import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
 
@@ -30,10 +31,14 @@ export class Authenticator {
   }
 
   /** Asks the store every time, so that a revoked or suspended key stops working at once. */
-  async authenticate(headers: IncomingHttpHeaders, address: string): Promise<Caller> {
+  async authenticate(
+    headers: IncomingHttpHeaders,
+    address: string,
+    setHeaders: (headers: Record<string, string>) => void,
+  ): Promise<Caller> {
     try {
       const fromMarketplace = this.#options.marketplace.identify(headers);
-      return fromMarketplace ? await this.#meet(fromMarketplace) : await this.#byKey(headers['x-api-key']);
+      return fromMarketplace ? await this.#meet(fromMarketplace) : await this.#byKey(headers, setHeaders);
     } catch (error) {
       const guessed =
         error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'marketplace_refused');
@@ -48,14 +53,20 @@ export class Authenticator {
     return { accountId, keyId: undefined, mode: 'live', subscription: admitAccount(holder), plan };
   }
 
-  async #byKey(key: string | string[] | undefined): Promise<Caller> {
+  async #byKey(
+    { 'x-api-key': key, origin }: IncomingHttpHeaders,
+    setHeaders: (headers: Record<string, string>) => void,
+  ): Promise<Caller> {
     if (key === undefined || key === '') {
       throw new AppError('missing_api_key', 'Send your API key in the x-api-key header.');
     }
     if (typeof key !== 'string' || !isWellFormedKey(key)) {
       throw new AppError('invalid_api_key', 'The API key is not valid.');
     }
-    const subscriber = admitKey(await this.#options.store.keys.find(hashKey(key)));
+    const holder = await this.#options.store.keys.find(hashKey(key));
+    // Before its state is judged: an allowed page may read why it is refused.
+    if (holder && holder.keyState !== 'revoked') judgeOrigin(holder.allowedOrigins, origin, setHeaders);
+    const subscriber = admitKey(holder);
     if (subscriber.keyId !== undefined) this.#markUsed(subscriber.keyId);
     return { ...subscriber, plan: this.#options.plans.get(subscriber.subscription.plan) };
   }

@@ -8,6 +8,7 @@ import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { askedUrl } from './asked-url.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
+import { answerPreflight, isPreflight } from './cors.ts';
 import { drainRest } from './drain.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { type ErrorPage, problemHeaders, toProblem } from './problem.ts';
@@ -34,6 +35,7 @@ export interface ServerDependencies extends OverlayDependencies {
   readonly errorPage: ErrorPage;
 }
 
+const OVERLAY_PATH = '/v1/overlay';
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the idle time of common load balancers, so that they close connections and not we. */
@@ -79,14 +81,14 @@ function apiRoutes(dependencies: ServerDependencies): RouteGroup {
   const { metrics } = dependencies;
   return {
     paths: {
-      '/v1/overlay': 'POST',
+      [OVERLAY_PATH]: 'POST',
       '/ping': 'GET, HEAD',
       '/health': 'GET, HEAD',
       '/ready': 'GET, HEAD',
       '/metrics': 'GET, HEAD',
     },
     register: (app) => {
-      app.post('/v1/overlay', overlayRoute(dependencies));
+      app.post(OVERLAY_PATH, overlayRoute(dependencies));
       app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
       app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
       app.get('/ready', async (_request, reply) => {
@@ -113,9 +115,13 @@ function assertMetricsToken({ headers }: FastifyRequest, token: string): void {
 
 type AllowOf = ReturnType<typeof createRouteTable>;
 
+function pathOf({ url }: FastifyRequest): string {
+  return (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
+}
+
 /** Before anything else is looked at: is there such a path, and does it take this method? */
 function assertRoute(allowOf: AllowOf, request: FastifyRequest, reply: FastifyReply): void {
-  const allow = allowOf((request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, ''));
+  const allow = allowOf(pathOf(request));
   if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
   if (allow.split(', ').includes(request.method)) return;
   reply.header('allow', allow);
@@ -129,6 +135,7 @@ function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowO
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
+    if (isPreflight(request) && pathOf(request) === OVERLAY_PATH) return await answerPreflight(reply).send();
     assertRoute(allowOf, request, reply);
   });
   // Whoever is served last must not keep the connection: closing waits for it.

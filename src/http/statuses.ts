@@ -61,6 +61,12 @@ export const PROBLEMS = {
     title: 'Suspended',
     advice: 'The key or its account is suspended. Ask the operator of the service.',
   },
+  origin_not_allowed: {
+    status: 403,
+    title: 'Origin not allowed',
+    advice:
+      'The key lists the origins of pages that may use it, and this page has another. Add it to the key, or use another key.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

@@ -21,6 +21,7 @@ export const EXIT_CODES = {
   payment_unavailable: 69,
   subscription_inactive: 77,
   key_suspended: 77,
+  origin_not_allowed: 77,
   marketplace_refused: 77,
   too_many_failed_keys: 77,
   rate_limited: 69,

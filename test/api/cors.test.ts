@@ -1,0 +1,111 @@
+// Web pages calling the API: which of them a browser lets read the answer.
+
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+
+const PAGE = 'https://shop.example';
+const FORM = { width: '32', height: '32', text: 'a' };
+
+let server: RunningServer;
+let restricted: { id: string; key: string };
+
+beforeAll(async () => {
+  server = await startServer({ STORYBAR_WORKERS: '1' });
+  restricted = JSON.parse(await server.cli('keys', 'create', '--plan', 'starter', '--json')) as typeof restricted;
+  const store = createStore(new SqliteEngine(path.join(server.dataDirectory, 'storybar.db')));
+  await store.keys.setAllowedOrigins(restricted.id, [PAGE, 'http://localhost:5173'], 'test');
+  await store.close();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const preflight = async (pathname: string, headers: Record<string, string>): Promise<Response> =>
+  await fetch(`${server.url}${pathname}`, { method: 'OPTIONS', headers });
+
+const ask = async (key: string, origin: string | undefined, values = FORM): Promise<Response> =>
+  await post({ url: server.url, key }, form(values), { headers: origin === undefined ? {} : { origin } });
+
+describe('a preflight', () => {
+  it('is answered alike for every page, because it comes without a key', async () => {
+    const headers = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
+    for (const origin of [PAGE, 'https://evil.example']) {
+      const response = await preflight('/v1/overlay', { ...headers, origin });
+      expect([response.status, await response.text()]).toEqual([204, '']);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'x-api-key, idempotency-key, content-type, traceparent, tracestate',
+        'access-control-max-age': '7200',
+      });
+      expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+    }
+  });
+
+  it('is answered for renders alone', async () => {
+    const headers = { origin: PAGE, 'access-control-request-method': 'POST' };
+    for (const pathname of ['/health', '/sign-in', '/nowhere']) {
+      const response = await preflight(pathname, headers);
+      expect(response.status).toBeGreaterThanOrEqual(404);
+      expect(response.headers.has('access-control-allow-origin')).toBe(false);
+    }
+  });
+});
+
+describe('a key with allowed origins', () => {
+  it('lets their pages read the answer', async () => {
+    const response = await ask(restricted.key, PAGE);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(response.headers.get('vary')).toBe('origin');
+    const exposed = response.headers.get('access-control-expose-headers')?.split(', ') ?? [];
+    expect(exposed).toEqual(expect.arrayContaining(['x-render-id', 'x-credits-remaining', 'ratelimit', 'retry-after']));
+    const own = [...response.headers.keys()].filter((name) => /^(?:x-(?!content)|ratelimit|server-timing)/u.test(name));
+    expect(own.filter((name) => !exposed.includes(name))).toEqual([]);
+    await response.arrayBuffer();
+  });
+
+  it('lets them read what went wrong, too', async () => {
+    const response = await ask(restricted.key, PAGE, { ...FORM, width: '0' });
+    expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(await problemOf(response)).toMatchObject({ status: 400 });
+    await server.cli('keys', 'suspend', restricted.id);
+    const suspended = await ask(restricted.key, PAGE);
+    expect(suspended.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(await problemOf(suspended)).toMatchObject({ code: 'key_suspended' });
+    await server.cli('keys', 'resume', restricted.id);
+  });
+
+  it.each(['https://evil.example', 'http://shop.example', 'https://shop.example:8443', 'null', ''])(
+    'refuses a page of %j',
+    async (origin) => {
+      const response = await ask(restricted.key, origin);
+      expect(response.headers.has('access-control-allow-origin')).toBe(false);
+      expect(response.headers.get('vary')).toBe('origin');
+      expect(await problemOf(response)).toMatchObject({ status: 403, code: 'origin_not_allowed' });
+    },
+  );
+
+  it('works without any page', async () => {
+    const response = await ask(restricted.key, undefined);
+    expect(response.status).toBe(200);
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+    await response.arrayBuffer();
+  });
+});
+
+it('a key without origins shows no page anything', async () => {
+  const response = await ask(server.key, PAGE);
+  expect(response.status).toBe(200);
+  expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  await response.arrayBuffer();
+});
+
+it('a page learns nothing about a key that is not valid', async () => {
+  const response = await ask('sb_live_nonsense', PAGE);
+  expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  expect(await problemOf(response)).toMatchObject({ code: 'invalid_api_key' });
+});
