@@ -43,7 +43,7 @@ const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
   dispatch: { from: ['http', 'dashboard'], files: ['dispatch/renderer.ts'] },
-  store: { from: ['http', 'billing', 'dashboard'], files: ['store/store.ts'] },
+  store: { from: ['http', 'billing', 'dashboard'], files: ['store/store.ts', 'store/users.ts'] },
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },
 };
 

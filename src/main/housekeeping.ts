@@ -60,6 +60,8 @@ export class Housekeeping {
     const { store, shelf, keepRendersDays } = this.#options;
     await store.limits?.forget();
     await store.idempotency.removeExpired();
+    await store.sessions.removeExpired();
+    await store.users.removeExpired();
     await shelf.removeExpired();
     await store.usage.forgetBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
   }

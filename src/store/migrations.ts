@@ -163,4 +163,34 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
   },
   { common: 'alter table customers add column revision integer not null default 0;' },
+  {
+    common: `
+  create table users (
+    id text primary key,
+    account_id text not null references accounts (id),
+    email text not null unique,
+    role text not null check (role in ('member', 'operator')),
+    password_hash text not null,
+    created_at text not null
+  ) strict;
+  create index users_by_account on users (account_id);
+  create table sessions (
+    hash text primary key,
+    user_id text not null references users (id),
+    created_at text not null,
+    idle_until text not null,
+    ends_at text not null
+  ) strict;
+  create index sessions_by_user on sessions (user_id);
+  create table password_links (
+    hash text primary key,
+    email text not null,
+    role text not null check (role in ('member', 'operator')),
+    account_id text references accounts (id),
+    created_at text not null,
+    expires_at text not null
+  ) strict;
+  create index password_links_by_email on password_links (email);
+  `,
+  },
 ];

@@ -10,7 +10,9 @@ import { SqlIdempotency } from './sql-idempotency.ts';
 import { SqlKeys } from './sql-keys.ts';
 import { Lease } from './sql-lease.ts';
 import { SqlLedger } from './sql-ledger.ts';
+import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
+import { SqlUsers } from './sql-users.ts';
 import type { Payments, Store } from './store.ts';
 
 export function createStore(
@@ -28,6 +30,8 @@ export function createStore(
     audit: new SqlAudit(engine),
     payments: createPayments(engine, clock),
     limits: engine.dialect === 'postgres' ? new PostgresLimits(engine, clock, lease) : undefined,
+    users: new SqlUsers(engine, clock),
+    sessions: new SqlSessions(engine, clock),
     close: async () => await engine.close(),
   };
 }

@@ -8,8 +8,9 @@ import type { Rate, Verdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
+import type { Sessions, Users } from './users.ts';
 
-/** Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `operator:<id>`, `stripe`, `system`. */
+/** Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `user:<id>`, `operator:<id>`, `stripe`, `system`. */
 export type Actor = string;
 
 export interface NewAccount {
@@ -269,5 +270,7 @@ export interface Store {
   readonly payments: Payments;
   /** Undefined where one server has the database to itself and counts in memory. */
   readonly limits: Limits | undefined;
+  readonly users: Users;
+  readonly sessions: Sessions;
   close(): Promise<void>;
 }

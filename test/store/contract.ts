@@ -7,6 +7,7 @@ import { idempotencyContract } from './contract-idempotency.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
+import { usersContract } from './contract-users.ts';
 import type { TestDatabase } from './databases.ts';
 import { World } from './world.ts';
 
@@ -17,6 +18,7 @@ const CONTRACTS = {
   'the ledger': ledgerContract,
   idempotency: idempotencyContract,
   'usage, audit and payments': auditContract,
+  'users and sessions': usersContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { parseEmail } from './email.ts';
+
+describe('an e-mail address', () => {
+  it.each([
+    [' Ann@Example.COM ', 'ann@example.com'],
+    ["o'brien+captions@mail.example.co.uk", "o'brien+captions@mail.example.co.uk"],
+    ['a@xn--bcher-kva.example', 'a@xn--bcher-kva.example'],
+  ])('%j is kept as %s', (text, address) => {
+    expect(parseEmail(text)).toBe(address);
+  });
+
+  it.each([
+    '',
+    'ann',
+    'ann@',
+    '@example.com',
+    'ann@localhost',
+    'ann@example..com',
+    'ann@-example.com',
+    'ann b@example.com',
+    'ann@example.com, eve@example.com',
+    'ann@example.com\r\nBcc: eve@example.com',
+    '<ann@example.com>',
+    '"ann"@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.com`,
+  ])('%j is none', (text) => {
+    expect(parseEmail(text)).toBeUndefined();
+  });
+});

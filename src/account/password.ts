@@ -1,0 +1,54 @@
+// Rules for passwords: long, and not what a guesser tries first. Length counts; kinds of characters do not.
+
+export const MIN_PASSWORD = 12;
+const MAX_BYTES = 512;
+
+/** Different keyboards write the same letter in different ways. */
+export function normalisePassword(text: string): string {
+  return text.normalize('NFKC');
+}
+
+/** What is wrong with it, for its owner; undefined when it will do. */
+export function passwordFault(password: string, email: string): string | undefined {
+  if ([...password].length < MIN_PASSWORD) return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
+  if (Buffer.byteLength(password) > MAX_BYTES) return 'This password is too long.';
+  const lower = password.toLowerCase();
+  if (new Set(lower).size < 5) return 'This password repeats too few characters.';
+  const [name = ''] = email.split('@');
+  const isName = name.length >= 4 && lower.replaceAll(name, '').length < MIN_PASSWORD / 2;
+  if (isName || lower.includes(email)) return 'This password is too close to your e-mail address.';
+  if (isRun(lower)) return 'This password is one of the first a guesser tries.';
+  return undefined;
+}
+
+const RUNS = [
+  '0123456789',
+  'abcdefghijklmnopqrstuvwxyz',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'password',
+];
+
+/** Nothing but rows of the keyboard, of the alphabet and of digits, and the word everybody thinks of. */
+function isRun(password: string): boolean {
+  let rest = password;
+  while (rest !== '') {
+    const run = RUNS.flatMap((row) => [row, [...row].toReversed().join('')])
+      .map((row) => commonStart(row, rest))
+      .toSorted((a, b) => b - a)[0];
+    if (run === undefined || run < 3) return rest.length < 3;
+    rest = rest.slice(run);
+  }
+  return true;
+}
+
+/** How much of `text` is a stretch of the row. */
+function commonStart(row: string, text: string): number {
+  const from = row.indexOf(text.charAt(0));
+  if (from < 0) return 0;
+  let length = 0;
+  while (length < text.length && row[from + length] === text[length]) length += 1;
+  return length;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { PasswordLink, User } from '../../src/store/users.ts';
+import { DAY, HOUR, type World } from './world.ts';
+
+export function usersContract(world: () => World): void {
+  const ann = async (): Promise<User> => {
+    const user = await world().store.users.signUp('ann@example.com', 'hash of ann');
+    if (user === undefined) throw new Error('ann is there already');
+    return user;
+  };
+  const signIn = async ({ id }: User, idle = HOUR, whole = DAY): Promise<string> => {
+    const hash = randomUUID();
+    const now = world().clock().getTime();
+    const session = { hash, userId: id, idleUntil: new Date(now + idle), endsAt: new Date(now + whole) };
+    await world().store.sessions.begin(session);
+    return hash;
+  };
+  const link = (changes: Partial<PasswordLink> = {}): PasswordLink => ({
+    email: 'ann@example.com',
+    role: 'member',
+    accountId: null,
+    expiresAt: new Date(world().clock().getTime() + HOUR),
+    ...changes,
+  });
+
+  it('sign up with an account of their own, each address once', async () => {
+    const { users, accounts } = world().store;
+    const user = await ann();
+    expect(await users.find(user.id)).toEqual(user);
+    expect(await users.findByEmail('ann@example.com')).toEqual({ ...user, passwordHash: 'hash of ann' });
+    expect(await accounts.find(user.accountId)).toMatchObject({ name: 'ann@example.com', state: 'inactive' });
+    expect(await users.signUp('ann@example.com', 'another')).toBeUndefined();
+    expect(await users.find('nobody')).toBeUndefined();
+    expect(await users.findByEmail('nobody@example.com')).toBeUndefined();
+    expect(await users.list()).toEqual([user]);
+    expect(await accounts.count()).toBe(1);
+    const who = `user:${user.id}`;
+    expect(await world().actions(user.accountId)).toEqual([`${who} account.created`, `${who} user.signed_up`]);
+  });
+
+  it('who sign up at once with one address are one', async () => {
+    const others = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
+    const signedUp = await Promise.all(others.map(async ({ users }) => await users.signUp('bob@example.com', 'hash')));
+    expect(signedUp.filter((user) => user !== undefined)).toHaveLength(1);
+    expect(await world().store.users.list()).toHaveLength(1);
+    expect(await world().store.accounts.count()).toBe(1);
+  });
+
+  it('have sessions that end when idle, and in any case', async () => {
+    const { sessions } = world().store;
+    const user = await ann();
+    const hash = await signIn(user);
+    expect(await sessions.find(hash)).toMatchObject({ user });
+    expect(await sessions.find('unknown')).toBeUndefined();
+    world().pass(HOUR - 1);
+    await sessions.extend(hash, new Date(world().clock().getTime() + 2 * DAY));
+    world().pass(DAY - HOUR);
+    expect(await sessions.find(hash)).toMatchObject({ user });
+    world().pass(1);
+    expect(await sessions.find(hash)).toBeUndefined();
+    const idle = await signIn(user);
+    world().pass(HOUR);
+    expect(await sessions.find(idle)).toBeUndefined();
+    await sessions.removeExpired();
+    expect(await world().engine.all('select hash from sessions')).toEqual([]);
+    const ended = await signIn(user);
+    const other = await signIn(user);
+    await sessions.end(ended);
+    expect([await sessions.find(ended), await sessions.find(other)]).toEqual([undefined, expect.anything()]);
+    await sessions.endAll(user.id);
+    expect(await sessions.find(other)).toBeUndefined();
+  });
+
+  it('lose their sessions and links with a new password', async () => {
+    const { users, sessions } = world().store;
+    const user = await ann();
+    const hash = await signIn(user);
+    await users.addLink('old link', link(), 'cli:test');
+    await users.setPassword(user.id, 'new hash');
+    expect(await users.findByEmail('ann@example.com')).toMatchObject({ passwordHash: 'new hash' });
+    expect(await sessions.find(hash)).toBeUndefined();
+    expect(await users.findLink('old link')).toBeUndefined();
+    expect((await world().actions(user.accountId)).at(-1)).toBe(`user:${user.id} user.password_changed`);
+  });
+
+  it('become operators, and sign in anew for it', async () => {
+    const { users, sessions } = world().store;
+    const user = await ann();
+    const hash = await signIn(user);
+    expect(await users.setRole('ann@example.com', 'operator', 'cli:test')).toBe(true);
+    expect(await users.setRole('ann@example.com', 'operator', 'cli:test')).toBe(true);
+    expect(await users.find(user.id)).toEqual({ ...user, role: 'operator' });
+    expect(await sessions.find(hash)).toBeUndefined();
+    expect(await users.setRole('nobody@example.com', 'operator', 'cli:test')).toBe(false);
+    expect((await world().actions(user.accountId)).filter((text) => text.endsWith('user.role'))).toHaveLength(1);
+  });
+
+  it('choose a password by a link that works once', async () => {
+    const { users, sessions } = world().store;
+    const user = await ann();
+    const hash = await signIn(user);
+    await users.addLink('one', link(), 'cli:test');
+    await users.addLink('two', link(), 'cli:test');
+    expect(await users.findLink('one')).toEqual(link());
+    const others = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const used = await Promise.all(
+      others.map(async ({ users: theirs }, index) => await theirs.useLink('one', `hash ${index}`)),
+    );
+    expect(used.filter((result) => result !== undefined)).toEqual([user]);
+    expect(await sessions.find(hash)).toBeUndefined();
+    expect(await users.useLink('two', 'hash')).toBeUndefined();
+    expect((await users.findByEmail('ann@example.com'))?.passwordHash).toMatch(/^hash \d$/u);
+  });
+
+  it('are made by a link to an address nobody has, until it is too old', async () => {
+    const { users } = world().store;
+    const accountId = await world().account();
+    await users.addLink('invited', link({ accountId, role: 'operator' }), 'cli:test');
+    expect(await users.useLink('invited', 'hash')).toMatchObject({ accountId, role: 'operator' });
+    await users.addLink('own', link({ email: 'eve@example.com' }), 'cli:test');
+    const eve = await users.useLink('own', 'hash');
+    expect(eve).toMatchObject({ email: 'eve@example.com', role: 'member' });
+    expect(eve?.accountId).not.toBe(accountId);
+    await users.addLink('late', link(), 'cli:test');
+    world().pass(HOUR);
+    expect(await users.findLink('late')).toBeUndefined();
+    expect(await users.useLink('late', 'hash')).toBeUndefined();
+    await users.removeExpired();
+    expect(await world().engine.all('select hash from password_links')).toEqual([]);
+  });
+
+  it('are a way to find accounts, newest first, page by page; signs of patterns are letters', async () => {
+    const { users, accounts } = world().store;
+    const made: string[] = [];
+    for (const name of ['ann', 'bob_100%', 'BOB-2']) {
+      await accounts.create({ id: `id of ${name}`, name }, 'cli:test');
+      made.push(`id of ${name}`);
+      world().pass(1);
+    }
+    const user = await ann();
+    const find = async (text: string, after?: string): Promise<string[]> =>
+      await users.searchAccounts(text, { after, count: 2 });
+    expect(await find('')).toEqual([user.accountId, made[2]]);
+    expect(await find('', made[2])).toEqual([made[1], made[0]]);
+    expect(await find('bob')).toEqual([made[2], made[1]]);
+    expect(await find('b_1')).toEqual([made[1]].filter((id) => id?.includes('b_1')));
+    expect(await find('0%')).toEqual([made[1]]);
+    expect(await find('%')).toEqual([made[1]]);
+    expect(await find('@EXAMPLE.com')).toEqual([user.accountId]);
+    expect(await find(user.accountId)).toEqual([user.accountId]);
+    expect(await find(String.raw`\ `.trim())).toEqual([]);
+  });
+}
