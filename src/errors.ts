@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'subscription_inactive'
   | 'key_suspended'
   | 'origin_not_allowed'
+  | 'form_refused'
   | 'marketplace_refused'
   | 'too_many_failed_keys'
   | 'rate_limited'

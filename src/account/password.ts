@@ -10,7 +10,8 @@ export function normalisePassword(text: string): string {
 
 /** What is wrong with it, for its owner; undefined when it will do. */
 export function passwordFault(password: string, email: string): string | undefined {
-  if ([...password].length < MIN_PASSWORD) return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
+  if (Array.from(password).length < MIN_PASSWORD)
+    return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
   if (Buffer.byteLength(password) > MAX_BYTES) return 'This password is too long.';
   const lower = password.toLowerCase();
   if (new Set(lower).size < 5) return 'This password repeats too few characters.';
@@ -21,7 +22,7 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
-const RUNS = [
+const ROWS = [
   '0123456789',
   'abcdefghijklmnopqrstuvwxyz',
   'qwertyuiop',
@@ -31,14 +32,15 @@ const RUNS = [
   'password',
 ];
 
+/** In both directions. */
+const RUNS = ROWS.flatMap((row) => [row, Array.from(row).toReversed().join('')]);
+
 /** Nothing but rows of the keyboard, of the alphabet and of digits, and the word everybody thinks of. */
 function isRun(password: string): boolean {
   let rest = password;
   while (rest !== '') {
-    const run = RUNS.flatMap((row) => [row, [...row].toReversed().join('')])
-      .map((row) => commonStart(row, rest))
-      .toSorted((a, b) => b - a)[0];
-    if (run === undefined || run < 3) return rest.length < 3;
+    const run = Math.max(...RUNS.map((row) => commonStart(row, rest)));
+    if (run < 3) return rest.length < 3;
     rest = rest.slice(run);
   }
   return true;

@@ -210,6 +210,31 @@ const SETTINGS = {
     'Where workers reach that listener, `http://` or `https://` (through a proxy of yours). Default: the address above, or the host name when it listens on all.',
     urlOrEmpty,
   ),
+  signUp: setting(
+    'STORYBAR_SIGN_UP',
+    'open',
+    '`open`: anybody who reaches the site may sign up. `closed`: people come by `storybar users invite`.',
+    oneOf(['open', 'closed'] as const),
+  ),
+  operatorEmail: setting(
+    'STORYBAR_OPERATOR_EMAIL',
+    '',
+    "The first operator's e-mail address. Until it has a user, `serve` prints a link to choose its password.",
+    (text) =>
+      text === '' || text.includes('@') ? { value: text.trim().toLowerCase() } : { fault: 'must be an address' },
+  ),
+  smtpUrl: setting(
+    'STORYBAR_SMTP_URL',
+    '',
+    'A mail server, `smtps://user:password@host`, for mails to people who sign up or forgot their password. Needs STORYBAR_MAIL_FROM and STORYBAR_PUBLIC_URL. Default: no mails; see docs/dashboard.md.',
+    (text) =>
+      text === '' || (/^smtps?:\/\//u.test(text) && URL.canParse(text))
+        ? { value: text }
+        : { fault: 'must begin with smtp:// or smtps://' },
+  ),
+  mailFrom: setting('STORYBAR_MAIL_FROM', '', 'The sender of mails, `Storybar <captions@example.com>`.', (text) => ({
+    value: text.trim(),
+  })),
   logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, oneOf(LOG_LEVELS)),
 } as const;
 

@@ -15,17 +15,22 @@ export function planCards(plans: readonly PlanOffer[]): Html {
 }
 
 function planCard(plan: PlanOffer): Html {
-  const { imageBytes, videoBytes, videoSeconds } = plan.limits;
   return html`<li class="plan">
 <h3>${plan.title}</h3>
-<p class="price"><strong>${priceOf(plan)}</strong> a month</p>
+${planFacts(plan)}
+</li>`;
+}
+
+/** What it costs and what it gives. */
+export function planFacts(plan: PlanOffer): Html {
+  const { imageBytes, videoBytes, videoSeconds } = plan.limits;
+  return html`<p class="price"><strong>${priceOf(plan)}</strong> a month</p>
 <ul>
 <li><strong>${NUMBER.format(plan.credits)}</strong> credits a month</li>
 <li>${NUMBER.format(plan.requestsPerMinute)} requests a minute</li>
 <li>${plan.concurrentRenders === 1 ? '1 render' : `${plan.concurrentRenders} renders`} at a time</li>
 <li>images to ${megabytes(imageBytes)}, videos to ${megabytes(videoBytes)} and ${videoSeconds} s</li>
-</ul>
-</li>`;
+</ul>`;
 }
 
 function priceOf({ monthlyPriceCents, currency }: PlanOffer): string {

@@ -67,6 +67,12 @@ export const PROBLEMS = {
     advice:
       'The key lists the origins of pages that may use it, and this page has another. Add it to the key, or use another key.',
   },
+  form_refused: {
+    status: 403,
+    title: 'Form refused',
+    advice:
+      'On pages of the site only: the form was not sent by a page of ours, or is too old. Reload the page and send it again.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

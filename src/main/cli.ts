@@ -17,6 +17,7 @@ const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos
   storybar keys suspend|resume|revoke <id>         change a key; takes effect at once
   storybar keys rotate|rename|origins <id> ...     replace it; name it; say which web pages may use it
   storybar accounts list|show|create|...           accounts: plan, credits, suspending
+  storybar users list|invite|reset|promote|...     people who sign in to the site
   storybar plans [check <file>]                    what is sold
   storybar usage [--account <id>]                  who rendered how much
   storybar audit [--account <id>]                  who changed what
@@ -35,6 +36,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
   accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
+  users: async (args) => (await import('./users-command.ts')).usersCommand(args),
   plans: async (args) => (await import('./plans-command.ts')).plansCommand(args),
   usage: async (args) => (await import('./usage-command.ts')).usageCommand(args),
   audit: async (args) => (await import('./audit-command.ts')).auditCommand(args),

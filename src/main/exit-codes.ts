@@ -22,6 +22,7 @@ export const EXIT_CODES = {
   subscription_inactive: 77,
   key_suspended: 77,
   origin_not_allowed: 77,
+  form_refused: 77,
   marketplace_refused: 77,
   too_many_failed_keys: 77,
   rate_limited: 69,

@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import type { KeyState } from '../account/access.ts';
+import { parseOrigin } from '../account/web-origin.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import type { KeySummary, Store } from '../store/store.ts';
@@ -153,7 +154,7 @@ async function rename({ store, words: [id, name = ''], print }: Task): Promise<v
 
 async function origins({ store, words: [id, ...pages], print }: Task): Promise<void> {
   const key = await find(store, id);
-  const bad = pages.filter((page) => !URL.canParse(page) || new URL(page).origin !== page);
+  const bad = pages.filter((page) => parseOrigin(page) !== page);
   if (bad.length > 0) throw new UsageError(`not an origin like https://example.com: ${bad.join(', ')}`);
   changed(key.id, await store.keys.setAllowedOrigins(key.id, pages, commandLineActor()));
   const text = pages.length === 0 ? 'no web page' : pages.join(', ');

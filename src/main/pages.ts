@@ -3,11 +3,13 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { PlanBook } from '../account/plans.ts';
+import type { Billing } from '../billing/billing.ts';
 import type { Settings } from '../config/settings.ts';
 import { Assets } from '../dashboard/assets.ts';
 import { errorPages } from '../dashboard/error-page.ts';
 import { loadGuides } from '../dashboard/guides.ts';
 import type { Site } from '../dashboard/page.ts';
+import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages } from '../dashboard/public-pages.ts';
 import { sampleRoutes } from '../dashboard/samples.ts';
 import { CourtesyRenderer } from '../dispatch/courtesy-renderer.ts';
@@ -17,6 +19,10 @@ import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { UploadBudget } from '../http/upload-budget.ts';
 import type { WorkArea } from '../media/work-area.ts';
+import type { Store } from '../store/store.ts';
+import type { HealthReport } from '../telemetry/health.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { createPeople } from './people.ts';
 import { VERSION } from './version.ts';
 
 const COURTESY_WAITING = 32;
@@ -26,31 +32,34 @@ const RENDERS_PER_MINUTE = 6;
 export interface PagesDependencies {
   readonly settings: Settings;
   readonly plans: PlanBook;
+  readonly store: Store;
+  readonly billing: Billing;
+  readonly logger: Logger;
+  readonly health: () => HealthReport;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
   readonly shutdown: AbortSignal;
 }
 
-export async function createPages({
-  settings,
-  plans,
-  renderer,
-  workArea,
-  uploads,
-  shutdown,
-}: PagesDependencies): Promise<{
+export async function createPages(dependencies: PagesDependencies): Promise<{
   readonly groups: readonly RouteGroup[];
   readonly errorPage: ErrorPage;
+  /** Before the store is closed. */
+  readonly close: () => Promise<void>;
 }> {
+  const { settings, plans, store, logger, renderer, workArea, uploads, shutdown } = dependencies;
+  const { close, ...people } = createPeople(settings, store, logger);
+  const signUpOpen = settings.signUp === 'open';
   const site: Site = {
     assets: await loadAssets(),
     navigation: [
       { path: '/playground', label: 'Playground' },
       { path: '/docs', label: 'Docs' },
       { path: '/#plans', label: 'Plans' },
+      { path: '/account', label: 'Account' },
     ],
-    signUpPath: undefined,
+    signUpPath: signUpOpen ? '/sign-up' : undefined,
   };
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
   const guides = await loadGuides(beside('../../docs'));
@@ -60,6 +69,7 @@ export async function createPages({
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),
+    close,
     groups: [
       site.assets.routes,
       publicPages({ site, plans: offers, guides, version: VERSION, publicUrl: settings.publicUrl }),
@@ -74,6 +84,7 @@ export async function createPages({
         previewsPerMinute: PREVIEWS_PER_MINUTE,
         rendersPerMinute: RENDERS_PER_MINUTE,
       }),
+      ...privatePages({ ...dependencies, ...people, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],
   };
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
+import { assertMailComplete } from './people.ts';
 import { serve } from './serve.ts';
 
 const HELP = 'storybar serve: start the HTTP service. Settings come from the environment; see docs/configuration.md.\n';
@@ -10,7 +11,9 @@ export async function serveCommand(args: string[]): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
-  const server = await serve(readSettings());
+  const settings = readSettings();
+  assertMailComplete(settings);
+  const server = await serve(settings);
   let stopping = false;
   const stop = (): void => {
     // A second signal means now.

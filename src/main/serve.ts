@@ -10,6 +10,7 @@ import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
+import type { HealthReport } from '../telemetry/health.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { assertPlans, healthOf, whyNotReady } from './condition.ts';
@@ -20,6 +21,7 @@ import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
+import { introduceOperator } from './people.ts';
 import { startRenderer } from './start-renderer.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
@@ -52,8 +54,10 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   const shutdown = new AbortController();
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
-  const pages = await createPages({ settings, plans, renderer, workArea, uploads, shutdown: shutdown.signal });
+  const health = (): HealthReport => healthOf(renderer.status(), sandbox);
   const payments = startPayments(settings, store, plans, logger);
+  const parts = { settings, logger, plans, store, billing: payments.billing, health, renderer, workArea, uploads };
+  const pages = await createPages({ ...parts, shutdown: shutdown.signal });
   const app = createServer({
     ...money.parts,
     ...pages,
@@ -70,18 +74,19 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     shutdown: shutdown.signal,
     isClosing: () => closing,
     readiness: async () => await whyNotReady(store, renderer, closing),
-    health: () => healthOf(renderer.status(), sandbox),
+    health,
   });
   const connections = new Connections(app.server);
   const closeRest = async (): Promise<void> => {
     await workers.close();
     await workArea.close();
     await payments.close();
+    await pages.close();
     await money.close();
     await store.close();
   };
   const url = await listen(app, settings, closeRest);
-  await greet(store, plans, url);
+  await greet(settings, store, plans, url);
   return {
     url,
     close: async () => {
@@ -100,15 +105,14 @@ async function listen(app: FastifyInstance, { port, host }: Settings, onFailure:
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */
-async function greet(store: Store, { plans }: PlanBook, url: string): Promise<void> {
+async function greet(settings: Settings, store: Store, { plans }: PlanBook, url: string): Promise<void> {
   const plan = plans.at(-1);
-  if (plan === undefined || (await store.accounts.count()) > 0) {
-    process.stdout.write(welcome(url, undefined));
-    return;
+  let key: string | undefined;
+  if (plan !== undefined && (await store.accounts.count()) === 0) {
+    const accountId = await openAccount(store, plan.name, 'local', 'system');
+    ({ key } = await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system'));
   }
-  const accountId = await openAccount(store, plan.name, 'local', 'system');
-  const { key } = await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system');
-  process.stdout.write(welcome(url, key));
+  process.stdout.write(welcome(url, key) + (await introduceOperator(settings, store, url)));
 }
 
 /** Running requests get `graceMs`; then they are told that it is over, and soon after cut off. */

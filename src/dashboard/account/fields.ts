@@ -1,0 +1,60 @@
+// Parts of forms and tables that pages share.
+
+import { type Content, type Html, html } from '../html.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'email' | 'password' | 'search';
+  readonly value?: string;
+  readonly autocomplete: string;
+  readonly hint?: Content;
+  /** What is wrong with what was sent. */
+  readonly fault?: string | undefined;
+  readonly required?: boolean;
+  readonly maxLength?: number;
+}
+
+export function field({ name, label, type = 'text', value = '', autocomplete, hint, fault, ...rest }: Field): Html {
+  const described = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean);
+  return html`<div class="field">
+<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
+    rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`
+  }${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true"`}${
+    described.length > 0 && html` aria-describedby="${described.join(' ')}"`
+  }>
+${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`}
+${hint !== undefined && html`<p class="small" id="${name}-hint">${hint}</p>`}
+</div>`;
+}
+
+/** What went wrong, above a form; read out at once. */
+export function problem(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="problem" role="alert">${text}</p>`;
+}
+
+/** To the minute, in UTC, the same for everybody. */
+export function time(iso: string | null): Html {
+  if (iso === null) return html`never`;
+  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
+}
+
+export function date(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${DATE.format(at)}</time>`;
+}
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const NUMBER = new Intl.NumberFormat('en');
+
+export function count(value: number): string {
+  return NUMBER.format(value);
+}
+
+export function table(caption: string, heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
+  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
+<caption class="visually-hidden">${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>`;
+}

@@ -1,0 +1,81 @@
+// Routes behind the door: whoever is not signed in is led to the sign-in page, and forms are read only when they are ours.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RouteGroup } from '../../http/route-group.ts';
+import type { Door, MemberVisit } from '../identity/door.ts';
+import type { FormFields } from '../identity/form-fields.ts';
+import { seeOther } from './frame.ts';
+
+type Page = (visit: MemberVisit) => Promise<FastifyReply>;
+type Action = (visit: MemberVisit, fields: FormFields) => Promise<FastifyReply>;
+
+export class MemberRoutes {
+  readonly #door: Door;
+  readonly #audience: 'member' | 'operator';
+  readonly #pages = new Map<string, Page>();
+  readonly #actions = new Map<string, Action>();
+
+  constructor(door: Door, audience: 'member' | 'operator') {
+    this.#door = door;
+    this.#audience = audience;
+  }
+
+  page(path: string, page: Page): void {
+    this.#pages.set(path, page);
+  }
+
+  action(path: string, action: Action): void {
+    this.#actions.set(path, action);
+  }
+
+  get group(): RouteGroup {
+    const paths = new Set([...this.#pages.keys(), ...this.#actions.keys()]);
+    const methods = (path: string): string =>
+      [this.#pages.has(path) && 'GET, HEAD', this.#actions.has(path) && 'POST'].filter(Boolean).join(', ');
+    return {
+      paths: Object.fromEntries([...paths].map((path) => [path, methods(path)])),
+      register: (app) => this.#register(app),
+    };
+  }
+
+  #register(app: FastifyInstance): void {
+    for (const [path, page] of this.#pages) {
+      app.get(path, async (request, reply) => {
+        const visit = await this.#enter(request, reply);
+        return visit === undefined ? toSignIn(request, reply) : await page(visit);
+      });
+    }
+    for (const [path, action] of this.#actions) {
+      app.post(path, async (request, reply) => {
+        const visit = await this.#enter(request, reply);
+        if (visit === undefined) return toSignIn(request, reply);
+        return await action(visit, await this.#door.form(request));
+      });
+    }
+  }
+
+  async #enter(request: FastifyRequest, reply: FastifyReply): Promise<MemberVisit | undefined> {
+    return await this.#door[this.#audience](request, reply);
+  }
+}
+
+/** What stands for `:id` in the path. */
+export function idOf({ request }: Pick<MemberVisit, 'request'>): string {
+  return (request.params as { id?: string }).id ?? '';
+}
+
+export function queryOf({ request }: Pick<MemberVisit, 'request'>, name: string): string | undefined {
+  const value = (request.query as Record<string, unknown>)[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function toSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.method === 'GET' ? (request.url.split('?', 1)[0] ?? '') : '';
+  const next = isOwnPage(path) && path !== '/account' ? `?next=${encodeURIComponent(path)}` : '';
+  return seeOther({ reply }, `/sign-in${next}`);
+}
+
+/** Where somebody may be led after signing in: pages of ours for people who are signed in, nothing else. */
+export function isOwnPage(path: string): boolean {
+  return /^\/(?:account|operator)(?:\/[\w-]+)*$/u.test(path);
+}

@@ -1,0 +1,105 @@
+// Renders per day as stacked bars, drawn on the server. Colours are classes, because a page's policy takes no inline style;
+// each kind has its own pattern too, for those who do not see colours. A table says the same in words.
+
+import { type Html, html } from '../html.ts';
+import { count, table } from './fields.ts';
+import { type DayCounts, SERIES, SERIES_LABELS } from './outcomes.ts';
+
+const WIDTH = 720;
+const HEIGHT = 200;
+const LEFT = 64;
+const BOTTOM = 24;
+const TOP = 8;
+
+export function usageChart(days: readonly DayCounts[]): Html {
+  const totals = days.map(totalOf);
+  const sum = totals.reduce((all, total) => all + total, 0);
+  const top = niceTop(Math.max(...totals, 1));
+  const summary = `Renders per day from ${days[0]?.day} to ${days.at(-1)?.day}: ${count(sum)} in all.`;
+  return html`<figure class="chart">
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">
+${patterns()}
+${grid(top)}
+${days.map((day, index) => column(day, index, days.length, top))}
+${dates(days)}
+</svg>
+<figcaption>
+<ul class="legend">${SERIES.map(
+    (
+      name,
+    ) => html`<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="series ${name}" width="12" height="12"/></svg>
+${SERIES_LABELS[name]}</li>`,
+  )}</ul>
+</figcaption>
+</figure>
+<details class="as-table"><summary>The same as a table</summary>
+${table(
+  'Renders per day',
+  ['Day', ...SERIES.map((name) => SERIES_LABELS[name])],
+  days
+    .filter((day) => totalOf(day) > 0)
+    .toReversed()
+    .map((day) => [day.day, ...SERIES.map((name) => count(day[name]))]),
+)}
+</details>`;
+}
+
+function totalOf(day: DayCounts): number {
+  return SERIES.reduce((sum, name) => sum + day[name], 0);
+}
+
+/** 1, 2 or 5 times a power of ten, at or above the value. */
+export function niceTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((top) => top >= value) ?? value;
+}
+
+const scale = (value: number, top: number): number => (value / top) * (HEIGHT - TOP - BOTTOM);
+
+function column(day: DayCounts, index: number, columns: number, top: number): Html {
+  const step = (WIDTH - LEFT) / columns;
+  const width = Math.max(1, step * 0.72);
+  const left = LEFT + index * step + (step - width) / 2;
+  let base = HEIGHT - BOTTOM;
+  const parts = SERIES.filter((name) => day[name] > 0).map((name) => {
+    const height = scale(day[name], top);
+    base -= height;
+    return html`<rect class="series ${name}" x="${left.toFixed(1)}" y="${base.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>`;
+  });
+  const words = SERIES.filter((name) => day[name] > 0).map((name) => `${SERIES_LABELS[name]} ${count(day[name])}`);
+  return html`<g><title>${day.day}: ${words.join(', ') || 'nothing'}</title>${parts}</g>`;
+}
+
+function grid(top: number): Html {
+  const lines = [0, top / 2, top].filter((value) => Number.isInteger(value));
+  return html`<g class="grid" aria-hidden="true">${lines.map((value) => {
+    const y = (HEIGHT - BOTTOM - scale(value, top)).toFixed(1);
+    return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 8}" y="${y}" dy="0.32em">${count(value)}</text>`;
+  })}</g>`;
+}
+
+function dates(days: readonly DayCounts[]): Html {
+  const step = (WIDTH - LEFT) / days.length;
+  const every = Math.ceil(days.length / 5);
+  return html`<g class="dates" aria-hidden="true">${days.map(
+    ({ day }, index) =>
+      index % every === 0 &&
+      html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 6}">${day.slice(5)}</text>`,
+  )}</g>`;
+}
+
+/** Stripes and dots over the colours. */
+function patterns(): Html {
+  return html`<defs>
+<pattern id="test-pattern" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="ground" width="6" height="6"/><circle class="mark" cx="3" cy="3" r="1.4"/></pattern>
+<pattern id="refused-pattern" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="ground" width="6" height="6"/><path class="mark" d="M-1 7 7 -1" stroke-width="1.6"/></pattern>
+</defs>`;
+}
+
+/** How much of the credits is left. */
+export function creditMeter(left: number, limit: number): Html {
+  const share = limit === 0 ? 0 : Math.min(1, left / limit);
+  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${Math.round(share * 100)} percent of the credits are left.">
+<rect class="whole" width="100" height="4"/><rect class="part" width="${(share * 100).toFixed(2)}" height="4"/>
+</svg>`;
+}

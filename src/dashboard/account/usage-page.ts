@@ -1,0 +1,125 @@
+// What an account has used: credits left, renders per day, the latest ones, and all of it as files.
+
+import type { FastifyReply } from 'fastify';
+import { remaining } from '../../account/credits.ts';
+import type { PlanBook } from '../../account/plans.ts';
+import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
+import { type Html, html } from '../html.ts';
+import type { MemberVisit } from '../identity/door.ts';
+import type { Site } from '../page.ts';
+import { toCsv } from './csv.ts';
+import { count, date, problem, table, time } from './fields.ts';
+import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
+import type { MemberRoutes } from './member-routes.ts';
+import { countDays, dayAfter, outcomeLabel } from './outcomes.ts';
+import { creditMeter, usageChart } from './usage-chart.ts';
+
+export interface UsageDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage'>;
+  readonly plans: PlanBook;
+}
+
+const CHART_DAYS = 30;
+const LATEST = 20;
+const EXPORT_DAYS = 366;
+const EXPORT_RENDERS = 10_000;
+
+export function addUsagePages(routes: MemberRoutes, { site, store, plans }: UsageDependencies): void {
+  routes.page('/account', async (visit) => {
+    const { accountId } = visit.user;
+    const account = await store.accounts.find(accountId);
+    const body = html`${stateOf(account)}
+${account && (await creditsSection(store, plans, account))}
+${await chartSection(store, accountId)}
+${latestSection(await store.usage.latest(accountId, LATEST))}`;
+    return sendPrivate(site, visit, { title: 'Usage', path: '/account', body });
+  });
+  routes.page('/account/usage/days.csv', async (visit) => {
+    const today = new Date();
+    const [from, to] = [dayAfter(today, 1 - EXPORT_DAYS), dayAfter(today, 0)];
+    const days = await store.usage.days(visit.user.accountId, from, to);
+    const rows = days.map(({ day, mode, outcome, renders, credits }) => [day, mode, outcome, renders, credits]);
+    return sendCsv(visit, 'storybar-days.csv', toCsv(['day', 'mode', 'outcome', 'renders', 'credits'], rows));
+  });
+  routes.page('/account/usage/renders.csv', async (visit) => {
+    const renders = await store.usage.latest(visit.user.accountId, EXPORT_RENDERS);
+    const heads = ['id', 'created_at', 'kind', 'mode', 'state', 'outcome', 'credits', 'duration_ms'];
+    const rows = renders.map((render) => {
+      const { id, createdAt, kind, mode, state, outcome, credits, durationMs } = render;
+      return [id, createdAt, kind, mode, state, outcome, credits, durationMs];
+    });
+    return sendCsv(visit, 'storybar-renders.csv', toCsv(heads, rows));
+  });
+}
+
+function stateOf(account: AccountSummary | undefined): Html | undefined {
+  if (account?.state === 'suspended') return problem('This account is suspended. Ask the operator of the service.');
+  if (account?.state !== 'inactive') return undefined;
+  return html`<p class="problem">No plan yet, so keys do not work. <a href="/account/plan">Choose a plan</a>.</p>`;
+}
+
+/** Credits left in the period, for the account's owner and for operators. */
+export async function creditsSection(
+  store: Pick<Store, 'ledger'>,
+  plans: PlanBook,
+  { id, subscription }: AccountSummary,
+): Promise<Html | undefined> {
+  const plan = subscription && plans.find(subscription.plan);
+  if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
+  const balance = await store.ledger.balance(id, subscription.period, plan.credits);
+  const { startsAt, endsAt } = subscription.period;
+  const left = remaining(balance);
+  return html`<section aria-labelledby="credits">
+<h2 id="credits">Credits</h2>
+<p class="figure"><strong>${count(left)}</strong> of ${count(plan.credits)} left on ${plan.title}</p>
+${creditMeter(left, plan.credits)}
+<p class="small">${date(startsAt)} to ${date(endsAt)}. ${count(balance.used)} used${
+    balance.reserved > 0 && html`, ${count(balance.reserved)} held for renders under way`
+  }.</p>
+</section>`;
+}
+
+async function chartSection(store: Pick<Store, 'usage'>, accountId: string): Promise<Html> {
+  const today = new Date();
+  const from = dayAfter(today, 1 - CHART_DAYS);
+  const rows = await store.usage.days(accountId, from, dayAfter(today, 0));
+  return html`<section aria-labelledby="days">
+<h2 id="days">Renders per day</h2>
+${usageChart(countDays(rows, new Date(from), CHART_DAYS))}
+<p class="small"><a href="/account/usage/days.csv">Days of the last year as CSV</a></p>
+</section>`;
+}
+
+function latestSection(renders: readonly RenderSummary[]): Html {
+  return html`<section aria-labelledby="latest">
+<h2 id="latest">Latest renders</h2>
+${renders.length === 0 ? html`<p>Nothing yet. The <a href="/docs/quickstart">quickstart</a> has a call to copy.</p>` : renderTable(renders)}
+${renders.length > 0 && html`<p class="small"><a href="/account/usage/renders.csv">Latest ${count(EXPORT_RENDERS)} as CSV</a>. Times are UTC.</p>`}
+</section>`;
+}
+
+export function renderTable(renders: readonly RenderSummary[]): Html {
+  return table(
+    'Latest renders',
+    ['When', 'Render', 'Type', 'Status', 'Duration', 'Credits'],
+    renders.map(({ id, createdAt, kind, mode, state, outcome, durationMs, credits }) => [
+      time(createdAt),
+      html`<code>${id}</code>`,
+      `${kind}${mode === 'test' ? ', test' : ''}`,
+      state === 'reserved' ? 'Under way' : outcomeLabel(outcome),
+      durationMs === null ? '' : `${count(durationMs)} ms`,
+      count(state === 'settled' ? credits : 0),
+    ]),
+  );
+}
+
+function sendCsv({ reply }: MemberVisit, name: string, text: string): FastifyReply {
+  return reply
+    .headers({
+      ...PRIVATE_HEADERS,
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}"`,
+    })
+    .send(text);
+}

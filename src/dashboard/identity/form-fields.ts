@@ -1,0 +1,38 @@
+// The body of a form that a page sent.
+
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+
+const MAX_BYTES = 32 * 1024;
+
+export class FormFields {
+  readonly #fields: URLSearchParams;
+
+  constructor(fields: URLSearchParams) {
+    this.#fields = fields;
+  }
+
+  /** Empty when the field is missing. */
+  text(name: string): string {
+    return this.#fields.get(name) ?? '';
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name);
+  }
+}
+
+export async function readFields(request: FastifyRequest): Promise<FormFields> {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') {
+    throw new AppError('unsupported_content_type', 'Send the form as application/x-www-form-urlencoded.');
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.raw as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new AppError('malformed_body', 'The form is too large.');
+    chunks.push(chunk);
+  }
+  return new FormFields(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));
+}

@@ -1,0 +1,66 @@
+// How the service is: the same report as `GET /health`, for people. Whatever is added to the report appears here.
+
+import type { HealthReport } from '../../telemetry/health.ts';
+import { count } from '../account/fields.ts';
+import { sendPrivate } from '../account/frame.ts';
+import type { MemberRoutes } from '../account/member-routes.ts';
+import { type Html, html } from '../html.ts';
+import type { Site } from '../page.ts';
+
+const CREW_LABELS = ['workers', 'ready', 'busy', 'waiting', 'restarts'] as const;
+
+export function addHealthPage(routes: MemberRoutes, site: Site, health: () => HealthReport): void {
+  routes.page('/operator', async (visit) => {
+    const { renderer, ...rest } = health();
+    const { codecs, images, videos, ...more } = renderer;
+    const body = html`<section aria-labelledby="service">
+<h2 id="service">Service</h2>
+${facts(rest)}
+</section>
+<section aria-labelledby="workers">
+<h2 id="workers">Workers and queues</h2>
+<div class="table" tabindex="0" role="region" aria-labelledby="workers"><table>
+<thead><tr><th scope="col">For</th>${CREW_LABELS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
+<tbody>${crewRow('images', images)}${crewRow('videos', videos)}</tbody>
+</table></div>
+<p class="small">Durations of renders and waiting times are in <a href="/metrics">the metrics</a>.</p>
+${Object.keys(more).length > 0 && facts(more)}
+</section>
+${codecs && codecSection(codecs)}`;
+    return sendPrivate(site, visit, { title: 'Service', path: '/operator', body });
+  });
+}
+
+function codecSection({ ffmpeg, available }: NonNullable<HealthReport['renderer']['codecs']>): Html {
+  const named = (wanted: boolean): string[] =>
+    Object.entries(available)
+      .filter(([, isThere]) => isThere === wanted)
+      .map(([name]) => name);
+  return html`<section aria-labelledby="codecs">
+<h2 id="codecs">Codecs</h2>
+${facts({ FFmpeg: ffmpeg, missing: named(false), available: named(true) })}
+</section>`;
+}
+
+function crewRow(name: string, crew: HealthReport['renderer']['images']): Html {
+  return html`<tr><th scope="row">${name}</th>${CREW_LABELS.map((label) => html`<td>${count(crew[label])}</td>`)}</tr>`;
+}
+
+function facts(values: Readonly<Record<string, unknown>>): Html {
+  return html`<dl class="facts-list">${Object.entries(values).map(
+    ([name, value]) => html`<div><dt>${wordsOf(name)}</dt><dd>${sayValue(value)}</dd></div>`,
+  )}</dl>`;
+}
+
+/** `uptimeSeconds` as `uptime seconds`. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/(?<=[a-z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function sayValue(value: unknown): string | Html {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return count(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
+  if (typeof value === 'object' && value !== null) return facts(value as Readonly<Record<string, unknown>>);
+  return String(value);
+}
