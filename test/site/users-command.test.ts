@@ -1,0 +1,91 @@
+// People by command line, beside a running server: the only way in where no mails are sent.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningServer, startServer } from '../running-server.ts';
+import { PASSWORD, Visitor } from './visitor.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({
+    STORYBAR_WORKERS: '1',
+    STORYBAR_SIGN_UP: 'closed',
+    STORYBAR_OPERATOR_EMAIL: 'Boss@example.com',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const visitor = (): Visitor => new Visitor(server.url);
+const pathIn = (text: string): string => /\/password\?link=[\w-]{43}/u.exec(text)?.[0] ?? '';
+const redeem = async (path: string, password = PASSWORD, who = visitor()) =>
+  await who.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
+
+describe('the first operator', () => {
+  it('gets a link at the start, and is one', async () => {
+    expect(server.output().stdout).toContain('Choose the password of the operator boss@example.com');
+    const boss = visitor();
+    expect(await redeem(pathIn(server.output().stdout), PASSWORD, boss)).toMatchObject({ status: 303 });
+    expect(await boss.get('/operator')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('people', () => {
+  it('cannot sign up where that is closed, but are invited', async () => {
+    expect((await visitor().get('/sign-up')).text).toContain('Accounts are made by the operator');
+    const token = await visitor().tokenOf('/sign-in');
+    expect(await visitor().send('/sign-up', { token, email: 'a@example.com' })).toMatchObject({ status: 403 });
+    expect((await visitor().get('/sign-in')).text).not.toContain('/sign-up');
+    const printed = await server.cli('users', 'invite', 'ann@example.com');
+    expect(printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/password\?link=/u);
+    expect(await redeem(pathIn(printed))).toMatchObject({ status: 303 });
+    expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303, location: '/account' });
+  });
+
+  it('are invited to an account there is', async () => {
+    const { id } = JSON.parse(await server.cli('accounts', 'create', '--plan', 'pro', '--json')) as { id: string };
+    const printed = await server.cli('users', 'invite', 'bob@example.com', '--account', id, '--json');
+    const bob = visitor();
+    await redeem(pathIn(printed), PASSWORD, bob);
+    expect((await bob.get('/account')).text).toContain('10,000 left on Pro');
+    const users = JSON.parse(await server.cli('users', 'list', '--json')) as { email: string; accountId: string }[];
+    expect(users.find(({ email }) => email === 'bob@example.com')).toMatchObject({ accountId: id, role: 'member' });
+  });
+
+  it('who forgot their password get a link; the page says whom to ask', async () => {
+    expect((await visitor().get('/reset')).text).toContain('Ask its operator');
+    await redeem(pathIn(await server.cli('users', 'invite', 'carl@example.com')));
+    const printed = await server.cli('users', 'reset', 'carl@example.com');
+    expect(await redeem(pathIn(printed), 'an entirely new password')).toMatchObject({ status: 303 });
+    expect(await visitor().signIn('carl@example.com')).toMatchObject({ status: 422 });
+    expect(await visitor().signIn('carl@example.com', 'an entirely new password')).toMatchObject({ status: 303 });
+  });
+
+  it('become operators and members again', async () => {
+    await redeem(pathIn(await server.cli('users', 'invite', 'dora@example.com')));
+    expect(await server.cli('users', 'promote', 'DORA@example.com')).toBe('dora@example.com is an operator.\n');
+    const dora = visitor();
+    await dora.signIn('dora@example.com');
+    expect(await dora.get('/operator')).toMatchObject({ status: 200 });
+    await server.cli('users', 'demote', 'dora@example.com');
+    expect(await dora.get('/operator')).toMatchObject({ status: 303 });
+    expect(await server.cli('users', 'list')).toMatch(/dora@example\.com\s+member/u);
+  });
+
+  it.each([
+    [['users', 'reset'], 'name the person by e-mail address'],
+    [['users', 'promote', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
+    [['users', 'reset', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
+    [['users', 'invite', 'boss@example.com'], 'has a user already'],
+    [['users', 'invite', 'new@example.com', '--account', 'none'], 'There is no account "none"'],
+    [['users', 'frobnicate'], 'there is no "users frobnicate"'],
+  ])('are not found or not made: %j', async (args, message) => {
+    await expect(server.cli(...args)).rejects.toThrow(message);
+  });
+});
+
+it('half of the settings for mails is refused as a whole', async () => {
+  await expect(startServer({ STORYBAR_SMTP_URL: 'smtp://127.0.0.1:1' })).rejects.toThrow(
+    /STORYBAR_MAIL_FROM is needed.*\n.*STORYBAR_PUBLIC_URL is needed/u,
+  );
+});
