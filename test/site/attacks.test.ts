@@ -196,12 +196,12 @@ describe('guessing', () => {
     // Each of these has no cookie, so the form is refused before anything is looked up.
     expect(new Set(statuses)).toEqual(new Set([403]));
     const counted = [];
-    for (let index = 0; index < 11; index += 1) {
+    for (let index = 0; index < 21; index += 1) {
       const fresh = stranger();
       const fields = { token: await fresh.tokenOf('/sign-up'), email: `${index}-${email}`, password: PASSWORD };
       counted.push((await fresh.send('/sign-up', fields, address)).status);
     }
-    expect(counted).toEqual([...Array.from({ length: 10 }, () => 303), 429]);
+    expect(counted).toEqual([...Array.from({ length: 20 }, () => 303), 429]);
   });
 });
 
@@ -223,11 +223,13 @@ describe('pages for people who are signed in', () => {
     const { id } = await visitor.makeKey();
     for (const path of [...PRIVATE, `/account/keys/${id}`, '/sign-up', '/reset', '/password?link=x']) {
       const { headers } = await visitor.get(path);
-      expect(headers.get('cache-control'), path).toBe('no-store');
-      expect(headers.get('x-frame-options'), path).toBe('DENY');
-      expect(headers.get('content-security-policy'), path).toContain("frame-ancestors 'none'");
-      expect(headers.get('content-security-policy'), path).toContain("script-src 'self'");
-      expect(headers.get('referrer-policy'), path).toBe('same-origin');
+      expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
+        path,
+        'cache-control': 'no-store',
+        'x-frame-options': 'DENY',
+        'content-security-policy': expect.stringMatching(/script-src 'self';.*frame-ancestors 'none'/u),
+        'referrer-policy': 'same-origin',
+      });
     }
     const csv = await visitor.get('/account/usage/days.csv');
     expect(csv.headers.get('cache-control')).toBe('no-store');
@@ -282,7 +284,7 @@ describe("somebody else's", () => {
       [`/account/keys/${id}/rotate`, { overlap: 'none' }],
       [`/account/keys/${id}/revoke`, {}],
     ] as const) {
-      expect(await visitor.send(path, { token, ...fields }), path).toMatchObject({ status: 404 });
+      expect({ path, ...(await visitor.send(path, { token, ...fields })) }).toMatchObject({ path, status: 404 });
     }
     expect((await owner.get(`/account/keys/${id}`)).text).toContain('active');
   });
@@ -290,10 +292,10 @@ describe("somebody else's", () => {
   it('accounts are for operators; for others there is nothing there', async () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/account');
-    for (const path of OPERATORS) expect(await visitor.get(path), path).toMatchObject({ status: 404 });
+    for (const path of OPERATORS) expect({ path, ...(await visitor.get(path)) }).toMatchObject({ path, status: 404 });
     for (const action of ['suspend', 'resume', 'plan']) {
       const path = `/operator/accounts/anybody/${action}`;
-      expect(await visitor.send(path, { token, plan: 'business' }), path).toMatchObject({ status: 404 });
+      expect({ path, ...(await visitor.send(path, { token, plan: 'business' })) }).toMatchObject({ path, status: 404 });
     }
     expect((await visitor.get('/account')).text).not.toContain('/operator');
   });

@@ -9,6 +9,12 @@ export interface Answer {
   readonly location: string | null;
 }
 
+interface Init {
+  readonly method?: string;
+  readonly body?: URLSearchParams;
+  readonly headers: Record<string, string>;
+}
+
 export class Visitor {
   readonly #origin: string;
   readonly cookies = new Map<string, string>();
@@ -56,7 +62,7 @@ export class Visitor {
     return await this.submit('/sign-in', { email, password });
   }
 
-  /** Signed up, on a plan. Returns the secret of the session. */
+  /** Signed up, on a plan. */
   async settle(email: string, plan = 'starter'): Promise<void> {
     await this.signUp(email);
     await this.submit('/account/plan', { plan });
@@ -77,9 +83,9 @@ export class Visitor {
     return [...text.matchAll(/href="\/account\/keys\/([\w-]+)"/gu)].map(([, id = '']) => id);
   }
 
-  async #ask(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Answer> {
+  async #ask(path: string, { headers, ...init }: Init): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = {
+    const usual = {
       accept: 'text/html',
       ...(cookie !== '' && { cookie }),
       ...(this.#address !== undefined && { 'x-forwarded-for': this.#address }),
@@ -87,7 +93,7 @@ export class Visitor {
     const response = await fetch(`${this.#origin}${path}`, {
       ...init,
       redirect: 'manual',
-      headers: { ...headers, ...init.headers },
+      headers: { ...usual, ...headers },
     });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     const { status, headers: got } = response;

@@ -52,7 +52,7 @@ export function count(value: number): string {
 }
 
 export function table(caption: string, heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
-  return html`<div class="table" tabindex="0" role="region" aria-label="${caption}"><table>
+  return html`<div class="table" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>

@@ -11,7 +11,7 @@ const HOUR_MS = 60 * 60_000;
 
 const RATES = {
   signIn: { address: { burst: 60, windowMs: QUARTER_MS }, account: { burst: 40, windowMs: QUARTER_MS } },
-  signUp: { address: { burst: 10, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
+  signUp: { address: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   reset: { address: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   password: { address: { burst: 60, windowMs: QUARTER_MS }, account: { burst: 10, windowMs: QUARTER_MS } },
 } as const satisfies Record<string, { address: Rate; account: Rate }>;

@@ -19,7 +19,7 @@ ${facts(rest)}
 </section>
 <section aria-labelledby="workers">
 <h2 id="workers">Workers and queues</h2>
-<div class="table" tabindex="0" role="region" aria-labelledby="workers"><table>
+<div class="table" tabindex="0" role="group" aria-labelledby="workers"><table>
 <thead><tr><th scope="col">For</th>${CREW_LABELS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>${crewRow('images', images)}${crewRow('videos', videos)}</tbody>
 </table></div>

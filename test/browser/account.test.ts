@@ -1,0 +1,257 @@
+// The account pages, used by a person: the whole way from signing up to seeing the first render, with the keyboard alone, on
+// a phone, in light and dark; and what pages of other sites can do to them, which is nothing.
+
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { PASSWORD } from '../site/visitor.ts';
+import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
+import { type ForeignSite, startForeignSite } from './foreign-site.ts';
+
+const found = await launchBrowser();
+const HOSTILE = '<img src=x onerror="document.title=\'broken\'">';
+
+async function fill(page: Page, fields: Readonly<Record<string, string>>, button: string): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
+  await page.getByRole('button', { name: button }).click();
+}
+
+/** With the tabulator, as somebody without a mouse gets there. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let steps = 0; steps < 80; steps += 1) {
+    await page.keyboard.press('Tab');
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+  }
+  throw new Error(`${String(target)} cannot be reached by keyboard`);
+}
+
+describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
+  let server: RunningServer;
+  let browser: Browser;
+  let elsewhere: ForeignSite;
+  let people = 0;
+
+  beforeAll(async () => {
+    if ('reason' in found) throw new Error(found.reason);
+    ({ browser } = found);
+    server = await startServer({ STORYBAR_WORKERS: '1' });
+    elsewhere = await startForeignSite();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+    await elsewhere.stop();
+  });
+
+  const signUp = async (page: Page): Promise<string> => {
+    const email = `browser-${(people += 1)}@example.com`;
+    await page.goto('/sign-up');
+    await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign up');
+    await page.waitForURL('**/account/plan');
+    return email;
+  };
+  const makeKey = async (page: Page, name: string, origins = ''): Promise<string> => {
+    await page.goto('/account/keys');
+    await fill(page, { Name: name, 'Web pages that may use it': origins }, 'Create key');
+    return (await page.locator('.new-key code').textContent()) ?? '';
+  };
+
+  it('lead from signing up to a plan, a key, a render and its trace in the usage', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Get a key' }).click();
+    await page.waitForURL('**/sign-up');
+    await fill(page, { 'E-mail address': 'ann@example.com', Password: PASSWORD }, 'Sign up');
+    await page.waitForURL('**/account/plan');
+    await page.getByRole('button', { name: 'Choose Starter' }).click();
+    await page.getByText('Your plan is set.').waitFor();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await fill(page, { Name: 'my shop' }, 'Create key');
+    const key = (await page.locator('.new-key code').textContent()) ?? '';
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+    const answer = await post({ url: server.url, key }, form({ width: '64', height: '64', text: HOSTILE }));
+    await answer.arrayBuffer();
+    const renderId = answer.headers.get('x-render-id') ?? '';
+    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText(renderId).waitFor();
+    expect(await page.locator('.figure').textContent()).toBe('1,999 of 2,000 left on Starter');
+    await page.getByText('The same as a table').click();
+    await page.getByRole('cell', { name: new Date().toISOString().slice(0, 10), exact: true }).waitFor();
+    expect(await page.title()).toBe('Usage - Storybar');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('need no mouse', async () => {
+    const { page } = await visit(browser, server.url);
+    await page.goto('/sign-up');
+    await tabTo(page, page.getByLabel('E-mail address'));
+    await page.keyboard.type('keyboard@example.com');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account/plan');
+    await tabTo(page, page.getByRole('button', { name: 'Choose Free' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('Your plan is set.').waitFor();
+    await tabTo(page, page.getByRole('link', { name: 'Keys' }));
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/account/keys');
+    await tabTo(page, page.getByLabel('Name', { exact: true }));
+    await page.keyboard.type('typed');
+    await tabTo(page, page.getByRole('button', { name: 'Create key' }));
+    await page.keyboard.press('Space');
+    await page.locator('.new-key').waitFor();
+    await tabTo(page, page.getByRole('link', { name: 'I have copied it' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByRole('link', { name: 'typed' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByText('Revoke this key'));
+    await page.keyboard.press('Enter');
+    await tabTo(page, page.getByRole('button', { name: 'Yes, revoke it' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('The key is revoked.').waitFor();
+    await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('You are signed out.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+    await page.context().close();
+  });
+
+  it('work without JavaScript', async () => {
+    const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
+    await signUp(page);
+    await page.getByRole('button', { name: 'Choose Free' }).click();
+    expect(await makeKey(page, 'plain')).toMatch(/^sb_live_/u);
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('say what is wrong beside the field, and read it out', async () => {
+    const { page } = await visit(browser, server.url);
+    await page.goto('/sign-up');
+    await fill(page, { 'E-mail address': 'ann@example.com', Password: 'short' }, 'Sign up');
+    const password = page.getByLabel('Password');
+    expect(await password.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.locator(`#${await password.getAttribute('aria-describedby')}`).textContent()).toContain(
+      'at least 12',
+    );
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ann@example.com');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  describe('are readable for everybody', () => {
+    it.each([
+      ['light', 1_280],
+      ['dark', 1_280],
+      ['light', 320],
+      ['dark', 320],
+    ] as const)('in %s, %d pixels wide', { timeout: 180_000 }, async (colorScheme, width) => {
+      const { page, complaints } = await visit(browser, server.url, { colorScheme, viewport: { width, height: 700 } });
+      const look = async (path?: string): Promise<void> => {
+        if (path !== undefined) await page.goto(path);
+        expect([page.url(), await accessibilityFaults(page)]).toEqual([page.url(), []]);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        expect([page.url(), overflow]).toEqual([page.url(), 0]);
+      };
+      for (const path of ['/sign-in', '/sign-up', '/reset', '/password?link=none']) {
+        await page.goto(path);
+        await look();
+      }
+      // A link that is used up answers 422, which the console mentions.
+      complaints.splice(0);
+      const email = await signUp(page);
+      await page.getByRole('button', { name: 'Choose Pro' }).click();
+      const key = await makeKey(
+        page,
+        `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80),
+        'https://shop.example',
+      );
+      await look();
+      await (await post({ url: server.url, key }, form({ width: '64', height: '64', text: 'a' }))).arrayBuffer();
+      await look('/account/keys');
+      await page.locator('tbody a').click();
+      await look();
+      await look('/account');
+      await page.getByText('The same as a table').click();
+      await look();
+      await look('/account/plan');
+      await look('/account/security');
+      await server.cli('users', 'promote', email);
+      await page.goto('/operator');
+      await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign in');
+      await page.waitForURL('**/operator');
+      await look();
+      await look('/operator/audit');
+      await look('/operator/accounts');
+      await page.getByRole('link', { name: email }).first().click();
+      await look();
+      expect(await page.title()).not.toBe('broken');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  });
+
+  describe('and other sites', () => {
+    /** Same host, other port: the browser sends our cookie along, so only we can refuse. */
+    const visitElsewhere = async (page: Page, html: string): Promise<void> => {
+      elsewhere.show(html);
+      await page.goto(elsewhere.origin);
+    };
+
+    it('cannot send our forms', async () => {
+      const { page } = await visit(browser, server.url);
+      await signUp(page);
+      const token = (await page.locator('input[name=token]').first().getAttribute('value')) ?? '';
+      await visitElsewhere(
+        page,
+        `<form method="post" action="${server.url}/account/keys"><input name="token" value="${token}">
+         <input name="name" value="stolen"><button>Win a prize</button></form>`,
+      );
+      const [answer] = await Promise.all([
+        page.waitForResponse(`${server.url}/account/keys`),
+        page.getByRole('button').click(),
+      ]);
+      expect(answer.status()).toBe(403);
+      await page.getByText('The form came from another site.').waitFor();
+      await page.goto('/account/keys');
+      expect(await page.getByText('No keys yet.').isVisible()).toBe(true);
+      await page.context().close();
+    });
+
+    it('cannot put our pages into theirs', async () => {
+      const { page } = await visit(browser, server.url);
+      await signUp(page);
+      await visitElsewhere(page, `<iframe src="${server.url}/account/keys"></iframe>`);
+      await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/u);
+      await page.context().close();
+    });
+
+    it('may render with a key that names them, and read the answer; others may not', async () => {
+      const { page } = await visit(browser, server.url);
+      await signUp(page);
+      await page.getByRole('button', { name: 'Choose Free' }).click();
+      const allowed = await makeKey(page, 'page', elsewhere.origin);
+      const serverOnly = await makeKey(page, 'server');
+      const other = await makeKey(page, 'other', 'https://shop.example');
+      await visitElsewhere(page, '');
+      const render = async (key: string): Promise<unknown> =>
+        await page.evaluate(`(async () => {
+          const body = new FormData();
+          for (const [name, value] of Object.entries({ width: '32', height: '32', text: 'a' })) body.set(name, value);
+          const headers = { 'x-api-key': '${key}', 'idempotency-key': crypto.randomUUID?.() ?? String(Math.random()) };
+          const answer = await fetch('${server.url}/v1/overlay', { method: 'POST', body, headers });
+          return [answer.status, answer.headers.get('x-render-id') !== null, answer.headers.get('x-credits-remaining')];
+        })().catch((error) => error.name)`);
+      expect(await render(allowed)).toEqual([200, true, '99']);
+      expect(await render(serverOnly)).toBe('TypeError');
+      expect(await render(other)).toBe('TypeError');
+      await page.context().close();
+    });
+  });
+});
