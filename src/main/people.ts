@@ -5,6 +5,7 @@ import { Door } from '../dashboard/identity/door.ts';
 import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
+import { LocalLimits } from '../http/local-limits.ts';
 import { SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -32,7 +33,7 @@ export function createPeople(settings: Settings, store: Store, logger: Logger): 
   const onMailFailed = (error: unknown): void => logger.warn({ err: error }, 'a mail was not sent');
   const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom, onFailed: onMailFailed });
   const passwords = new Passwords();
-  const throttle = new Throttle();
+  const throttle = new Throttle(store.limits ?? new LocalLimits());
   const { users, sessions } = store;
   return {
     door: new Door({ sessions, publicUrl }),

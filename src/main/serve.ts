@@ -78,12 +78,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   });
   const connections = new Connections(app.server);
   const closeRest = async (): Promise<void> => {
-    await workers.close();
-    await workArea.close();
-    await payments.close();
-    await pages.close();
-    await money.close();
-    await store.close();
+    for (const part of [workers, workArea, payments, pages, money, store]) await part.close();
   };
   const url = await listen(app, settings, closeRest);
   await greet(settings, store, plans, url);

@@ -132,7 +132,7 @@ ${this.#signUpOpen && html`<p class="small">New here? <a href="/sign-up">Sign up
     };
     if (email === undefined || faults.password !== undefined) return this.#signUpPage(visit, typed, faults);
     if (hasMail) {
-      this.#identity.invite(email, visit.request.ip);
+      await this.#identity.invite(email, visit.request.ip);
       return this.#sentPage(visit, email);
     }
     const user = await this.#identity.signUp(email, password, visit.request.ip);
@@ -167,7 +167,7 @@ ${hasMail ? html`<p class="small">We send a link there, to choose a password.</p
     const typed = fields.text('email');
     const email = parseEmail(typed);
     if (email === undefined) return this.#resetPage(visit, typed, { email: BAD_EMAIL });
-    this.#identity.requestReset(email, visit.request.ip);
+    await this.#identity.requestReset(email, visit.request.ip);
     return this.#sentPage(visit, email);
   }
 

@@ -41,7 +41,7 @@ export class Identity {
   /** Undefined when address or password is wrong; which of them is not told. */
   async signIn(email: string, password: string, address: string): Promise<User | undefined> {
     const { users, passwords, throttle } = this.#options;
-    throttle.take('signIn', address, email);
+    await throttle.take('signIn', address, email);
     const user = await users.findByEmail(email);
     return (await passwords.verify(user?.passwordHash, password)) ? user : undefined;
   }
@@ -49,22 +49,22 @@ export class Identity {
   /** Without mails. Undefined when the address is taken, or kept for the operator, who is to prove it otherwise. */
   async signUp(email: string, password: string, address: string): Promise<User | undefined> {
     const { users, passwords, throttle, operatorEmail } = this.#options;
-    throttle.take('signUp', address, email);
+    await throttle.take('signUp', address, email);
     const hash = await passwords.hash(password);
     return email === operatorEmail ? undefined : await users.signUp(email, hash);
   }
 
   /** With mails: the way on is in the mail, for a new address and for a known one. */
-  invite(email: string, address: string): void {
-    this.#options.throttle.take('signUp', address, email);
+  async invite(email: string, address: string): Promise<void> {
+    await this.#options.throttle.take('signUp', address, email);
     this.#later(async () => {
       const isKnown = (await this.#options.users.findByEmail(email)) !== undefined;
       await this.#mailLink(email, isKnown ? takenMail : signUpMail);
     });
   }
 
-  requestReset(email: string, address: string): void {
-    this.#options.throttle.take('reset', address, email);
+  async requestReset(email: string, address: string): Promise<void> {
+    await this.#options.throttle.take('reset', address, email);
     this.#later(async () => {
       const isKnown = (await this.#options.users.findByEmail(email)) !== undefined;
       if (isKnown) await this.#mailLink(email, resetMail);
@@ -83,7 +83,7 @@ export class Identity {
   /** False when the present password is wrong. All sessions end, this one too. */
   async changePassword(user: User, present: string, next: string, address: string): Promise<boolean> {
     const { users, passwords, throttle } = this.#options;
-    throttle.take('password', address, user.id);
+    await throttle.take('password', address, user.id);
     const known = await users.findByEmail(user.email);
     if (!(await passwords.verify(known?.passwordHash, present))) return false;
     await users.setPassword(user.id, await passwords.hash(next));

@@ -1,10 +1,11 @@
 // How often somebody may try: by address and by account, so that neither one machine with many accounts nor many machines
-// with one account get far. Held in memory, per process.
+// with one account get far. Servers that share a database count together.
 
 import type { Rate } from '../../account/gcra.ts';
+import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import { RateBook } from '../../http/rate-book.ts';
 import { networkOf } from '../../http/network.ts';
+import type { Limits } from '../../store/store.ts';
 
 const QUARTER_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
@@ -20,23 +21,24 @@ const RATES = {
 const PAIR: Rate = { burst: 10, windowMs: QUARTER_MS };
 
 export class Throttle {
-  readonly #rates: RateBook;
+  readonly #limits: Pick<Limits, 'take'>;
 
-  constructor(rates: RateBook = new RateBook()) {
-    this.#rates = rates;
+  constructor(limits: Pick<Limits, 'take'>) {
+    this.#limits = limits;
   }
 
   /** Counts a try, whether it succeeds or not. Throws when there were too many. */
-  take(what: keyof typeof RATES, address: string, account: string): void {
+  async take(what: keyof typeof RATES, address: string, account: string): Promise<void> {
     const network = networkOf(address);
     const rates = RATES[what];
-    this.#take(`${what} from ${network}`, rates.address);
-    this.#take(`${what} from ${network} to ${account}`, PAIR);
-    this.#take(`${what} to ${account}`, rates.account);
+    await this.#take(`${what} from ${network}`, rates.address);
+    await this.#take(`${what} from ${network} to ${account}`, PAIR);
+    await this.#take(`${what} to ${account}`, rates.account);
   }
 
-  #take(name: string, rate: Rate): void {
-    const { allowed, retryAfterMs } = this.#rates.take(name, rate);
+  async #take(name: string, rate: Rate): Promise<void> {
+    // Hashed: who tried to sign in is nothing to keep in a table.
+    const { allowed, retryAfterMs } = await this.#limits.take(`site:${hashSecret(name)}`, rate);
     if (allowed) return;
     throw new AppError('rate_limited', 'Too many tries. Wait a few minutes, then try again.', {
       retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
