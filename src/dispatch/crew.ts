@@ -87,6 +87,10 @@ export class Crew {
     this.#queue.assertRoom(account);
   }
 
+  book(account: string, cost: number): void {
+    this.#queue.book(account, cost);
+  }
+
   /** Runs a task on the next free worker; `limitMs` bounds one attempt. */
   async run<Type extends Task['type']>(
     task: TaskOf<Type>,

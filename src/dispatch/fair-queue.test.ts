@@ -108,6 +108,28 @@ describe('a fair queue', () => {
     expect(queue.waiting).toBe(11);
   });
 
+  it('leaves room for a wrong estimate, and counts what is urgent too', async () => {
+    const { queue, ask } = busyQueue();
+    for (let index = 0; index < 3; index += 1) ask('a', 1_000);
+    ask('a', 1_000, { urgent: true });
+    const late = queue.take(FOREVER, turn('a', 1_000, { budgetMs: 6_000 }));
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' });
+    ask('a', 1_000, { budgetMs: 8_000 });
+    expect(queue.waiting).toBe(5);
+  });
+
+  it('counts what a render costs beyond the guess it waited with', async () => {
+    const { queue, served, ask, serve } = busyQueue();
+    for (let index = 0; index < 10; index += 1) ask('heavy');
+    for (let index = 0; index < 10; index += 1) ask('light');
+    await serve(2);
+    queue.book('heavy', 1_000);
+    for (let index = 0; index < 5; index += 1) ask('heavy');
+    for (let index = 0; index < 5; index += 1) ask('light');
+    await serve(28);
+    expect(served.slice(-5)).toEqual(Array.from({ length: 5 }, () => 'heavy'));
+  });
+
   it('lets go of who leaves', async () => {
     const { queue, served, serve } = busyQueue();
     const leaving = new AbortController();

@@ -12,7 +12,7 @@ export interface Turn {
   readonly cost: number;
   /** The longest wait and work together that still make sense. */
   readonly budgetMs: number;
-  /** Served before everyone else and never turned away: a second try, or a step that is nothing but a look. */
+  /** Served before everyone else and never turned away: a second try, or the rest of what has waited already. */
   readonly urgent?: boolean;
 }
 
@@ -24,6 +24,8 @@ interface Waiter<Item> {
 }
 
 const MOST_SECONDS_TO_WAIT = 60;
+/** Of the time that is left for waiting, how much an estimate may fill: a wrong one must not end in an answer too late. */
+const WAIT_SHARE = 0.6;
 
 export class FairQueue<Item> {
   readonly #free: Item[] = [];
@@ -119,6 +121,11 @@ export class FairQueue<Item> {
     });
   }
 
+  /** What an account's render costs beyond the guess it waited with; less than nothing is given back. */
+  book(account: string, cost: number): void {
+    this.#endOf.set(account, Math.max(this.#clock, (this.#endOf.get(account) ?? this.#clock) + cost));
+  }
+
   /** Turns everyone who waits away. */
   rejectWaiting(reason: Error): void {
     const all = [...this.#urgent.splice(0), ...this.#waiters];
@@ -137,8 +144,9 @@ export class FairQueue<Item> {
   #makeRoom(turn: Turn): void {
     const start = Math.max(this.#clock, this.#endOf.get(turn.account) ?? 0);
     let ahead = 0;
+    for (const waiter of this.#urgent) ahead += waiter.turn.cost;
     for (const waiter of this.#waiters) if (waiter.start <= start) ahead += waiter.turn.cost;
-    if (ahead / this.#slots() + turn.cost > turn.budgetMs) throw this.#overloaded();
+    if (ahead / this.#slots() > (turn.budgetMs - turn.cost) * WAIT_SHARE) throw this.#overloaded();
     if (this.#waiters.size < this.#maxWaiting) return;
     const last = this.#fullest(turn.account);
     if (last === undefined) throw this.#overloaded();

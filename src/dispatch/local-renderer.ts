@@ -1,4 +1,6 @@
 // Renders on this machine, in worker processes: a crew for images and one for videos, so that neither waits for the other.
+// A render with an asset waits once, before the first look at it: with a look beforehand, a crowd would keep the workers
+// looking at assets whose renders are refused afterwards.
 
 import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
@@ -37,16 +39,19 @@ export class LocalRenderer implements Renderer {
 
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
     const kind = KIND_OF_FORMAT[asset.format];
-    // A look at an image's header is over before anybody notices; it need not stand in line.
-    const turn = { ...share, cost: PROBE_COST_MS[kind], urgent: kind === 'image' };
+    const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };
     const task = { type: 'probe', asset, limits } as const;
     return (await this.#crews[kind].run<'probe'>(task, PROBE_LIMIT_MS[kind], signal, turn)).result;
   }
 
   async render(job: RenderJob, signal: AbortSignal, share = ANYBODY): Promise<RenderFacts> {
     const { recipe } = job;
-    const crew = recipe.kind === 'video' ? this.#crews.video : this.#crews.image;
-    const turn = { ...share, cost: this.#costs.estimateMs(recipe) };
+    const kind = recipe.kind === 'video' ? 'video' : 'image';
+    const crew = this.#crews[kind];
+    const cost = this.#costs.estimateMs(recipe);
+    const hasWaited = job.asset !== undefined;
+    if (hasWaited) crew.book(share.account, cost - this.#costs.usualMs(kind));
+    const turn = { ...share, cost, urgent: hasWaited };
     const { result, workedMs } = await crew.run<'render'>({ type: 'render', job }, recipe.attemptMs, signal, turn);
     this.#costs.learn(recipe, workedMs);
     return result;
