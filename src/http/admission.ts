@@ -8,9 +8,15 @@ const MINUTE_MS = 60_000;
 
 export class Admission {
   readonly #limits: Limits;
+  #inside = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
+  }
+
+  /** Requests inside here, of all accounts. */
+  get inside(): number {
+    return this.#inside;
   }
 
   /** Counts the request. Throws when there were too many; the headers are for the answer either way. */
@@ -33,8 +39,18 @@ export class Admission {
   /** Takes one of the account's places; the returned function gives it back, once. */
   async enter({ accountId, plan }: Caller): Promise<() => void> {
     const leave = await this.#limits.enter(accountId, plan.concurrentRenders);
-    if (leave !== undefined) return leave;
+    if (leave !== undefined) return this.#counted(leave);
     const detail = `The plan allows ${plan.concurrentRenders} renders at the same time.`;
     throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
+  }
+
+  #counted(leave: () => void): () => void {
+    this.#inside += 1;
+    let inside = true;
+    return () => {
+      if (inside) this.#inside -= 1;
+      inside = false;
+      leave();
+    };
   }
 }

@@ -7,6 +7,7 @@ import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from './marketplace.ts';
+import { onClosed } from './on-closed.ts';
 import type { Refusals } from './refusals.ts';
 
 export interface AdmitDependencies {
@@ -39,10 +40,7 @@ export async function admit(
   reply.header('x-credits-charged', '0');
   try {
     await admission.countRequest(caller, setHeaders);
-    const leave = await admission.enter(caller);
-    reply.raw.once('close', leave);
-    // Gone while the store was being asked: nobody will tell us again.
-    if (request.raw.socket.destroyed) leave();
+    onClosed(reply.raw, await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
     renderer.assertRoom(caller.accountId);
     return { caller, idempotencyKey };

@@ -11,6 +11,7 @@ import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
 import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody, type Wanted } from './asset.ts';
 import type { Cashier, Charge } from './cashier.ts';
 import type { Attempt, Attempts } from './idempotency.ts';
+import { onClosed } from './on-closed.ts';
 import { watchPace } from './pace.ts';
 import { receiveForm } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
@@ -115,8 +116,7 @@ class OverlayRequest {
       // Before most of it has come: who would be turned away later is told now.
       onFormat: (format) => renderer.assertRoom(caller.accountId, KIND_OF_FORMAT[format]),
     });
-    const giveBack = await uploads.promise(announcedBytes(this.#request, limits));
-    this.#reply.raw.once('close', giveBack);
+    onClosed(this.#reply.raw, await uploads.promise(announcedBytes(this.#request, limits)));
     const endWatch = watchPace(this.#request.raw, (reason) => life.giveUp(reason));
     try {
       const invite = (): void => inviteBody(this.#request, this.#reply);
@@ -139,6 +139,8 @@ class OverlayRequest {
     const budgetMs = deadlineMs[asset?.kind ?? 'image'];
     const share = { account: caller.accountId, budgetMs };
     life.startDeadline(budgetMs);
+    // Without an asset there is nothing to wait for before the render; refused here, the ledger need not hear of it.
+    if (!asset) renderer.assertRoom(caller.accountId, 'image');
     const ground = asset ? await renderer.probe(asset, limits, life.signal, share) : canvasOf(wanted);
     const recipe = composeRecipe(ground, wanted.overlays, limits, { watermark: caller.mode === 'test' });
     const credits = attempt.before ? 0 : creditsOf(recipe);

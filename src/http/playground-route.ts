@@ -13,6 +13,7 @@ import type { RenderFacts } from '../render/render.ts';
 import { AddressLimit } from './address-limit.ts';
 import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './asset.ts';
 import type { OverlayDependencies } from './overlay-route.ts';
+import { onClosed } from './on-closed.ts';
 import { watchPace } from './pace.ts';
 import { type ReceivedForm, receiveForm } from './receive.ts';
 import { createRequestSignal } from './request-signal.ts';
@@ -59,9 +60,9 @@ function playgroundHandler({ renderer, workArea, uploads, deadlineMs, shutdown, 
     try {
       const started = performance.now();
       const destination = assetDestination(directory.file('asset'), { ...limits, videoBytes: limits.imageBytes });
-      reply.raw.once('close', await uploads.promise(announcedBytes(request, limits)));
+      onClosed(reply.raw, await uploads.promise(announcedBytes(request, limits)));
       const endWatch = watchPace(request.raw, (reason) => life.giveUp(reason));
-      reply.raw.once('close', endWatch);
+      onClosed(reply.raw, endWatch);
       const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
       endWatch();
       accept(form);

@@ -3,6 +3,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../errors.ts';
+import { onClosed } from './on-closed.ts';
 
 export interface RequestSignal {
   readonly signal: AbortSignal;
@@ -21,7 +22,7 @@ export function createRequestSignal(response: ServerResponse, shutdown: AbortSig
       controller.abort(new AppError('client_closed', 'The client closed the connection.'));
   };
   const onShutdown = (): void => controller.abort(shutdown.reason);
-  response.once('close', onClose);
+  onClosed(response, onClose);
   shutdown.addEventListener('abort', onShutdown, { once: true });
   return {
     signal: controller.signal,

@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { AssetKind } from '../media/sniff.ts';
+import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { RenderFacts } from '../render/render.ts';
 
 export interface RenderReport {
@@ -52,7 +53,7 @@ export async function sendFile(
   headers: Readonly<Record<string, string>>,
   shutdown: AbortSignal,
 ): Promise<void> {
-  const { size, body } = await openBody(file);
+  const { size, body } = await openBody(file).catch(rethrowAsStorageError);
   reply.headers({ ...headers, 'content-length': size, 'cache-control': 'no-store' });
   const sent = finished(reply.raw).catch((error: unknown) => {
     throw new AppError('client_closed', 'The client closed the connection.', { cause: error });

@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { askedUrl } from './asked-url.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { answerPreflight, isPreflight } from './cors.ts';
-import { drainRest } from './drain.ts';
+import { drainRest, stayForRest } from './drain.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { type ErrorPage, problemHeaders, toProblem } from './problem.ts';
 import { createRouteTable, type RouteGroup } from './route-group.ts';
@@ -37,6 +37,8 @@ export interface ServerDependencies extends OverlayDependencies {
 
 const OVERLAY_PATH = '/v1/overlay';
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How often Node looks for connections past their time. Its own 30 seconds would make 40 of the 10 above. */
+const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the idle time of common load balancers, so that they close connections and not we. */
 const KEEP_ALIVE_MS = 65_000;
@@ -50,7 +52,7 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
     // A request without Host is no worse than one with a wrong one: neither decides anything here.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
       answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies);
@@ -186,6 +188,7 @@ function answerError(
     reply.raw.destroy();
     return;
   }
+  stayForRest(request.raw, reply.raw);
   const problem = toProblem(error, request.id, publicUrl || askedUrl(request));
   const headers = { ...commonHeaders(request), ...problemHeaders(error) };
   const asPage = wantsPage(request);

@@ -2,6 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
+import { rethrowAsStorageError } from '../media/work-area.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 /** A result is about as large as its asset, and others need room too. */
@@ -12,7 +13,8 @@ export class UploadBudget {
   readonly #directory: string;
   readonly #maxBytes: number;
   #promised = 0;
-  #freeBytes = Number.POSITIVE_INFINITY;
+  /** The last look at the disk; whoever comes while it is under way waits for it. */
+  #free: Promise<number> = Promise.resolve(Number.POSITIVE_INFINITY);
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(directory: string, maxBytes: number) {
@@ -20,9 +22,13 @@ export class UploadBudget {
     this.#maxBytes = maxBytes;
   }
 
+  get promisedBytes(): number {
+    return this.#promised;
+  }
+
   /** Sets bytes aside for one upload; the returned function gives them back, once. */
   async promise(bytes: number): Promise<() => void> {
-    const free = await this.#free();
+    const free = await this.#look();
     // A single upload within its plan is always possible when nothing else is under way.
     const tooMany = this.#promised > 0 && this.#promised + bytes > this.#maxBytes;
     if (tooMany || this.#promised + bytes + SPARE_BYTES > free) {
@@ -38,13 +44,12 @@ export class UploadBudget {
     };
   }
 
-  async #free(): Promise<number> {
+  async #look(): Promise<number> {
     const now = performance.now();
     if (now - this.#checkedAt > DISK_CHECK_MS) {
       this.#checkedAt = now;
-      const { bavail, bsize } = await statfs(this.#directory);
-      this.#freeBytes = bavail * bsize;
+      this.#free = statfs(this.#directory).then(({ bavail, bsize }) => bavail * bsize);
     }
-    return this.#freeBytes;
+    return await this.#free.catch(rethrowAsStorageError);
   }
 }

@@ -4,7 +4,9 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
+import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
+import type { Admission } from '../http/admission.ts';
 import { Connections } from '../http/connections.ts';
 import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/upload-budget.ts';
@@ -50,10 +52,10 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     throw error;
   });
   const { renderer, sandbox } = workers;
-  metrics.watchCrews(() => renderer.status());
   const shutdown = new AbortController();
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
+  watch(metrics, renderer, money.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox);
   const payments = startPayments(settings, store, plans, logger);
   const parts = { settings, logger, plans, store, billing: payments.billing, health, renderer, workArea, uploads };
@@ -97,6 +99,11 @@ async function listen(app: FastifyInstance, { port, host }: Settings, onFailure:
     await onFailure();
     throw new SettingsError([`PORT ${port} on HOST ${host} cannot be opened: ${messageOf(error)}`]);
   });
+}
+
+function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
+  metrics.watchCrews(() => renderer.status());
+  metrics.watchRequests({ inside: () => admission.inside, promisedBytes: () => uploads.promisedBytes });
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */

@@ -5,6 +5,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from '../errors.ts';
 
+const REMOVE_AGAIN_MS = 2_000;
+
 export interface WorkDirectory {
   readonly path: string;
   file(name: string): string;
@@ -36,8 +38,17 @@ export class WorkArea {
     return {
       path: directory,
       file: (name) => path.join(directory, name),
-      remove: () => rm(directory, { recursive: true, force: true, maxRetries: 3 }),
+      remove: () => this.#remove(directory),
     };
+  }
+
+  /** Never fails: without a free descriptor not even removing works, and what could not be removed now is later. */
+  async #remove(directory: string): Promise<void> {
+    try {
+      await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      setTimeout(() => void this.#remove(directory), REMOVE_AGAIN_MS).unref();
+    }
   }
 
   async close(): Promise<void> {

@@ -85,6 +85,21 @@ export class Metrics {
     });
   }
 
+  /** What requests under way hold in memory; nothing when nobody is there, or something was not given back. */
+  watchRequests(read: { readonly inside: () => number; readonly promisedBytes: () => number }): void {
+    this.#gauge(
+      'requests_inside',
+      'Requests for an overlay that were let in and have no complete answer yet.',
+      [],
+      (gauge) => {
+        gauge.set(read.inside());
+      },
+    );
+    this.#gauge('uploads_promised_bytes', 'Bytes set aside for uploads under way.', [], (gauge) => {
+      gauge.set(read.promisedBytes());
+    });
+  }
+
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
     return new Counter({ name: `storybar_${name}`, help, labelNames, registers: [this.#registry] });
   }

@@ -33,6 +33,8 @@ describe('metrics', () => {
     expect(seen.get('storybar_queue_wait_seconds_count{crew="image"}')).toBe(1);
     expect(seen.get('storybar_queue_waiting{crew="image"}')).toBe(0);
     expect(seen.get('storybar_workers{crew="video",state="ready"}')).toBe(1);
+    expect(seen.get('storybar_requests_inside')).toBe(0);
+    expect(seen.get('storybar_uploads_promised_bytes')).toBe(0);
     expect(seen.get('storybar_bytes_total{direction="sent"}')).toBeGreaterThan(500);
     expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });
