@@ -1,0 +1,40 @@
+// What callers send, built once.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import sharp from 'sharp';
+import { noisyJpeg } from '../../test/pictures.ts';
+import { plainClip } from '../../test/video/plain-clip.ts';
+import { multipart } from './client.ts';
+import { CAPTION } from './invariants.ts';
+
+/** A story-sized photo of some 150 kB: what the service is for. */
+export async function storyForm(): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const rough = sharp({ create: { width: 135, height: 240, channels: 3, background: '#888', noise } });
+  const photo = await sharp(await rough.png().toBuffer())
+    .resize(1080, 1920, { kernel: 'cubic' })
+    .jpeg({ quality: 85 })
+    .toBuffer();
+  return multipart({ asset: photo, text: CAPTION });
+}
+
+/** A thumbnail: cheap for everybody, where many requests matter more than their size. */
+export async function smallForm(): Promise<Buffer> {
+  return multipart({ asset: await noisyJpeg(160, 120), text: CAPTION });
+}
+
+/** Takes a second or so, and its result is larger than what a connection buffers. */
+export async function slowForm(): Promise<Buffer> {
+  return multipart({ asset: await noisyJpeg(6_000, 4_000), text: CAPTION });
+}
+
+export function clip(): Buffer {
+  const folder = mkdtempSync(path.join(tmpdir(), 'storybar-prove-clip-'));
+  try {
+    return readFileSync(plainClip(path.join(folder, 'clip.mp4'), { frames: 10 }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

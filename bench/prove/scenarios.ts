@@ -1,0 +1,31 @@
+import { clock } from './scenarios/clock.ts';
+import { database } from './scenarios/database.ts';
+import { descriptors } from './scenarios/descriptors.ts';
+import { disconnects } from './scenarios/disconnects.ts';
+import { fairness } from './scenarios/fairness.ts';
+import { fullDisk } from './scenarios/full-disk.ts';
+import { hostile } from './scenarios/hostile.ts';
+import { overload } from './scenarios/overload.ts';
+import { serverKills } from './scenarios/server-kills.ts';
+import { slowCrowds } from './scenarios/slow-crowds.ts';
+import { soak } from './scenarios/soak.ts';
+import { wire } from './scenarios/wire.ts';
+import { workerKills } from './scenarios/worker-kills.ts';
+import type { Scenario } from './world.ts';
+
+/** In the order they are played. */
+export const SCENARIOS: readonly Scenario[] = [
+  overload,
+  fairness,
+  slowCrowds,
+  disconnects,
+  workerKills,
+  serverKills,
+  fullDisk,
+  descriptors,
+  database,
+  clock,
+  wire,
+  hostile,
+  soak,
+];

@@ -1,0 +1,41 @@
+// The server itself is killed in the middle of load and started again on the same data.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../test/running-server.ts';
+import { smallForm } from '../payloads.ts';
+import { isAlive } from '../processes.ts';
+import type { Scenario } from '../world.ts';
+
+const CLIENTS = 8;
+
+export const serverKills: Scenario = {
+  name: 'server-kills',
+  about: 'kill -9 under load, and a new start on the same data',
+  run: async (world) => {
+    const body = await smallForm();
+    const rounds = world.choose(3, 30);
+    await world.on({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async ({ subject, ask, journal }) => {
+      let survivors = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        const over = new AbortController();
+        const client = async (): Promise<void> => {
+          while (!over.signal.aborted) await ask({ key: subject.key, body });
+        };
+        const before = journal.delivered.size;
+        const workers = subject.workers();
+        const clients = Array.from({ length: CLIENTS }, client);
+        await until(() => journal.delivered.size > before + 8, 60_000);
+        await wait(world.random.whole(200));
+        over.abort();
+        await subject.kill();
+        await Promise.all(clients);
+        await wait(500);
+        survivors += workers.filter(isAlive).length;
+        await subject.launch();
+      }
+      world.figure('server kills', `${rounds}, ${journal.delivered.size} deliveries`);
+      world.none('workers that outlived their server', survivors);
+      return { unpaid: rounds * CLIENTS };
+    });
+  },
+};
