@@ -7,6 +7,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
   ['marketplace', 'guides/marketplace.md'],
   ['versioning', 'guides/versioning.md'],
   ['self-hosting', 'guides/self-hosting.md'],
+  ['dashboard', 'dashboard.md'],
   ['hardening', 'hardening.md'],
   ['configuration', 'configuration.md'],
 ];

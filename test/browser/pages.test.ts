@@ -15,6 +15,7 @@ const GUIDES = [
   'marketplace',
   'versioning',
   'self-hosting',
+  'dashboard',
   'hardening',
   'configuration',
 ];

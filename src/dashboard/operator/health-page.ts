@@ -23,7 +23,7 @@ ${facts(rest)}
 <thead><tr><th scope="col">For</th>${CREW_LABELS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>${crewRow('images', images)}${crewRow('videos', videos)}</tbody>
 </table></div>
-<p class="small">Durations of renders and waiting times are in <a href="/metrics">the metrics</a>.</p>
+<p class="small">Durations of renders and waiting times are in <code>GET /metrics</code>.</p>
 ${Object.keys(more).length > 0 && facts(more)}
 </section>
 ${codecs && codecSection(codecs)}`;
