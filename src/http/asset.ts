@@ -19,7 +19,7 @@ export interface Wanted extends OverlayRequest {
 export function assetDestination(
   path: string,
   { imageBytes, videoBytes }: PlanLimits,
-  more: Pick<AssetDestination, 'hash' | 'onFormat'> = { hash: false },
+  more: Pick<AssetDestination, 'hash' | 'onFormat' | 'prepare'> = { hash: false },
 ): AssetDestination {
   const maxBytesOf = (format: AssetFormat): number => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes);
   return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf, ...more };

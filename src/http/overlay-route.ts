@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { parseForm } from '../caption/form.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
-import type { WorkArea, WorkDirectory } from '../media/work-area.ts';
+import type { LaterDirectory, WorkArea } from '../media/work-area.ts';
 import { composeRecipe, creditsOf } from '../render/compose.ts';
 import type { Metrics, RequestType } from '../telemetry/metrics.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
@@ -70,10 +70,9 @@ class OverlayRequest {
   async run(): Promise<FastifyReply> {
     const { workArea, shutdown, refusals, metrics } = this.#dependencies;
     const life = createRequestSignal(this.#reply.raw, shutdown);
-    let directory: WorkDirectory | undefined;
+    const directory = workArea.laterDirectory(randomUUID());
     let outcome = 'delivered';
     try {
-      directory = await workArea.directory(randomUUID());
       await this.#answer(directory, life);
       return this.#reply;
     } catch (error) {
@@ -83,11 +82,11 @@ class OverlayRequest {
     } finally {
       life.release();
       metrics.requestEnded(this.#type, outcome, this.#reply.elapsedTime / 1_000);
-      await directory?.remove();
+      await directory.remove();
     }
   }
 
-  async #answer(directory: WorkDirectory, life: RequestSignal): Promise<void> {
+  async #answer(directory: LaterDirectory, life: RequestSignal): Promise<void> {
     const { attempts, shutdown } = this.#dependencies;
     const { caller, idempotencyKey } = this.#visitor;
     const wanted = await this.#receive(directory, life);
@@ -106,13 +105,14 @@ class OverlayRequest {
     }
   }
 
-  async #receive(directory: WorkDirectory, life: RequestSignal): Promise<Wanted> {
+  async #receive(directory: LaterDirectory, life: RequestSignal): Promise<Wanted> {
     const started = performance.now();
     const { caller, idempotencyKey } = this.#visitor;
     const { renderer, uploads } = this.#dependencies;
     const { limits } = caller.plan;
     const destination = assetDestination(directory.file('asset'), limits, {
       hash: idempotencyKey !== undefined,
+      prepare: async () => await directory.make(),
       // Before most of it has come: who would be turned away later is told now.
       onFormat: (format) => renderer.assertRoom(caller.accountId, KIND_OF_FORMAT[format]),
     });
@@ -130,7 +130,7 @@ class OverlayRequest {
     }
   }
 
-  async #render(directory: WorkDirectory, life: RequestSignal, wanted: Wanted, attempt: Attempt): Promise<void> {
+  async #render(directory: LaterDirectory, life: RequestSignal, wanted: Wanted, attempt: Attempt): Promise<void> {
     const { renderer, cashier, deadlineMs } = this.#dependencies;
     const { caller } = this.#visitor;
     const { limits } = caller.plan;
@@ -148,6 +148,7 @@ class OverlayRequest {
     const charge = await cashier.reserve(caller, order);
     this.#reserved = true;
     try {
+      await directory.make();
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, life.signal, share);
       const renderMs = performance.now() - started;

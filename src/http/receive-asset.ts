@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
@@ -11,6 +11,8 @@ import { rethrowAsStorageError } from '../media/work-area.ts';
 
 export interface AssetDestination {
   readonly path: string;
+  /** Makes the place for it. Called when it is known what comes, and never for what is not kept. */
+  readonly prepare?: () => Promise<void>;
   /** The most any format may have. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
@@ -33,34 +35,69 @@ export interface ReceivedAsset {
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
-  const file = createWriteStream(destination.path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_AHEAD_BYTES });
-  const written = finished(file).catch(rethrowAsStorageError);
-  // Awaited below; marked as handled here, because it may fail while the upload is still being waited for.
-  written.catch(() => undefined);
+  const hash = destination.hash ? createHash('sha256') : undefined;
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
+  let file: AssetFile | undefined;
   let bytes = 0;
-  const hash = destination.hash ? createHash('sha256') : undefined;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       hash?.update(chunk);
-      if (head.length < SNIFF_LENGTH) {
-        head = Buffer.concat([head, chunk.subarray(0, SNIFF_LENGTH)]);
+      const isHead = head.length < SNIFF_LENGTH;
+      if (isHead) {
+        head = Buffer.concat([head, chunk]);
         format = sniff(head);
-        if (format !== undefined && head.length >= SNIFF_LENGTH) destination.onFormat?.(format);
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
-      const keep = format !== undefined || head.length < SNIFF_LENGTH;
-      if (keep && !file.write(chunk)) await Promise.race([once(file, 'drain').catch(rethrowAsStorageError), written]);
+      if (!isHead) await file?.write(chunk);
+      else if (format !== undefined && head.length >= SNIFF_LENGTH) {
+        destination.onFormat?.(format);
+        file = await AssetFile.begin(destination, head);
+      }
     }
-    file.end();
-    await written;
+    // All of it is shorter than the look at it.
+    if (format !== undefined) file ??= await AssetFile.begin(destination, head);
+    await file?.end();
   } catch (error) {
-    file.destroy();
+    file?.destroy();
     throw error;
   }
   return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
+}
+
+/** The file on disk, from its first bytes on. Whoever is refused before them has cost no disk at all. */
+class AssetFile {
+  readonly #stream: WriteStream;
+  readonly #written: Promise<void>;
+
+  private constructor(path: string) {
+    this.#stream = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_AHEAD_BYTES });
+    this.#written = finished(this.#stream).catch(rethrowAsStorageError);
+    // Awaited later; marked as handled here, because it may fail while the upload is still being waited for.
+    this.#written.catch(() => undefined);
+  }
+
+  static async begin({ path, prepare }: AssetDestination, head: Buffer): Promise<AssetFile> {
+    await prepare?.();
+    const file = new AssetFile(path);
+    await file.write(head);
+    return file;
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    if (this.#stream.write(chunk)) return;
+    await Promise.race([once(this.#stream, 'drain').catch(rethrowAsStorageError), this.#written]);
+  }
+
+  async end(): Promise<void> {
+    this.#stream.end();
+    await this.#written;
+  }
+
+  destroy(): void {
+    this.#stream.destroy();
+  }
 }
 
 function assertSize(bytes: number, limit: number): void {

@@ -157,7 +157,9 @@ function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowO
     const { status } = PROBLEMS[known.code];
     const entry = { renderId: request.id, code: known.code, status };
     if (known.code === 'internal_error') logger.error({ ...entry, err: error }, 'request failed');
-    else if (status >= 500) logger.warn({ ...entry, err: known.cause }, 'request failed');
+    // A crowd must not fill the log, and a refusal has to stay cheap: how many there are is in the metrics.
+    else if (status >= 500 && known.code !== 'overloaded')
+      logger.warn({ ...entry, err: known.cause }, 'request failed');
     else if (known.code === 'client_closed') logger.info(entry, 'client went away');
     else logger.debug(entry, 'request refused');
     answerError(known, request, reply, dependencies);

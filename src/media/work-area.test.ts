@@ -31,3 +31,14 @@ it('sweeps what dead processes left and leaves the living alone', async () => {
   expect(existsSync(dead)).toBe(false);
   expect(existsSync(living)).toBe(true);
 });
+
+it('makes a directory when it is needed, once, and removes none that was not', async () => {
+  const area = await WorkArea.open(root);
+  const directory = area.laterDirectory('render');
+  await directory.remove();
+  expect(existsSync(directory.path)).toBe(false);
+  await Promise.all([directory.make(), directory.make()]);
+  expect(statSync(directory.path).mode & 0o777).toBe(0o700);
+  await directory.remove();
+  expect(existsSync(directory.path)).toBe(false);
+});

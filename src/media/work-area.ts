@@ -13,6 +13,11 @@ export interface WorkDirectory {
   remove(): Promise<void>;
 }
 
+export interface LaterDirectory extends WorkDirectory {
+  /** Once, however often it is asked for. */
+  make(): Promise<void>;
+}
+
 export class WorkArea {
   readonly #path: string;
 
@@ -33,12 +38,28 @@ export class WorkArea {
   }
 
   async directory(id: string): Promise<WorkDirectory> {
+    const directory = this.laterDirectory(id);
+    await directory.make();
+    return directory;
+  }
+
+  /** One that is made when it is needed, which it is not for whoever is refused at the door. */
+  laterDirectory(id: string): LaterDirectory {
     const directory = path.join(this.#path, id);
-    await mkdir(directory, { mode: 0o700 }).catch(rethrowAsStorageError);
+    let made: Promise<unknown> | undefined;
     return {
       path: directory,
       file: (name) => path.join(directory, name),
-      remove: () => this.#remove(directory),
+      make: async () => {
+        made ??= mkdir(directory, { mode: 0o700 });
+        await made.catch(rethrowAsStorageError);
+      },
+      remove: async () => {
+        if (made === undefined) return;
+        // Whether it was made is of no interest any more, only that nobody is still at it.
+        await made.catch(() => undefined);
+        await this.#remove(directory);
+      },
     };
   }
 
