@@ -12,10 +12,10 @@ import { CAPTION } from './invariants.ts';
 /** A story-sized photo of some 150 kB: what the service is for. */
 export async function storyForm(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  const rough = sharp({ create: { width: 135, height: 240, channels: 3, background: '#888', noise } });
+  const rough = sharp({ create: { width: 68, height: 120, channels: 3, background: '#888', noise } });
   const photo = await sharp(await rough.png().toBuffer())
     .resize(1080, 1920, { kernel: 'cubic' })
-    .jpeg({ quality: 85 })
+    .jpeg({ quality: 80 })
     .toBuffer();
   return multipart({ asset: photo, text: CAPTION });
 }

@@ -35,7 +35,10 @@ async function main(): Promise<void> {
   const started = performance.now();
   console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, shared by client, server`);
   console.log(`and workers; load average ${loadavg()[0]?.toFixed(1)} at the start; seed ${profile.seed}\n`);
-  for (const scenario of chosen(values.only, soakMinutes > 0)) await play(scenario, profile, figures);
+  const scenarios = chosen(values.only, soakMinutes > 0);
+  for (const scenario of scenarios.filter(({ light }) => !light)) await play(scenario, profile, figures);
+  const light = scenarios.filter((scenario) => scenario.light);
+  await Promise.all(light.map(async (scenario) => await play(scenario, profile, figures)));
   console.log(`\n${figures.format()}`);
   const seconds = ((performance.now() - started) / 1e3).toFixed(0);
   console.log(`${seconds} s in all; load average ${loadavg()[0]?.toFixed(1)} at the end`);
@@ -52,13 +55,12 @@ function chosen(only: readonly string[], soak: boolean): readonly Scenario[] {
 
 async function play(scenario: Scenario, profile: Profile, figures: Figures): Promise<void> {
   const started = performance.now();
-  process.stdout.write(`${scenario.name}: ${scenario.about} ... `);
   try {
     await scenario.run(new World(scenario.name, profile, figures));
   } catch (error) {
     figures.fault(scenario.name, error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-  console.log(`${((performance.now() - started) / 1e3).toFixed(0)} s`);
+  console.log(`${((performance.now() - started) / 1e3).toFixed(0).padStart(4)} s  ${scenario.name}: ${scenario.about}`);
 }
 
 await main();

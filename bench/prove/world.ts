@@ -17,6 +17,8 @@ export interface Profile {
 export interface Scenario {
   readonly name: string;
   readonly about: string;
+  /** Asks little of the machine and measures no speed, so that several can be played at once. */
+  readonly light?: true;
   readonly run: (world: World) => Promise<void>;
 }
 

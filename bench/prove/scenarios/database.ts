@@ -10,10 +10,11 @@ import type { Scenario } from '../world.ts';
 
 const SHORT_MS = 1_500;
 /** More than the server waits for a lock. */
-const LONG_MS = 8_000;
+const LONG_MS = 7_000;
 
 export const database: Scenario = {
   name: 'database',
+  light: true,
   about: 'the database locked by another process, for a moment and for longer',
   run: async (world) => {
     const body = await smallForm();

@@ -15,6 +15,7 @@ const CROWD = 300;
 
 export const descriptors: Scenario = {
   name: 'descriptors',
+  light: true,
   about: `room for ${SPARE} more descriptors and a crowd of ${CROWD} connections`,
   run: async (world) => {
     if (!existsSync(PRLIMIT)) return world.skip('needs prlimit');

@@ -19,9 +19,9 @@ export const fairness: Scenario = {
     const settings = { STORYBAR_LOG_LEVEL: 'warn' };
     await world.on({ accounts: FAIR_KEYS + 1, settings }, async (stage) => {
       const { holders } = stage.subject;
-      await capacityOf(stage, body, 2);
-      const capacity = await capacityOf(stage, body, world.choose(4, 10));
-      const seconds = world.choose(10, 60);
+      await capacityOf(stage, body, 1);
+      const capacity = await capacityOf(stage, body, world.choose(3, 10));
+      const seconds = world.choose(8, 60);
       const share = capacity / (FAIR_KEYS + 1);
       const send = (key: string) => async (due: number) => await stage.ask({ key, body, due });
       const keyOf = (index: number): string => holders[index]?.key ?? '';

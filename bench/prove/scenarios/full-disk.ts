@@ -14,6 +14,7 @@ const PHASE_SECONDS = 3;
 
 export const fullDisk: Scenario = {
   name: 'full-disk',
+  light: true,
   about: 'the data directory fills up under load, to the last byte, and is emptied again',
   run: async (world) => {
     const mountPoint = mkdtempSync(path.join(tmpdir(), 'storybar-prove-disk-'));

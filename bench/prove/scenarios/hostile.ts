@@ -18,7 +18,7 @@ const CLIENTS = 6;
 const MOST_SEED_BYTES = 30_000;
 /** In the short profile large samples are left out, and mutations end after so long. */
 const SHORT_SAMPLE_BYTES = 150_000;
-const SHORT_SECONDS = 30;
+const SHORT_SECONDS = 20;
 
 export const hostile: Scenario = {
   name: 'hostile',

@@ -3,6 +3,8 @@
 import { milliseconds, quantile } from '../figures.ts';
 import { closedLoad, goodput, type Loaded, openLoad } from '../load.ts';
 import { storyForm } from '../payloads.ts';
+import { effortOf } from '../processes.ts';
+import type { Subject } from '../subject.ts';
 import type { Scenario, Stage, World } from '../world.ts';
 
 const DEADLINE_SECONDS = 15;
@@ -20,15 +22,18 @@ export const overload: Scenario = {
     const body = await storyForm();
     const settings = { STORYBAR_DEADLINE_SECONDS: String(DEADLINE_SECONDS), STORYBAR_LOG_LEVEL: 'warn' };
     await world.on({ settings }, async (stage) => {
-      await capacityOf(stage, body, 3);
-      let before = await capacityOf(stage, body, world.choose(4, 20));
+      await capacityOf(stage, body, 2);
+      let before = await capacityOf(stage, body, world.choose(3, 20));
       for (const step of STEPS) {
         const rate = before * step.times;
         const send = async (due: number) => await stage.ask({ key: stage.subject.key, body, due });
-        const loaded = await openLoad({ rate, seconds: world.choose(7, 60), random: world.random, send });
+        const spent = watchProcessors(stage.subject);
+        const loaded = await openLoad({ rate, seconds: world.choose(6, 60), random: world.random, send });
+        const shares = spent();
         // Others may use the machine: what it can do is measured before and after each step.
-        const after = await capacityOf(stage, body, world.choose(4, 20));
+        const after = await capacityOf(stage, body, world.choose(3, 20));
         report(world, step, loaded, (before + after) / 2);
+        world.figure(`${step.times}x processor time`, shares);
         before = after;
       }
     });
@@ -39,6 +44,20 @@ export const overload: Scenario = {
 export async function capacityOf({ ask, subject }: Stage, body: Buffer, seconds: number): Promise<number> {
   const loaded = await closedLoad(CLIENTS, seconds, async () => await ask({ key: subject.key, body }));
   return goodput(loaded, 0, Number.POSITIVE_INFINITY);
+}
+
+/** Who used the processors in between. */
+function watchProcessors(subject: Subject): () => string {
+  const read = (): Record<string, number> => ({
+    client: (process.cpuUsage().user + process.cpuUsage().system) / 1e3,
+    server: effortOf(subject.pid)?.cpuMs ?? 0,
+    workers: subject.workers().reduce((sum, pid) => sum + (effortOf(pid)?.cpuMs ?? 0), 0),
+  });
+  const before = read();
+  return () => {
+    const spent = Object.entries(read()).map(([who, ms]) => `${who} ${((ms - (before[who] ?? 0)) / 1e3).toFixed(1)} s`);
+    return spent.join(', ');
+  };
 }
 
 function report(world: World, { times, least }: (typeof STEPS)[number], loaded: Loaded, capacity: number): void {

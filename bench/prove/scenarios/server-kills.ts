@@ -13,7 +13,7 @@ export const serverKills: Scenario = {
   about: 'kill -9 under load, and a new start on the same data',
   run: async (world) => {
     const body = await smallForm();
-    const rounds = world.choose(3, 30);
+    const rounds = world.choose(2, 30);
     await world.on({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async ({ subject, ask, journal }) => {
       let survivors = 0;
       for (let round = 0; round < rounds; round += 1) {

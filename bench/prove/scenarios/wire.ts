@@ -7,13 +7,14 @@ import { exchange } from '../raw-answers.ts';
 import { makeWireAttacks, type WireAttack } from '../wire-attacks.ts';
 import type { Scenario, Stage } from '../world.ts';
 
-const QUIET_MS = 4_000;
-const AT_ONCE = 12;
+const QUIET_MS = 3_000;
+const AT_ONCE = 24;
 const EARLY_BYTES = 20_000_000;
 const EARLY_ROUNDS = 5;
 
 export const wire: Scenario = {
   name: 'wire',
+  light: true,
   about: 'broken HTTP, broken forms, and refusals in the middle of an upload',
   run: async (world) => {
     await world.on({ settings: { STORYBAR_LOG_LEVEL: 'debug' } }, async (stage) => {

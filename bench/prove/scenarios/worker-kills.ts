@@ -19,7 +19,7 @@ export const workerKills: Scenario = {
       const send = async (due?: number) => await stage.ask({ key: stage.subject.key, body, ...(due && { due }) });
       const { answers: warm, startedAt, endedAt } = await closedLoad(4, 2, send);
       const rate = (warm.length / (endedAt - startedAt)) * 1_000 * 0.3;
-      const kills = world.choose(40, 1_000);
+      const kills = world.choose(30, 1_000);
       const killing = killAll(world, stage, kills);
       const answers = [];
       while (!killing.done()) {
