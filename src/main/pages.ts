@@ -57,9 +57,9 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
       { path: '/playground', label: 'Playground' },
       { path: '/docs', label: 'Docs' },
       { path: '/#plans', label: 'Plans' },
-      { path: '/account', label: 'Account' },
+      { path: '/dashboard', label: 'Account' },
     ],
-    signUpPath: signUpOpen ? '/sign-up' : undefined,
+    signUpPath: signUpOpen ? '/signup' : undefined,
   };
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
   const guides = await loadGuides(beside('../../docs'));

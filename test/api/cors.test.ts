@@ -47,7 +47,7 @@ describe('a preflight', () => {
 
   it('is answered for renders alone', async () => {
     const headers = { origin: PAGE, 'access-control-request-method': 'POST' };
-    for (const pathname of ['/health', '/sign-in', '/nowhere']) {
+    for (const pathname of ['/health', '/signin', '/nowhere']) {
       const response = await preflight(pathname, headers);
       expect(response.status).toBeGreaterThanOrEqual(404);
       expect(response.headers.has('access-control-allow-origin')).toBe(false);

@@ -45,13 +45,13 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
 
   const signUp = async (page: Page): Promise<string> => {
     const email = `browser-${(people += 1)}@example.com`;
-    await page.goto('/sign-up');
+    await page.goto('/signup');
     await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign up');
-    await page.waitForURL('**/account/plan');
+    await page.waitForURL('**/dashboard/plan');
     return email;
   };
   const makeKey = async (page: Page, name: string, origins = ''): Promise<string> => {
-    await page.goto('/account/keys');
+    await page.goto('/dashboard/keys');
     await fill(page, { Name: name, 'Web pages that may use it': origins }, 'Create key');
     return (await page.locator('.new-key code').textContent()) ?? '';
   };
@@ -60,9 +60,9 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/');
     await page.getByRole('link', { name: 'Get a key' }).click();
-    await page.waitForURL('**/sign-up');
+    await page.waitForURL('**/signup');
     await fill(page, { 'E-mail address': 'ann@example.com', Password: PASSWORD }, 'Sign up');
-    await page.waitForURL('**/account/plan');
+    await page.waitForURL('**/dashboard/plan');
     await page.getByRole('button', { name: 'Choose Starter' }).click();
     await page.getByText('Your plan is set.').waitFor();
     await page.getByRole('link', { name: 'Keys' }).click();
@@ -88,19 +88,19 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
 
   it('need no mouse', async () => {
     const { page } = await visit(browser, server.url);
-    await page.goto('/sign-up');
+    await page.goto('/signup');
     await tabTo(page, page.getByLabel('E-mail address'));
     await page.keyboard.type('keyboard@example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/account/plan');
+    await page.waitForURL('**/dashboard/plan');
     await tabTo(page, page.getByRole('button', { name: 'Choose Free' }));
     await page.keyboard.press('Enter');
     await page.getByText('Your plan is set.').waitFor();
     await tabTo(page, page.getByRole('link', { name: 'Keys' }));
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/account/keys');
+    await page.waitForURL('**/dashboard/keys');
     await tabTo(page, page.getByLabel('Name', { exact: true }));
     await page.keyboard.type('typed');
     await tabTo(page, page.getByRole('button', { name: 'Create key' }));
@@ -118,7 +118,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
     await page.keyboard.press('Enter');
     await page.getByText('You are signed out.').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/sign-in');
+    expect(new URL(page.url()).pathname).toBe('/signin');
     await page.context().close();
   });
 
@@ -133,7 +133,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
 
   it('say what is wrong beside the field, and read it out', async () => {
     const { page } = await visit(browser, server.url);
-    await page.goto('/sign-up');
+    await page.goto('/signup');
     await fill(page, { 'E-mail address': 'ann@example.com', Password: 'short' }, 'Sign up');
     const password = page.getByLabel('Password');
     expect(await password.getAttribute('aria-invalid')).toBe('true');
@@ -159,7 +159,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect([page.url(), overflow]).toEqual([page.url(), 0]);
       };
-      for (const path of ['/sign-in', '/sign-up', '/reset', '/password?link=none']) {
+      for (const path of ['/signin', '/signup', '/reset', '/password?link=none']) {
         await page.goto(path);
         await look();
       }
@@ -174,14 +174,14 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       );
       await look();
       await (await post({ url: server.url, key }, form({ width: '64', height: '64', text: 'a' }))).arrayBuffer();
-      await look('/account/keys');
+      await look('/dashboard/keys');
       await page.locator('tbody a').click();
       await look();
-      await look('/account');
+      await look('/dashboard');
       await page.getByText('The same as a table').click();
       await look();
-      await look('/account/plan');
-      await look('/account/security');
+      await look('/dashboard/plan');
+      await look('/dashboard/security');
       await server.cli('users', 'promote', email);
       await page.goto('/operator');
       await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign in');
@@ -210,16 +210,16 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       const token = (await page.locator('input[name=token]').first().getAttribute('value')) ?? '';
       await visitElsewhere(
         page,
-        `<form method="post" action="${server.url}/account/keys"><input name="token" value="${token}">
+        `<form method="post" action="${server.url}/dashboard/keys"><input name="token" value="${token}">
          <input name="name" value="stolen"><button>Win a prize</button></form>`,
       );
       const [answer] = await Promise.all([
-        page.waitForResponse(`${server.url}/account/keys`),
+        page.waitForResponse(`${server.url}/dashboard/keys`),
         page.getByRole('button').click(),
       ]);
       expect(answer.status()).toBe(403);
       await page.getByText('The form came from another site.').waitFor();
-      await page.goto('/account/keys');
+      await page.goto('/dashboard/keys');
       expect(await page.getByText('No keys yet.').isVisible()).toBe(true);
       await page.context().close();
     });
@@ -227,7 +227,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     it('cannot put our pages into theirs', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
-      await visitElsewhere(page, `<iframe src="${server.url}/account/keys"></iframe>`);
+      await visitElsewhere(page, `<iframe src="${server.url}/dashboard/keys"></iframe>`);
       await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/u);
       await page.context().close();
     });

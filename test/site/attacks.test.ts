@@ -12,7 +12,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const PRIVATE = ['/account', '/account/keys', '/account/plan', '/account/security'];
+const PRIVATE = ['/dashboard', '/dashboard/keys', '/dashboard/plan', '/dashboard/security'];
 const OPERATORS = ['/operator', '/operator/accounts', '/operator/audit'];
 let people = 0;
 const nextAddress = (): string => `10.1.${(people += 1) >> 8}.${people & 255}`;
@@ -22,10 +22,10 @@ const from = (): Record<string, string> => ({ 'x-forwarded-for': nextAddress() }
 const member = async (): Promise<{ visitor: Visitor; email: string }> => {
   const visitor = stranger();
   const email = `person-${(people += 1)}@example.com`;
-  const token = await visitor.tokenOf('/sign-up');
-  const answer = await visitor.send('/sign-up', { token, email, password: PASSWORD }, from());
+  const token = await visitor.tokenOf('/signup');
+  const answer = await visitor.send('/signup', { token, email, password: PASSWORD }, from());
   if (answer.status !== 303) throw new Error(`${email} could not sign up: ${answer.status} ${answer.text}`);
-  await visitor.submit('/account/plan', { plan: 'starter' });
+  await visitor.submit('/dashboard/plan', { plan: 'starter' });
   return { visitor, email };
 };
 
@@ -35,11 +35,11 @@ describe('a form', () => {
   it.each([
     ['without a token', async () => ({})],
     ['with a wrong token', async () => ({ token: 'x'.repeat(43) })],
-    ["with somebody else's token", async () => ({ token: await (await member()).visitor.tokenOf('/account/keys') })],
-    ['with the token of nobody', async () => ({ token: await stranger().tokenOf('/sign-in') })],
+    ["with somebody else's token", async () => ({ token: await (await member()).visitor.tokenOf('/dashboard/keys') })],
+    ['with the token of nobody', async () => ({ token: await stranger().tokenOf('/signin') })],
   ])('%s does nothing', async (_name, token) => {
     const { visitor } = await member();
-    const { status, text } = await visitor.send('/account/keys', { ...attempt, ...(await token()) });
+    const { status, text } = await visitor.send('/dashboard/keys', { ...attempt, ...(await token()) });
     expect([status, text]).toEqual([403, expect.stringContaining('Form refused')]);
     expect(await visitor.keyIds()).toEqual([]);
   });
@@ -52,17 +52,17 @@ describe('a form', () => {
     [{ 'sec-fetch-site': 'same-site' }],
   ])('of another site does nothing, even with the right token: %j', async (headers) => {
     const { visitor } = await member();
-    const token = await visitor.tokenOf('/account/keys');
-    expect(await visitor.send('/account/keys', { ...attempt, token }, headers)).toMatchObject({ status: 403 });
+    const token = await visitor.tokenOf('/dashboard/keys');
+    expect(await visitor.send('/dashboard/keys', { ...attempt, token }, headers)).toMatchObject({ status: 403 });
     expect(await visitor.keyIds()).toEqual([]);
   });
 
   it('that is no form is not read', async () => {
     const { visitor } = await member();
-    const token = await visitor.tokenOf('/account/keys');
-    const json = await visitor.send('/account/keys', { ...attempt, token }, { 'content-type': 'text/plain' });
+    const token = await visitor.tokenOf('/dashboard/keys');
+    const json = await visitor.send('/dashboard/keys', { ...attempt, token }, { 'content-type': 'text/plain' });
     expect(json.status).toBe(415);
-    const large = await visitor.send('/account/keys', { ...attempt, token, name: 'x'.repeat(40_000) });
+    const large = await visitor.send('/dashboard/keys', { ...attempt, token, name: 'x'.repeat(40_000) });
     expect(large.status).toBe(400);
     expect(await visitor.keyIds()).toEqual([]);
   });
@@ -70,13 +70,13 @@ describe('a form', () => {
   it('signs nobody in or out from elsewhere', async () => {
     const { visitor, email } = await member();
     const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    const token = await visitor.tokenOf('/account');
-    expect(await visitor.send('/sign-out', { token }, evil)).toMatchObject({ status: 403 });
-    expect(await visitor.get('/account')).toMatchObject({ status: 200 });
+    const token = await visitor.tokenOf('/dashboard');
+    expect(await visitor.send('/signout', { token }, evil)).toMatchObject({ status: 403 });
+    expect(await visitor.get('/dashboard')).toMatchObject({ status: 200 });
     const other = stranger();
-    const theirs = { email, password: PASSWORD, token: await other.tokenOf('/sign-in') };
-    expect(await other.send('/sign-in', theirs, evil)).toMatchObject({ status: 403 });
-    expect(await stranger().send('/sign-in', theirs)).toMatchObject({ status: 403 });
+    const theirs = { email, password: PASSWORD, token: await other.tokenOf('/signin') };
+    expect(await other.send('/signin', theirs, evil)).toMatchObject({ status: 403 });
+    expect(await stranger().send('/signin', theirs)).toMatchObject({ status: 403 });
   });
 });
 
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect(victim.cookies.get('__Host-storybar')).not.toBe(planted);
     const attacker = stranger();
     attacker.cookies.set('__Host-storybar', planted);
-    expect(await attacker.get('/account')).toMatchObject({ status: 303, location: '/sign-in' });
+    expect(await attacker.get('/dashboard')).toMatchObject({ status: 303, location: '/signin' });
   });
 
   it('of before is over after signing in again, signing out, and a new password', async () => {
@@ -101,24 +101,24 @@ describe('a session', () => {
       return thief;
     };
     const first = steal();
-    expect(await first.get('/account')).toMatchObject({ status: 200 });
-    const token = await visitor.tokenOf('/account');
-    await visitor.send('/sign-in', { token, email, password: PASSWORD }, from());
-    expect(await first.get('/account')).toMatchObject({ status: 303 });
+    expect(await first.get('/dashboard')).toMatchObject({ status: 200 });
+    const token = await visitor.tokenOf('/dashboard');
+    await visitor.send('/signin', { token, email, password: PASSWORD }, from());
+    expect(await first.get('/dashboard')).toMatchObject({ status: 303 });
     const second = steal();
     const elsewhere = stranger();
     await elsewhere.signIn(email);
     const change = { present: PASSWORD, next: 'another horse, another staple' };
-    expect(await visitor.submit('/account/security', change)).toMatchObject({
+    expect(await visitor.submit('/dashboard/security', change)).toMatchObject({
       status: 303,
-      location: '/account/security?done=password',
+      location: '/dashboard/security?done=password',
     });
-    expect(await visitor.get('/account')).toMatchObject({ status: 200 });
-    for (const thief of [second, elsewhere]) expect(await thief.get('/account')).toMatchObject({ status: 303 });
+    expect(await visitor.get('/dashboard')).toMatchObject({ status: 200 });
+    for (const thief of [second, elsewhere]) expect(await thief.get('/dashboard')).toMatchObject({ status: 303 });
     const third = steal();
-    await visitor.submit('/account', {}, '/sign-out');
+    await visitor.submit('/dashboard', {}, '/signout');
     expect(visitor.cookies.has('__Host-storybar')).toBe(false);
-    expect(await third.get('/account')).toMatchObject({ status: 303 });
+    expect(await third.get('/dashboard')).toMatchObject({ status: 303 });
     expect(await stranger().signIn(email)).toMatchObject({ status: 422 });
   });
 
@@ -126,20 +126,20 @@ describe('a session', () => {
     const { visitor, email } = await member();
     const elsewhere = stranger();
     await elsewhere.signIn(email);
-    await visitor.submit('/account/security', {}, '/account/security/sign-out-everywhere');
-    expect(await elsewhere.get('/account')).toMatchObject({ status: 303 });
+    await visitor.submit('/dashboard/security', {}, '/dashboard/security/sign-out-everywhere');
+    expect(await elsewhere.get('/dashboard')).toMatchObject({ status: 303 });
     await elsewhere.signIn(email);
     await server.cli('users', 'promote', email);
-    expect(await elsewhere.get('/account')).toMatchObject({ status: 303 });
+    expect(await elsewhere.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
   it('is no cookie that scripts, other sites or plain connections see', async () => {
-    const { headers } = await new Visitor(server.url).get('/sign-in');
+    const { headers } = await new Visitor(server.url).get('/signin');
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^storybar=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/u),
     ]);
     // Whoever came through a proxy may have come by HTTPS: then the browser must hold on to that.
-    const proxied = await stranger().get('/sign-in');
+    const proxied = await stranger().get('/signin');
     expect(proxied.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-storybar=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/u),
     ]);
@@ -150,16 +150,16 @@ describe('guessing', () => {
   it('passwords is soon over, whoever has the right one in the end, and says when to come again', async () => {
     const { email } = await member();
     const attacker = stranger();
-    const token = await attacker.tokenOf('/sign-in');
+    const token = await attacker.tokenOf('/signin');
     const address = from();
-    const guess = async (password: string) => await attacker.send('/sign-in', { token, email, password }, address);
+    const guess = async (password: string) => await attacker.send('/signin', { token, email, password }, address);
     const guesses = [];
     for (let index = 0; index < 10; index += 1) guesses.push((await guess(`guess number ${index}`)).status);
     expect(guesses).toEqual(Array.from({ length: 10 }, () => 422));
     const refused = await guess(PASSWORD);
     expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('Too many tries') });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await attacker.send('/sign-in', { token, email, password: PASSWORD }, from())).toMatchObject({
+    expect(await attacker.send('/signin', { token, email, password: PASSWORD }, from())).toMatchObject({
       status: 303,
     });
   });
@@ -167,11 +167,11 @@ describe('guessing', () => {
   it('addresses learns nothing from signing in', async () => {
     const { email } = await member();
     const visitor = stranger();
-    const token = await visitor.tokenOf('/sign-in');
+    const token = await visitor.tokenOf('/signin');
     const answers = [];
     for (const name of [email, 'nobody-at-all@example.com', 'no address']) {
       const { status, text } = await visitor.send(
-        '/sign-in',
+        '/signin',
         { token, email: name, password: 'wrong password' },
         from(),
       );
@@ -184,34 +184,34 @@ describe('guessing', () => {
   it('addresses by signing up is counted, and the wording does not say why', async () => {
     const { email } = await member();
     const visitor = stranger();
-    const token = await visitor.tokenOf('/sign-up');
-    const taken = await visitor.send('/sign-up', { token, email, password: PASSWORD }, from());
+    const token = await visitor.tokenOf('/signup');
+    const taken = await visitor.send('/signup', { token, email, password: PASSWORD }, from());
     expect(taken).toMatchObject({ status: 422, text: expect.stringContaining('cannot be used to sign up') });
     const address = from();
     const statuses = [];
     for (let index = 0; index < 11; index += 1) {
       const fields = { token, email: `${index}-${email}`, password: PASSWORD };
-      statuses.push((await stranger().send('/sign-up', fields, address)).status);
+      statuses.push((await stranger().send('/signup', fields, address)).status);
     }
     // Each of these has no cookie, so the form is refused before anything is looked up.
     expect(new Set(statuses)).toEqual(new Set([403]));
     const counted = [];
     for (let index = 0; index < 21; index += 1) {
       const fresh = stranger();
-      const fields = { token: await fresh.tokenOf('/sign-up'), email: `${index}-${email}`, password: PASSWORD };
-      counted.push((await fresh.send('/sign-up', fields, address)).status);
+      const fields = { token: await fresh.tokenOf('/signup'), email: `${index}-${email}`, password: PASSWORD };
+      counted.push((await fresh.send('/signup', fields, address)).status);
     }
     expect(counted).toEqual([...Array.from({ length: 20 }, () => 303), 429]);
   });
 });
 
 describe('pages for people who are signed in', () => {
-  it.each([...PRIVATE, ...OPERATORS, '/account/usage/days.csv'])(
+  it.each([...PRIVATE, ...OPERATORS, '/dashboard/usage/days.csv'])(
     '%s leads a stranger to the sign-in page',
     async (path) => {
       const { status, location } = await stranger().get(path);
-      const next = path === '/account' || path.endsWith('.csv') ? '' : `?next=${encodeURIComponent(path)}`;
-      expect([status, location]).toEqual([303, `/sign-in${next}`]);
+      const next = path === '/dashboard' || path.endsWith('.csv') ? '' : `?next=${encodeURIComponent(path)}`;
+      expect([status, location]).toEqual([303, `/signin${next}`]);
       expect(await stranger().send(path, {})).toMatchObject({
         status: expect.toSatisfy((code) => code === 303 || code === 405),
       });
@@ -221,7 +221,7 @@ describe('pages for people who are signed in', () => {
   it('are kept by nobody and framed by nobody', async () => {
     const { visitor } = await member();
     const { id } = await visitor.makeKey();
-    for (const path of [...PRIVATE, `/account/keys/${id}`, '/sign-up', '/reset', '/password?link=x']) {
+    for (const path of [...PRIVATE, `/dashboard/keys/${id}`, '/signup', '/reset', '/password?link=x']) {
       const { headers } = await visitor.get(path);
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
         path,
@@ -231,7 +231,7 @@ describe('pages for people who are signed in', () => {
         'referrer-policy': 'same-origin',
       });
     }
-    const csv = await visitor.get('/account/usage/days.csv');
+    const csv = await visitor.get('/dashboard/usage/days.csv');
     expect(csv.headers.get('cache-control')).toBe('no-store');
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="storybar-days.csv"');
   });
@@ -240,19 +240,19 @@ describe('pages for people who are signed in', () => {
     'https://evil.example',
     '//evil.example',
     String.raw`/\evil.example`,
-    '/account/../../evil',
-    '/account//evil.example',
+    '/dashboard/../../evil',
+    '/dashboard//evil.example',
     'javascript:alert(1)',
-    '/sign-out',
+    '/signout',
     '/accounting',
   ])('signing in leads to no other place, such as %s', async (next) => {
     const { email } = await member();
     const visitor = stranger();
-    const page = await visitor.get(`/sign-in?next=${encodeURIComponent(next)}`);
+    const page = await visitor.get(`/signin?next=${encodeURIComponent(next)}`);
     expect(page.text).toContain('name="next" value=""');
-    const token = await visitor.tokenOf('/sign-in');
-    const answer = await visitor.send('/sign-in', { token, email, password: PASSWORD, next }, from());
-    expect(answer.location).toBe('/account');
+    const token = await visitor.tokenOf('/signin');
+    const answer = await visitor.send('/signin', { token, email, password: PASSWORD, next }, from());
+    expect(answer.location).toBe('/dashboard');
   });
 
   it('do not show what was typed as part of the page', async () => {
@@ -260,12 +260,12 @@ describe('pages for people who are signed in', () => {
     const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'`;
     const { id } = await visitor.makeKey({ name: hostile });
     const shown = await Promise.all([
-      visitor.get('/account/keys'),
-      visitor.get(`/account/keys/${id}`),
-      visitor.submit('/account/keys', { name: hostile, mode: 'live', origins: hostile }),
-      visitor.get(`/account?done=${encodeURIComponent(hostile)}`),
-      visitor.get(`/sign-in?next=${encodeURIComponent(hostile)}`),
-      stranger().submit('/sign-in', { email: hostile, password: hostile }),
+      visitor.get('/dashboard/keys'),
+      visitor.get(`/dashboard/keys/${id}`),
+      visitor.submit('/dashboard/keys', { name: hostile, mode: 'live', origins: hostile }),
+      visitor.get(`/dashboard?done=${encodeURIComponent(hostile)}`),
+      visitor.get(`/signin?next=${encodeURIComponent(hostile)}`),
+      stranger().submit('/signin', { email: hostile, password: hostile }),
     ]);
     for (const { text } of shown) expect(text).not.toMatch(/<script>|<img|onerror=alert\(1\)>/u);
     expect(shown[0]?.text).toContain('&lt;script&gt;');
@@ -277,26 +277,26 @@ describe("somebody else's", () => {
     const { visitor: owner } = await member();
     const { id } = await owner.makeKey();
     const { visitor } = await member();
-    const token = await visitor.tokenOf('/account/keys');
-    expect(await visitor.get(`/account/keys/${id}`)).toMatchObject({ status: 404 });
+    const token = await visitor.tokenOf('/dashboard/keys');
+    expect(await visitor.get(`/dashboard/keys/${id}`)).toMatchObject({ status: 404 });
     for (const [path, fields] of [
-      [`/account/keys/${id}`, { name: 'mine', origins: '' }],
-      [`/account/keys/${id}/rotate`, { overlap: 'none' }],
-      [`/account/keys/${id}/revoke`, {}],
+      [`/dashboard/keys/${id}`, { name: 'mine', origins: '' }],
+      [`/dashboard/keys/${id}/rotate`, { overlap: 'none' }],
+      [`/dashboard/keys/${id}/revoke`, {}],
     ] as const) {
       expect({ path, ...(await visitor.send(path, { token, ...fields })) }).toMatchObject({ path, status: 404 });
     }
-    expect((await owner.get(`/account/keys/${id}`)).text).toContain('active');
+    expect((await owner.get(`/dashboard/keys/${id}`)).text).toContain('active');
   });
 
   it('accounts are for operators; for others there is nothing there', async () => {
     const { visitor } = await member();
-    const token = await visitor.tokenOf('/account');
+    const token = await visitor.tokenOf('/dashboard');
     for (const path of OPERATORS) expect({ path, ...(await visitor.get(path)) }).toMatchObject({ path, status: 404 });
     for (const action of ['suspend', 'resume', 'plan']) {
       const path = `/operator/accounts/anybody/${action}`;
       expect({ path, ...(await visitor.send(path, { token, plan: 'business' })) }).toMatchObject({ path, status: 404 });
     }
-    expect((await visitor.get('/account')).text).not.toContain('/operator');
+    expect((await visitor.get('/dashboard')).text).not.toContain('/operator');
   });
 });

@@ -36,7 +36,7 @@ const redeem = async (path: string, who = visitor(), password = PASSWORD) =>
   await who.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
 const join = async (email: string): Promise<Visitor> => {
   const who = visitor();
-  await who.submit('/sign-up', { email });
+  await who.submit('/signup', { email });
   await redeem(linkIn((await smtp.mailTo(email)).text), who);
   return who;
 };
@@ -44,7 +44,7 @@ const join = async (email: string): Promise<Visitor> => {
 describe('signing up', () => {
   it('goes through the mail, to a password and into the account', async () => {
     const ann = visitor();
-    const answer = await ann.submit('/sign-up', { email: 'Ann@Example.com' });
+    const answer = await ann.submit('/signup', { email: 'Ann@Example.com' });
     expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('Look into your mail') });
     const { text } = await smtp.mailTo('ann@example.com');
     expect(text).toContain('From: Storybar <captions@example.com>');
@@ -52,15 +52,15 @@ describe('signing up', () => {
     expect((await ann.get(path)).text).toContain('For ann@example.com');
     const weak = await redeem(path, ann, 'short');
     expect(weak).toMatchObject({ status: 422, text: expect.stringContaining('at least 12') });
-    expect(await redeem(path, ann)).toMatchObject({ status: 303, location: '/account' });
-    expect((await ann.get('/account')).text).toContain('ann@example.com');
+    expect(await redeem(path, ann)).toMatchObject({ status: 303, location: '/dashboard' });
+    expect((await ann.get('/dashboard')).text).toContain('ann@example.com');
     expect(await redeem(path).catch(String)).toContain('has no form');
     expect((await visitor().get(path)).text).toContain('used before');
   });
 
   it('and resetting answer alike for an address that is known and one that is not', async () => {
     await join('bob@example.com');
-    for (const page of ['/sign-up', '/reset']) {
+    for (const page of ['/signup', '/reset']) {
       const answers = [];
       for (const email of ['bob@example.com', 'stranger@example.com']) {
         const { status, text } = await visitor().submit(page, { email });
@@ -96,7 +96,7 @@ describe('a new password by mail', () => {
     const second = linkIn((await smtp.mailTo('carl@example.com', 3)).text);
     const next = 'a new horse, a new staple';
     expect(await redeem(second, visitor(), next)).toMatchObject({ status: 303 });
-    expect(await carl.get('/account')).toMatchObject({ status: 303 });
+    expect(await carl.get('/dashboard')).toMatchObject({ status: 303 });
     expect((await visitor().get(first)).text).toContain('used before');
     expect(await visitor().signIn('carl@example.com')).toMatchObject({ status: 422 });
     expect(await visitor().signIn('carl@example.com', next)).toMatchObject({ status: 303 });
@@ -119,7 +119,7 @@ it('a mail server that is gone is logged, and the answer stays the same', async 
     STORYBAR_SMTP_URL: 'smtp://127.0.0.1:1',
     STORYBAR_MAIL_FROM: 'captions@example.com',
   });
-  const answer = await new Visitor(broken.url).submit('/sign-up', { email: 'ann@example.com' });
+  const answer = await new Visitor(broken.url).submit('/signup', { email: 'ann@example.com' });
   expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('Look into your mail') });
   await until(() => broken.output().stderr.includes('a mail was not sent'));
   await broken.stop();

@@ -46,21 +46,21 @@ describe('buying a plan', () => {
   it('leads to the checkout, and back to a plan that counts at once', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('ann@example.com');
-    expect((await visitor.get('/account/plan')).text).not.toContain('Payments are off');
-    const answer = await visitor.submit('/account/plan', { plan: 'pro' });
+    expect((await visitor.get('/dashboard/plan')).text).not.toContain('Payments are off');
+    const answer = await visitor.submit('/dashboard/plan', { plan: 'pro' });
     expect(answer.status).toBe(200);
     const checkout = leadsTo(answer);
-    expect((await visitor.get('/account')).text).toContain('No plan yet');
+    expect((await visitor.get('/dashboard')).text).toContain('No plan yet');
     fake.account.pay(checkout);
     // The event is not delivered: coming back is enough.
-    const back = await visitor.get('/account/plan?done=paid');
+    const back = await visitor.get('/dashboard/plan?done=paid');
     expect(back.text).toMatch(/<strong>Pro<\/strong> renews on/u);
-    const portal = await visitor.submit('/account/plan', {}, '/account/plan/manage');
+    const portal = await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/manage');
     expect(leadsTo(portal)).toMatch(/^https?:\/\//u);
-    await visitor.submit('/account/plan', {}, '/account/plan/cancel');
-    expect((await visitor.get('/account/plan')).text).toContain('ends on');
-    await visitor.submit('/account/plan', {}, '/account/plan/resume');
-    expect((await visitor.get('/account/plan')).text).toContain('renews on');
+    await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/cancel');
+    expect((await visitor.get('/dashboard/plan')).text).toContain('ends on');
+    await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
+    expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
   });
 
   it('is not an operator’s to change', async () => {

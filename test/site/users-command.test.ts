@@ -32,14 +32,14 @@ describe('the first operator', () => {
 
 describe('people', () => {
   it('cannot sign up where that is closed, but are invited', async () => {
-    expect((await visitor().get('/sign-up')).text).toContain('Accounts are made by the operator');
-    const token = await visitor().tokenOf('/sign-in');
-    expect(await visitor().send('/sign-up', { token, email: 'a@example.com' })).toMatchObject({ status: 403 });
-    expect((await visitor().get('/sign-in')).text).not.toContain('/sign-up');
+    expect((await visitor().get('/signup')).text).toContain('Accounts are made by the operator');
+    const token = await visitor().tokenOf('/signin');
+    expect(await visitor().send('/signup', { token, email: 'a@example.com' })).toMatchObject({ status: 403 });
+    expect((await visitor().get('/signin')).text).not.toContain('/signup');
     const printed = await server.cli('users', 'invite', 'ann@example.com');
     expect(printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/password\?link=/u);
     expect(await redeem(pathIn(printed))).toMatchObject({ status: 303 });
-    expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303, location: '/account' });
+    expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303, location: '/dashboard' });
   });
 
   it('are invited to an account there is', async () => {
@@ -47,7 +47,7 @@ describe('people', () => {
     const printed = await server.cli('users', 'invite', 'bob@example.com', '--account', id, '--json');
     const bob = visitor();
     await redeem(pathIn(printed), PASSWORD, bob);
-    expect((await bob.get('/account')).text).toContain('10,000 left on Pro');
+    expect((await bob.get('/dashboard')).text).toContain('10,000 left on Pro');
     const users = JSON.parse(await server.cli('users', 'list', '--json')) as { email: string; accountId: string }[];
     expect(users.find(({ email }) => email === 'bob@example.com')).toMatchObject({ accountId: id, role: 'member' });
   });

@@ -55,23 +55,23 @@ export class Visitor {
   }
 
   async signUp(email: string, password = PASSWORD): Promise<Answer> {
-    return await this.submit('/sign-up', { email, password });
+    return await this.submit('/signup', { email, password });
   }
 
   async signIn(email: string, password = PASSWORD): Promise<Answer> {
-    return await this.submit('/sign-in', { email, password });
+    return await this.submit('/signin', { email, password });
   }
 
   /** Signed up, on a plan. */
   async settle(email: string, plan = 'starter'): Promise<void> {
     await this.signUp(email);
-    await this.submit('/account/plan', { plan });
+    await this.submit('/dashboard/plan', { plan });
   }
 
   /** Makes a key and returns it with its id. */
   async makeKey(fields: Readonly<Record<string, string>> = {}): Promise<{ key: string; id: string }> {
     const before = new Set(await this.keyIds());
-    const { text } = await this.submit('/account/keys', { name: 'shop', mode: 'live', origins: '', ...fields });
+    const { text } = await this.submit('/dashboard/keys', { name: 'shop', mode: 'live', origins: '', ...fields });
     const key = /sb_(?:live|test)_\w{33}/u.exec(text)?.[0];
     const id = (await this.keyIds()).find((each) => !before.has(each));
     if (key === undefined || id === undefined) throw new Error(`no key: ${text}`);
@@ -79,8 +79,8 @@ export class Visitor {
   }
 
   async keyIds(): Promise<string[]> {
-    const { text } = await this.get('/account/keys');
-    return [...text.matchAll(/href="\/account\/keys\/([\w-]+)"/gu)].map(([, id = '']) => id);
+    const { text } = await this.get('/dashboard/keys');
+    return [...text.matchAll(/href="\/dashboard\/keys\/([\w-]+)"/gu)].map(([, id = '']) => id);
   }
 
   async #ask(path: string, { headers, ...init }: Init): Promise<Answer> {

@@ -25,10 +25,10 @@ interface Tab {
 }
 
 const TABS: readonly Tab[] = [
-  { path: '/account', label: 'Usage' },
-  { path: '/account/keys', label: 'Keys' },
-  { path: '/account/plan', label: 'Plan' },
-  { path: '/account/security', label: 'Password' },
+  { path: '/dashboard', label: 'Usage' },
+  { path: '/dashboard/keys', label: 'Keys' },
+  { path: '/dashboard/plan', label: 'Plan' },
+  { path: '/dashboard/security', label: 'Password' },
 ];
 const OPERATOR_TABS: readonly Tab[] = [
   { path: '/operator', label: 'Service' },
@@ -78,7 +78,7 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html): Fast
   const text = renderPage(site, {
     title: `${title} - Storybar`,
     description: title,
-    path: path.startsWith('/operator') ? '/account' : path,
+    path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
     body,
   });
@@ -109,7 +109,7 @@ ${list(TABS, 'Account')}
 ${isOperator && list(OPERATOR_TABS, 'Operator')}
 <div class="whoami">
 <p class="small">${visit.user.email}</p>
-${form(visit, '/sign-out', html`<button class="link" type="submit">Sign out</button>`)}
+${form(visit, '/signout', html`<button class="link" type="submit">Sign out</button>`)}
 </div>
 </div>`;
 }

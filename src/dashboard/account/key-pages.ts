@@ -19,7 +19,7 @@ export interface KeyDependencies {
 
 type Faults = { readonly name?: string; readonly origins?: string };
 
-const PATH = '/account/keys';
+const PATH = '/dashboard/keys';
 
 export function addKeyPages(routes: MemberRoutes, { site, store }: KeyDependencies): void {
   const changes = new KeyChanges(store);

@@ -71,11 +71,11 @@ export function queryOf({ request }: Pick<MemberVisit, 'request'>, name: string)
 
 function toSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.method === 'GET' ? (request.url.split('?', 1)[0] ?? '') : '';
-  const next = isOwnPage(path) && path !== '/account' ? `?next=${encodeURIComponent(path)}` : '';
-  return seeOther({ reply }, `/sign-in${next}`);
+  const next = isOwnPage(path) && path !== '/dashboard' ? `?next=${encodeURIComponent(path)}` : '';
+  return seeOther({ reply }, `/signin${next}`);
 }
 
 /** Where somebody may be led after signing in: pages of ours for people who are signed in, nothing else. */
 export function isOwnPage(path: string): boolean {
-  return /^\/(?:account|operator)(?:\/[\w-]+)*$/u.test(path);
+  return /^\/(?:dashboard|operator)(?:\/[\w-]+)*$/u.test(path);
 }

@@ -24,7 +24,7 @@ export interface PlanDependencies {
   readonly publicUrl: string;
 }
 
-const PATH = '/account/plan';
+const PATH = '/dashboard/plan';
 
 export function addPlanPages(routes: MemberRoutes, dependencies: PlanDependencies): void {
   const { site, store, plans, billing, publicUrl } = dependencies;

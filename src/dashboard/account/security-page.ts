@@ -23,7 +23,7 @@ interface Faults {
   readonly next?: string | undefined;
 }
 
-const PATH = '/account/security';
+const PATH = '/dashboard/security';
 
 export function addSecurityPages(routes: MemberRoutes, { site, store, door, identity }: SecurityDependencies): void {
   routes.page(PATH, async (visit) => securityPage(site, visit, {}));
@@ -41,7 +41,7 @@ export function addSecurityPages(routes: MemberRoutes, { site, store, door, iden
   routes.action(`${PATH}/sign-out-everywhere`, async (visit) => {
     await store.sessions.endAll(visit.user.id);
     await door.signOut(visit);
-    return seeOther(visit, '/sign-in?done=signed-out-everywhere');
+    return seeOther(visit, '/signin?done=signed-out-everywhere');
   });
 }
 

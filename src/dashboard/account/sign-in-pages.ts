@@ -39,11 +39,11 @@ export function signInPages(dependencies: SignInDependencies): RouteGroup {
   const pages = new SignInPages(dependencies);
   return {
     paths: {
-      '/sign-in': READ_AND_SEND,
-      '/sign-up': READ_AND_SEND,
+      '/signin': READ_AND_SEND,
+      '/signup': READ_AND_SEND,
       '/reset': READ_AND_SEND,
       '/password': READ_AND_SEND,
-      '/sign-out': 'POST',
+      '/signout': 'POST',
     },
     register: (app) => pages.register(app),
   };
@@ -72,23 +72,23 @@ class SignInPages {
         return await action(await this.#door.visit(request, reply), fields);
       });
     };
-    app.get('/sign-in', async (request, reply) => await this.#openSignIn(request, reply));
-    take('/sign-in', async (visit, fields) => await this.#signIn(visit, fields));
-    open('/sign-up', (visit) => this.#signUpPage(visit, '', {}));
-    take('/sign-up', async (visit, fields) => await this.#signUp(visit, fields));
+    app.get('/signin', async (request, reply) => await this.#openSignIn(request, reply));
+    take('/signin', async (visit, fields) => await this.#signIn(visit, fields));
+    open('/signup', (visit) => this.#signUpPage(visit, '', {}));
+    take('/signup', async (visit, fields) => await this.#signUp(visit, fields));
     open('/reset', (visit) => this.#resetPage(visit, '', {}));
     take('/reset', async (visit, fields) => await this.#reset(visit, fields));
     open('/password', async (visit) => await this.#openPassword(visit, queryOf(visit, 'link') ?? '', {}));
     take('/password', async (visit, fields) => await this.#setPassword(visit, fields));
-    take('/sign-out', async (visit) => {
+    take('/signout', async (visit) => {
       await this.#door.signOut(visit);
-      return seeOther(visit, '/sign-in?done=signed-out');
+      return seeOther(visit, '/signin?done=signed-out');
     });
   }
 
   async #openSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const member = await this.#door.member(request, reply);
-    if (member !== undefined) return seeOther(member, '/account');
+    if (member !== undefined) return seeOther(member, '/dashboard');
     const visit = await this.#door.visit(request, reply);
     return this.#signInPage(visit, '', queryOf(visit, 'next') ?? '', {});
   }
@@ -102,22 +102,22 @@ class SignInPages {
     const user = await this.#identity.signIn(email ?? typed.slice(0, 254), password, visit.request.ip);
     if (user === undefined) return this.#signInPage(visit, typed, next, { form: WRONG });
     await this.#door.signIn(visit, user);
-    return seeOther(visit, isOwnPage(next) ? next : '/account');
+    return seeOther(visit, isOwnPage(next) ? next : '/dashboard');
   }
 
   #signInPage(visit: Visit, email: string, next: string, faults: Faults): FastifyReply {
     const body = html`${problem(faults.form)}
 ${form(
   visit,
-  '/sign-in',
+  '/signin',
   html`<input type="hidden" name="next" value="${isOwnPage(next) ? next : ''}">
 ${emailField(email, faults)}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
 <p class="actions"><button class="button" type="submit">Sign in</button></p>`,
 )}
 <p class="small"><a href="/reset">Forgot the password?</a></p>
-${this.#signUpOpen && html`<p class="small">New here? <a href="/sign-up">Sign up</a>.</p>`}`;
-    return this.#send(visit, 'Sign in', '/sign-in', body, faults);
+${this.#signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a>.</p>`}`;
+    return this.#send(visit, 'Sign in', '/signin', body, faults);
   }
 
   async #signUp(visit: Visit, fields: FormFields): Promise<FastifyReply> {
@@ -141,25 +141,25 @@ ${this.#signUpOpen && html`<p class="small">New here? <a href="/sign-up">Sign up
       return this.#signUpPage(visit, typed, { form: fault });
     }
     await this.#door.signIn(visit, user);
-    return seeOther(visit, '/account/plan');
+    return seeOther(visit, '/dashboard/plan');
   }
 
   #signUpPage(visit: Visit, email: string, faults: Faults): FastifyReply {
     if (!this.#signUpOpen) {
       const body = html`<p>Accounts are made by the operator of this service. Ask there for an invitation.</p>`;
-      return this.#send(visit, 'Sign up', '/sign-up', body, {});
+      return this.#send(visit, 'Sign up', '/signup', body, {});
     }
     const { hasMail } = this.#identity;
     const body = html`${problem(faults.form)}
 ${form(
   visit,
-  '/sign-up',
+  '/signup',
   html`${emailField(email, faults)}
 ${hasMail ? html`<p class="small">We send a link there, to choose a password.</p>` : newPasswordField('Password', faults)}
 <p class="actions"><button class="button" type="submit">Sign up</button></p>`,
 )}
-<p class="small">Signed up already? <a href="/sign-in">Sign in</a>.</p>`;
-    return this.#send(visit, 'Sign up', '/sign-up', body, faults);
+<p class="small">Signed up already? <a href="/signin">Sign in</a>.</p>`;
+    return this.#send(visit, 'Sign up', '/signup', body, faults);
   }
 
   async #reset(visit: Visit, fields: FormFields): Promise<FastifyReply> {
@@ -180,7 +180,7 @@ ${hasMail ? html`<p class="small">We send a link there, to choose a password.</p
 <p class="actions"><button class="button" type="submit">Send a link</button></p>`,
         )
       : html`<p>This service sends no mails. Ask its operator for a link to choose a new password.</p>
-<p class="small"><a href="/sign-in">Back to signing in</a></p>`;
+<p class="small"><a href="/signin">Back to signing in</a></p>`;
     return this.#send(visit, 'Forgot the password', '/reset', body, faults);
   }
 
@@ -189,7 +189,7 @@ ${hasMail ? html`<p class="small">We send a link there, to choose a password.</p
     const body = html`<p>If <strong>${email}</strong> can be used here, a mail is on its way. Its link works once, for an
 hour.</p>
 <p class="small">Nothing there? Look among unwanted mails, or check the address.</p>`;
-    return this.#send(visit, 'Look into your mail', '/sign-up', body, {});
+    return this.#send(visit, 'Look into your mail', '/signup', body, {});
   }
 
   async #openPassword(visit: Visit, link: string, faults: Faults): Promise<FastifyReply> {
@@ -217,12 +217,12 @@ ${newPasswordField('New password', faults)}
     const user = await this.#identity.useLink(link, password);
     if (user === undefined) return this.#usedPage(visit);
     await this.#door.signIn(visit, user);
-    return seeOther(visit, '/account');
+    return seeOther(visit, '/dashboard');
   }
 
   #usedPage(visit: Visit): FastifyReply {
     const body = html`<p>The link was used before, or is too old.</p>
-<p class="actions"><a class="button" href="/reset">Ask for a new one</a> <a class="button quiet" href="/sign-in">Sign in</a></p>`;
+<p class="actions"><a class="button" href="/reset">Ask for a new one</a> <a class="button quiet" href="/signin">Sign in</a></p>`;
     return this.#send(visit, 'This link is used up', '/password', body, { form: 'used' });
   }
 

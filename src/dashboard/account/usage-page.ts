@@ -26,23 +26,23 @@ const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
 export function addUsagePages(routes: MemberRoutes, { site, store, plans }: UsageDependencies): void {
-  routes.page('/account', async (visit) => {
+  routes.page('/dashboard', async (visit) => {
     const { accountId } = visit.user;
     const account = await store.accounts.find(accountId);
     const body = html`${stateOf(account)}
 ${account && (await creditsSection(store, plans, account))}
 ${await chartSection(store, accountId)}
 ${latestSection(await store.usage.latest(accountId, LATEST))}`;
-    return sendPrivate(site, visit, { title: 'Usage', path: '/account', body });
+    return sendPrivate(site, visit, { title: 'Usage', path: '/dashboard', body });
   });
-  routes.page('/account/usage/days.csv', async (visit) => {
+  routes.page('/dashboard/usage/days.csv', async (visit) => {
     const today = new Date();
     const [from, to] = [dayAfter(today, 1 - EXPORT_DAYS), dayAfter(today, 0)];
     const days = await store.usage.days(visit.user.accountId, from, to);
     const rows = days.map(({ day, mode, outcome, renders, credits }) => [day, mode, outcome, renders, credits]);
     return sendCsv(visit, 'storybar-days.csv', toCsv(['day', 'mode', 'outcome', 'renders', 'credits'], rows));
   });
-  routes.page('/account/usage/renders.csv', async (visit) => {
+  routes.page('/dashboard/usage/renders.csv', async (visit) => {
     const renders = await store.usage.latest(visit.user.accountId, EXPORT_RENDERS);
     const heads = ['id', 'created_at', 'kind', 'mode', 'state', 'outcome', 'credits', 'duration_ms'];
     const rows = renders.map((render) => {
@@ -56,7 +56,7 @@ ${latestSection(await store.usage.latest(accountId, LATEST))}`;
 function stateOf(account: AccountSummary | undefined): Html | undefined {
   if (account?.state === 'suspended') return problem('This account is suspended. Ask the operator of the service.');
   if (account?.state !== 'inactive') return undefined;
-  return html`<p class="problem">No plan yet, so keys do not work. <a href="/account/plan">Choose a plan</a>.</p>`;
+  return html`<p class="problem">No plan yet, so keys do not work. <a href="/dashboard/plan">Choose a plan</a>.</p>`;
 }
 
 /** Credits left in the period, for the account's owner and for operators. */
@@ -87,7 +87,7 @@ async function chartSection(store: Pick<Store, 'usage'>, accountId: string): Pro
   return html`<section aria-labelledby="days">
 <h2 id="days">Renders per day</h2>
 ${usageChart(countDays(rows, new Date(from), CHART_DAYS))}
-<p class="small"><a href="/account/usage/days.csv">Days of the last year as CSV</a></p>
+<p class="small"><a href="/dashboard/usage/days.csv">Days of the last year as CSV</a></p>
 </section>`;
 }
 
@@ -95,7 +95,7 @@ function latestSection(renders: readonly RenderSummary[]): Html {
   return html`<section aria-labelledby="latest">
 <h2 id="latest">Latest renders</h2>
 ${renders.length === 0 ? html`<p>Nothing yet. The <a href="/docs/quickstart">quickstart</a> has a call to copy.</p>` : renderTable(renders)}
-${renders.length > 0 && html`<p class="small"><a href="/account/usage/renders.csv">Latest ${count(EXPORT_RENDERS)} as CSV</a>. Times are UTC.</p>`}
+${renders.length > 0 && html`<p class="small"><a href="/dashboard/usage/renders.csv">Latest ${count(EXPORT_RENDERS)} as CSV</a>. Times are UTC.</p>`}
 </section>`;
 }
 
