@@ -27,6 +27,11 @@ describe('a password', () => {
     expect(passwordFault(password, 'ann.larsson@example.com')).toContain(reason);
   });
 
+  it('is judged by itself where the address is none', () => {
+    expect(passwordFault('correct horse battery', undefined)).toBeUndefined();
+    expect(passwordFault('short', undefined)).toContain('at least 12');
+  });
+
   it('is the same from every keyboard', () => {
     expect(normalisePassword('cafe\u0301 ﬁve')).toBe(normalisePassword('café five'));
   });

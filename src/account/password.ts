@@ -8,18 +8,21 @@ export function normalisePassword(text: string): string {
   return text.normalize('NFKC');
 }
 
-/** What is wrong with it, for its owner; undefined when it will do. */
-export function passwordFault(password: string, email: string): string | undefined {
+/** What is wrong with it, for its owner; undefined when it will do. Without a valid address, the rest is checked. */
+export function passwordFault(password: string, email: string | undefined): string | undefined {
   if (Array.from(password).length < MIN_PASSWORD)
     return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
   if (Buffer.byteLength(password) > MAX_BYTES) return 'This password is too long.';
   const lower = password.toLowerCase();
   if (new Set(lower).size < 5) return 'This password repeats too few characters.';
-  const [name = ''] = email.split('@');
-  const isName = name.length >= 4 && lower.replaceAll(name, '').length < MIN_PASSWORD / 2;
-  if (isName || lower.includes(email)) return 'This password is too close to your e-mail address.';
+  if (email !== undefined && isCloseTo(lower, email)) return 'This password is too close to your e-mail address.';
   if (isRun(lower)) return 'This password is one of the first a guesser tries.';
   return undefined;
+}
+
+function isCloseTo(password: string, email: string): boolean {
+  const [name = ''] = email.split('@');
+  return password.includes(email) || (name.length >= 4 && password.replaceAll(name, '').length < MIN_PASSWORD / 2);
 }
 
 const ROWS = [

@@ -67,6 +67,13 @@ describe('a form', () => {
     expect(await visitor.keyIds()).toEqual([]);
   });
 
+  it('says every fault at once, and no other', async () => {
+    const bad = await stranger().signUp('no address', 'short');
+    expect(bad.text).toMatch(/This is no e-mail address\.[^]*Use at least 12 characters/u);
+    const half = await stranger().signUp('no address');
+    expect(half.text.match(/class="fault"/gu)).toHaveLength(1);
+  });
+
   it('signs nobody in or out from elsewhere', async () => {
     const { visitor, email } = await member();
     const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };

@@ -128,7 +128,7 @@ ${this.#signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up<
     const password = fields.text('password');
     const faults: Faults = {
       email: email === undefined ? BAD_EMAIL : undefined,
-      password: hasMail ? undefined : passwordFault(password, email ?? ''),
+      password: hasMail ? undefined : passwordFault(password, email),
     };
     if (email === undefined || faults.password !== undefined) return this.#signUpPage(visit, typed, faults);
     if (hasMail) {

@@ -6,10 +6,10 @@ import { count, table } from './fields.ts';
 import { type DayCounts, SERIES, SERIES_LABELS } from './outcomes.ts';
 
 const WIDTH = 720;
-const HEIGHT = 200;
+const HEIGHT = 212;
 const LEFT = 64;
-const BOTTOM = 24;
-const TOP = 8;
+const BOTTOM = 32;
+const TOP = 14;
 
 export function usageChart(days: readonly DayCounts[]): Html {
   const totals = days.map(totalOf);
@@ -84,7 +84,7 @@ function dates(days: readonly DayCounts[]): Html {
   return html`<g class="dates" aria-hidden="true">${days.map(
     ({ day }, index) =>
       index % every === 0 &&
-      html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 6}">${day.slice(5)}</text>`,
+      html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 8}">${day.slice(5)}</text>`,
   )}</g>`;
 }
 
