@@ -251,7 +251,7 @@ describe('pages for people who are signed in', () => {
     '/dashboard//evil.example',
     'javascript:alert(1)',
     '/signout',
-    '/accounting',
+    '/dashboards',
   ])('signing in leads to no other place, such as %s', async (next) => {
     const { email } = await member();
     const visitor = stranger();

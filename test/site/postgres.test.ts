@@ -27,9 +27,9 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     await (
       await post({ url: servers[1]?.url ?? '', key }, form({ width: '32', height: '32', text: 'a' }))
     ).arrayBuffer();
-    expect((await there.get('/account')).text).toContain('<strong>1,999</strong> of 2,000 left on Starter');
-    await there.submit('/account', {}, '/sign-out');
-    expect(await ann.get('/account')).toMatchObject({ status: 303 });
+    expect((await there.get('/dashboard')).text).toContain('<strong>1,999</strong> of 2,000 left on Starter');
+    await there.submit('/dashboard', {}, '/signout');
+    expect(await ann.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
   it('counts tries together', async () => {
