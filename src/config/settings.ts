@@ -1,16 +1,30 @@
 // The only reader of the environment. Everything is read once, checked as a whole and handed down; docs/configuration.md
 // is generated from the table below.
 
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import {
+  anyText,
+  databaseUrl,
+  list,
+  megabytes,
+  natsUrls,
+  nonEmpty,
+  oneOf,
+  type Parse,
+  proxies,
+  stripeApiUrl,
+  urlOrEmpty,
+  webhookSecrets,
+  wholeNumber,
+} from './parse.ts';
 
 interface Setting<Value> {
   readonly variable: string;
   readonly describe: string;
   readonly fallback: string;
   /** Returns the value, or a sentence that says what would be right. */
-  readonly parse: (text: string) => { readonly value: Value } | { readonly fault: string };
+  readonly parse: Parse<Value>;
 }
 
 const SANDBOX_MODES = ['required', 'auto', 'limits', 'off'] as const;
@@ -282,94 +296,6 @@ export function describeSettings(): { variable: string; fallback: string; descri
   }));
 }
 
-function setting<Value>(
-  variable: string,
-  fallback: string,
-  describe: string,
-  parse: Setting<Value>['parse'],
-): Setting<Value> {
+function setting<Value>(variable: string, fallback: string, describe: string, parse: Parse<Value>): Setting<Value> {
   return { variable, fallback, describe, parse };
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function proxies(text: string): { value: false | number | string[] } | { fault: string } {
-  if (text.trim() === '') return { value: false };
-  if (/^[1-9]\d?$/u.test(text)) return { value: Number(text) };
-  const isNetwork = (item: string): boolean => {
-    const [address = '', bits] = item.split('/');
-    const most = isIP(address) === 4 ? 32 : 128;
-    return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most));
-  };
-  if (list(text).every(isNetwork)) return { value: list(text) };
-  return { fault: 'must be addresses, networks like 10.0.0.0/8, or a number' };
-}
-
-function databaseUrl(text: string): { value: string } | { fault: string } {
-  if (text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))) return { value: text };
-  return { fault: 'must begin with postgres://' };
-}
-
-function webhookSecrets(text: string): { value: readonly string[] } | { fault: string } {
-  const value = list(text);
-  if (value.every((secret) => /^whsec_\S+$/u.test(secret))) return { value };
-  return { fault: 'must be secrets that begin with whsec_, separated by commas' };
-}
-
-/** The secret key goes there with every call: in the clear only within this machine. */
-function stripeApiUrl(text: string): { value: string } | { fault: string } {
-  if (text === '') return { value: text };
-  const fault = 'must be https://host or https://host:port without a path (http:// for this machine only)';
-  if (!URL.canParse(text)) return { fault };
-  const { protocol, hostname, pathname, search, username } = new URL(text);
-  const near = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  const safe = protocol === 'https:' || (protocol === 'http:' && near);
-  return safe && pathname === '/' && search === '' && username === '' ? { value: text } : { fault };
-}
-
-function wholeNumber(least: number, most: number): Setting<number>['parse'] {
-  return (text) => {
-    const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return { value };
-    return { fault: `must be a whole number from ${least} to ${most}` };
-  };
-}
-
-/** In bytes. */
-function megabytes(least: number): Setting<number>['parse'] {
-  const parse = wholeNumber(least, 1_000_000);
-  return (text) => {
-    const parsed = parse(text);
-    return 'value' in parsed ? { value: parsed.value * 1024 ** 2 } : parsed;
-  };
-}
-
-function oneOf<Name extends string>(names: readonly Name[]): Setting<Name>['parse'] {
-  return (text) => {
-    const value = names.find((name) => name === text);
-    return value === undefined ? { fault: `must be one of ${names.join(', ')}` } : { value };
-  };
-}
-
-function urlOrEmpty(text: string): { value: string } | { fault: string } {
-  return text === '' || URL.canParse(text) ? { value: text.replace(/\/+$/u, '') } : { fault: 'must be a URL' };
-}
-
-function natsUrls(text: string): { value: string } | { fault: string } {
-  const isGood =
-    text === '' || text.split(',').every((url) => /^(?:nats|tls):\/\/[^/]+$/u.test(url) && URL.canParse(url));
-  return isGood ? { value: text } : { fault: 'must be nats:// or tls:// URLs separated by commas' };
-}
-
-function anyText(text: string): { value: string } {
-  return { value: text };
-}
-
-function nonEmpty(text: string): { value: string } | { fault: string } {
-  return text.trim() === '' ? { fault: 'must not be empty' } : { value: text.trim() };
 }
