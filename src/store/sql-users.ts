@@ -95,7 +95,10 @@ export class SqlUsers implements Users {
         return undefined;
       }
       const user = await first<User>(session, `select ${COLUMNS} from users where email = ?`, [link.email]);
-      if (user === undefined) return await this.#insert(session, link, passwordHash);
+      if (user === undefined) {
+        await session.run('delete from password_links where email = ?', [link.email]);
+        return await this.#insert(session, link, passwordHash);
+      }
       await this.#changePassword(session, user, passwordHash, 'user.password_reset');
       if (link.role === 'operator' && user.role !== 'operator') {
         await this.#changeRole(session, user, 'operator', `user:${user.id}`);

@@ -119,9 +119,11 @@ export function usersContract(world: () => World): void {
     await users.addLink('invited', link({ accountId, role: 'operator' }), 'cli:test');
     expect(await users.useLink('invited', 'hash')).toMatchObject({ accountId, role: 'operator' });
     await users.addLink('own', link({ email: 'eve@example.com' }), 'cli:test');
+    await users.addLink('own, again', link({ email: 'eve@example.com' }), 'cli:test');
     const eve = await users.useLink('own', 'hash');
     expect(eve).toMatchObject({ email: 'eve@example.com', role: 'member' });
     expect(eve?.accountId).not.toBe(accountId);
+    expect(await users.findLink('own, again')).toBeUndefined();
     await users.addLink('late', link(), 'cli:test');
     world().pass(HOUR);
     expect(await users.findLink('late')).toBeUndefined();

@@ -11,7 +11,7 @@ const url = inject('postgresUrl');
 /** Something in every table, more than a batch in some. */
 async function fill(database: TestDatabase): Promise<World> {
   const world = await World.begin(database);
-  const { accounts, keys, ledger, idempotency, usage, payments } = world.store;
+  const { accounts, keys, ledger, idempotency, usage, payments, users, sessions } = world.store;
   for (let index = 0; index < 210; index += 1)
     await accounts.create({ id: `a${index}`, name: `N ${index} 'é🎬` }, 'cli:x');
   await accounts.subscribe('a7', 'pro', 'now', 'cli:x');
@@ -29,6 +29,12 @@ async function fill(database: TestDatabase): Promise<World> {
   }
   await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
   await payments.once('evt', 'type', async () => undefined);
+  const later = new Date(world.clock().getTime() + 1_000);
+  const link = { email: 'ann@example.com', role: 'member', accountId: 'a7', expiresAt: later } as const;
+  await users.addLink('used', link, 'cli:x');
+  const user = await users.useLink('used', 'hash');
+  await sessions.begin({ hash: 's', userId: user?.id ?? '', idleUntil: later, endsAt: later });
+  await users.addLink('open', link, 'cli:x');
   return world;
 }
 
