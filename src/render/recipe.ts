@@ -32,6 +32,9 @@ export interface ImageLimits {
 
 export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 
+/** The longest side of a JPEG. A line of millions of pixels, which PNG allows, is more than a bar can be drawn across. */
+const MAX_SIDE = 65_535;
+
 // Several times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
@@ -49,6 +52,11 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
       `The image has ${pixels} pixels (${canvas.width}x${canvas.height}); the limit is ${limits.imagePixels}.`,
       { limit: { limit: limits.imagePixels, actual: pixels } },
     );
+  }
+  const side = Math.max(canvas.width, canvas.height);
+  if (side > MAX_SIDE) {
+    const detail = `The image is ${canvas.width}x${canvas.height}; a side may have at most ${MAX_SIDE} pixels.`;
+    throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: MAX_SIDE, actual: side } });
   }
   return {
     kind: 'image',

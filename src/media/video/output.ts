@@ -1,12 +1,13 @@
 // The MP4 being written: index first, so that it plays while it downloads; no metadata, no dates, no trace of the source
 // but picture and sound.
 
-import { AVFMT_FLAG_BITEXACT } from 'node-av/constants';
+import { AVERROR_INVALIDDATA, AVFMT_FLAG_BITEXACT } from 'node-av/constants';
 import { FFmpegError, FormatContext, type Packet, PosixError, Rational, type Stream } from 'node-av/lib';
 import { rethrowAsStorageError } from '../work-area.ts';
 import { check } from './check.ts';
 import type { Encoder } from './encoder.ts';
 import type { Ratio } from './geometry.ts';
+import { undecodable } from './undecodable.ts';
 
 export class Output {
   readonly #context = new FormatContext();
@@ -51,7 +52,10 @@ export class Output {
     this.#bytes += packet.size;
     packet.streamIndex = stream.index;
     packet.rescaleTs(timeBase, stream.timeBase);
-    checkStorage(this.#context.interleavedWriteFrameSync(packet), 'write packet');
+    const result = this.#context.interleavedWriteFrameSync(packet);
+    // Copied from the asset: sound that says one thing in its head and another in its packets.
+    if (result === AVERROR_INVALIDDATA) throw undecodable('its sound is damaged');
+    checkStorage(result, 'write packet');
   }
 
   finish(): void {
