@@ -18,15 +18,21 @@ export interface RawAnswers {
   readonly error: string | undefined;
 }
 
-/** Sends, then listens until nothing has come for `quietMs` or the server closes. */
+const FIRST_ANSWER_MS = 13_000;
+
+/** Sends, then listens until nothing more has come for `quietMs` or the server closes. */
 export async function exchange(url: string, bytes: Buffer, quietMs: number): Promise<RawAnswers> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   const chunks: Buffer[] = [];
   let error: string | undefined;
   socket.on('error', (fault: NodeJS.ErrnoException) => (error = fault.code ?? fault.message));
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.setTimeout(quietMs, () => socket.destroy());
+  socket.on('data', (chunk) => {
+    chunks.push(chunk);
+    // The first answer may take its time: leaving before it would leave a render paid for and not received.
+    socket.setTimeout(quietMs);
+  });
+  socket.setTimeout(FIRST_ANSWER_MS, () => socket.destroy());
   socket.once('end', () => socket.destroy());
   socket.write(bytes);
   await once(socket, 'close');

@@ -7,8 +7,8 @@ import { exchange } from '../raw-answers.ts';
 import { makeWireAttacks, type WireAttack } from '../wire-attacks.ts';
 import type { Scenario, Stage } from '../world.ts';
 
-const QUIET_MS = 3_000;
-const AT_ONCE = 24;
+const QUIET_MS = 1_000;
+const AT_ONCE = 76;
 const EARLY_BYTES = 20_000_000;
 const EARLY_ROUNDS = 5;
 
