@@ -145,10 +145,13 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('turns away what comes when the queue is full', async () => {
     const asset = store(slow, 'jpeg');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
     const leaver = new AbortController();
-    setMaxListeners(16, leaver.signal);
-    const many = Array.from({ length: 16 }, () => render(probe, asset, leaver.signal));
+    setMaxListeners(64, leaver.signal);
+    // A render with an asset stands in line before the first look at it.
+    const many = Array.from({ length: 16 }, async () => {
+      const probe = await subject.renderer.probe(asset, LIMITS, leaver.signal);
+      return await render(probe, asset, leaver.signal);
+    });
     const codes = Promise.all(many.map((one) => one.catch((error: { code?: string }) => error.code ?? 'left')));
     setTimeout(() => leaver.abort(new Error('enough')), 300);
     expect(await codes).toContain('overloaded');

@@ -150,6 +150,8 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     await nats.restart();
+    // Slots it has heard of before count for some seconds, whether or not the broker is back.
+    await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === true));
     await sees(server, 1);
     await expectPicture(begin(server));
   });

@@ -107,7 +107,8 @@ it('closes the files of uploads that break off', async () => {
     socket.write(
       `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 100000\r\n` +
         'content-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="asset"; ' +
-        'filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff',
+        // Enough to be recognised: before that nothing is written.
+        `filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff${'\0'.repeat(1_000)}`,
       'latin1',
     );
     await until(() => server.workDirectories().length > 0);
