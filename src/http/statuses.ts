@@ -105,8 +105,9 @@ export const PROBLEMS = {
   },
   asset_dimensions_too_large: {
     status: 413,
-    title: 'Video too large',
-    advice: 'The longer side of the video has more pixels than your plan allows; `limit` and `actual` are pixels.',
+    title: 'Side too long',
+    advice:
+      'The longer side of the picture or video has more pixels than is allowed; `limit` and `actual` are pixels. Scale it down.',
   },
   asset_too_long: {
     status: 413,

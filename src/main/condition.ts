@@ -7,9 +7,14 @@ import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { VERSION } from './version.ts';
 
-export function healthOf(renderer: RendererStatus, sandbox: HealthReport['sandbox']): HealthReport {
+export function healthOf(
+  renderer: RendererStatus,
+  sandbox: HealthReport['sandbox'],
+  latencyMs: HealthReport['latencyMs'],
+): HealthReport {
   const status = renderer.images.ready > 0 ? 'ok' : 'starting';
-  return { status, version: VERSION, uptimeSeconds: Math.floor(process.uptime()), sandbox, renderer };
+  const uptimeSeconds = Math.floor(process.uptime());
+  return { status, version: VERSION, uptimeSeconds, sandbox, latencyMs, renderer };
 }
 
 /** For load balancers and orchestrators: alive is not the same as useful. */

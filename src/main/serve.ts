@@ -56,7 +56,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
   watch(metrics, renderer, money.parts.admission, uploads);
-  const health = (): HealthReport => healthOf(renderer.status(), sandbox);
+  const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = startPayments(settings, store, plans, logger);
   const parts = { settings, logger, plans, store, billing: payments.billing, health, renderer, workArea, uploads };
   const pages = await createPages({ ...parts, shutdown: shutdown.signal });

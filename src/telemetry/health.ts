@@ -1,3 +1,5 @@
+import type { Latency } from './latency.ts';
+
 /** What `GET /health` says. */
 export interface HealthReport {
   /** `starting` until the first render worker is ready. */
@@ -6,6 +8,8 @@ export interface HealthReport {
   readonly uptimeSeconds: number;
   /** How render workers are locked away, and what that keeps from them or keeps in bounds. */
   readonly sandbox: { readonly level: string; readonly guards: readonly string[] };
+  /** Milliseconds from the headers to the last byte of the latest deliveries, by type. */
+  readonly latencyMs: Readonly<Record<string, Latency>>;
   readonly renderer: {
     readonly images: CrewReport;
     readonly videos: CrewReport;

@@ -1,8 +1,10 @@
 // Figures for Prometheus. Names and labels hold no account, no key and no caption, and few different values.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Latency, LatestTimes } from './latency.ts';
 
 export type RequestType = 'image' | 'video' | 'overlay' | 'none';
+type Delivered = Exclude<RequestType, 'none'>;
 export type CrewName = 'image' | 'video';
 
 /** What a gauge reads when somebody asks. */
@@ -20,6 +22,7 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 
 
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #latest = { image: new LatestTimes(), video: new LatestTimes(), overlay: new LatestTimes() };
   readonly #requests = this.#counter('requests_total', 'Requests for an overlay, by how they ended.', [
     'type',
     'outcome',
@@ -34,6 +37,12 @@ export class Metrics {
     this.#gauge('info', 'The version that runs.', ['version']).set({ version }, 1);
   }
 
+  /** Of the latest deliveries, in milliseconds. */
+  get latency(): Readonly<Partial<Record<Delivered, Latency>>> {
+    const known = Object.entries(this.#latest).map(([type, times]) => [type, times.latency] as const);
+    return Object.fromEntries(known.filter(([, latency]) => latency !== undefined));
+  }
+
   get contentType(): string {
     return this.#registry.contentType;
   }
@@ -46,6 +55,7 @@ export class Metrics {
   requestEnded(type: RequestType, outcome: string, seconds: number): void {
     this.#requests.inc({ type, outcome });
     this.#seconds.observe({ type, result: outcome === 'delivered' ? 'delivered' : 'refused' }, seconds);
+    if (outcome === 'delivered' && type !== 'none') this.#latest[type].add(seconds * 1_000);
   }
 
   waited(crew: CrewName, milliseconds: number): void {

@@ -63,6 +63,13 @@ describe('a trace', () => {
   });
 });
 
+it('tells how long the latest deliveries took', async () => {
+  await (await post(server, form(OVERLAY))).arrayBuffer();
+  const health = (await (await fetch(`${server.url}/health`)).json()) as { latencyMs: Record<string, unknown> };
+  expect(health.latencyMs['overlay']).toMatchObject({ median: expect.any(Number), p99: expect.any(Number) });
+  expect(health.latencyMs['video']).toBeUndefined();
+});
+
 it('is ready', async () => {
   const response = await fetch(`${server.url}/ready`);
   expect([response.status, await response.json()]).toEqual([200, { ready: true }]);

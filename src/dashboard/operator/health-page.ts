@@ -23,7 +23,7 @@ ${facts(rest)}
 <thead><tr><th scope="col">For</th>${CREW_LABELS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>${crewRow('images', images)}${crewRow('videos', videos)}</tbody>
 </table></div>
-<p class="small">Durations of renders and waiting times are in <code>GET /metrics</code>.</p>
+<p class="small">Latency is of the latest deliveries; figures over time are in <code>GET /metrics</code>.</p>
 ${Object.keys(more).length > 0 && facts(more)}
 </section>
 ${codecs && codecSection(codecs)}`;
@@ -61,6 +61,8 @@ function sayValue(value: unknown): string | Html {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return count(value);
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
-  if (typeof value === 'object' && value !== null) return facts(value as Readonly<Record<string, unknown>>);
+  if (typeof value === 'object' && value !== null) {
+    return Object.keys(value).length === 0 ? 'none yet' : facts(value as Readonly<Record<string, unknown>>);
+  }
   return String(value);
 }
