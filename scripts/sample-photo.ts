@@ -3,6 +3,7 @@
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';
+import { seededRandom } from './seeded-random.ts';
 
 const WIDTH = 1080;
 const HEIGHT = 1920;
@@ -176,15 +177,4 @@ function paintPine(target: SKRSContext2D, x: number, foot: number, height: numbe
   for (let tier = tiers - 1; tier >= 0; tier -= 1) side(-1, tier);
   target.closePath();
   target.fill();
-}
-
-/** mulberry32 */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -3,6 +3,7 @@
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';
+import { seededRandom } from './seeded-random.ts';
 
 const random = seededRandom(20_261_116);
 
@@ -205,15 +206,4 @@ function shadowed(target: SKRSContext2D, draw: () => void): void {
   target.shadowOffsetY = 20;
   draw();
   target.restore();
-}
-
-/** mulberry32 */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -38,7 +38,7 @@ describe('what the provider says', () => {
     expect(afterProvider(ended, active, now)).toEqual(paid);
   });
 
-  it('ends a paid one whose price no plan has any more', () => {
+  it('ends a paid one whose price no longer belongs to a plan', () => {
     expect(afterProvider(paid, { ...over, plan: undefined }, now)).toMatchObject({ plan: 'pro', status: 'inactive' });
     expect(afterProvider(paid, undefined, now)).toMatchObject({ plan: 'pro', status: 'inactive' });
   });

@@ -7,7 +7,7 @@ import { type Subscription, withPlan } from './subscription.ts';
 export interface ProviderSubscription {
   /** Its id there. */
   readonly subscription: string;
-  /** Left out when it is over and its price is one that no plan has any more. */
+  /** Left out when it is over and its price no longer belongs to a plan. */
   readonly plan?: string | undefined;
   /** Taken when the period ends. */
   readonly nextPlan?: string | undefined;

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
 import { assertMailComplete } from './people.ts';
 import { serve } from './serve.ts';
+import { stopOnSignals } from './stop-on-signals.ts';
 
 const HELP = 'storybar serve: start the HTTP service. Settings come from the environment; see docs/configuration.md.\n';
 
@@ -14,19 +15,5 @@ export async function serveCommand(args: string[]): Promise<void> {
   const settings = readSettings();
   assertMailComplete(settings);
   const server = await serve(settings);
-  let stopping = false;
-  const stop = (): void => {
-    // A second signal means now.
-    if (stopping) process.exit(1);
-    stopping = true;
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`storybar: shutdown failed: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  stopOnSignals(async () => await server.close());
 }

@@ -11,6 +11,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { type LocalWorkers, startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
+import { stopOnSignals } from './stop-on-signals.ts';
 import { VERSION } from './version.ts';
 
 const HELP = `storybar worker: render for servers on other machines. Settings come from the environment:
@@ -34,21 +35,7 @@ export async function workerCommand(args: string[]): Promise<void> {
   }
   const worker = await startWorker(settings);
   process.stdout.write(`Storybar ${VERSION} worker, health on ${worker.url}/health\n`);
-  let stopping = false;
-  const stop = (): void => {
-    // A second signal means now.
-    if (stopping) process.exit(1);
-    stopping = true;
-    worker.drain().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`storybar: shutdown failed: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  stopOnSignals(async () => await worker.drain());
 }
 
 interface RunningWorker {
