@@ -21,6 +21,7 @@ import { loadPlans } from './load-plans.ts';
 import { messageOf } from './message-of.ts';
 import { startMoney } from './money.ts';
 import { openStore } from './open-store.ts';
+import { Opened } from './opened.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
 import { introduceOperator } from './people.ts';
@@ -38,28 +39,34 @@ export interface RunningServer {
 }
 
 export async function serve(settings: Settings): Promise<RunningServer> {
+  const opened = new Opened();
+  try {
+    return await open(settings, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function open(settings: Settings, opened: Opened): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
-  const store = await openStore(settings, (error) => logger.warn({ err: error }, 'a database connection broke'));
+  const onBroken = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
+  const store = opened.add(await openStore(settings, onBroken));
   await assertPlans(store, plans);
-  const money = await startMoney(settings, store, plans, logger);
-  const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
-  const workers = await startRenderer(settings, logger, metrics).catch(async (error: unknown) => {
-    await workArea.close();
-    await store.close();
-    throw error;
-  });
-  const { renderer, sandbox } = workers;
+  const money = opened.add(await startMoney(settings, store, plans, logger));
+  const workArea = opened.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
+  const { renderer, sandbox } = opened.add(await startRenderer(settings, logger, metrics));
   const shutdown = new AbortController();
   let closing = false;
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
   watch(metrics, renderer, money.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
-  const payments = startPayments(settings, store, plans, logger);
+  const payments = opened.add(startPayments(settings, store, plans, logger));
   const parts = { settings, logger, plans, store, billing: payments.billing, health, renderer, workArea, uploads };
-  const pages = await createPages({ ...parts, shutdown: shutdown.signal });
+  const pages = opened.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const app = createServer({
     ...money.parts,
     ...pages,
@@ -78,27 +85,26 @@ export async function serve(settings: Settings): Promise<RunningServer> {
     readiness: async () => await whyNotReady(store, renderer, closing),
     health,
   });
+  opened.add(app);
   const connections = new Connections(app.server);
-  const closeRest = async (): Promise<void> => {
-    for (const part of [workers, workArea, payments, pages, money, store]) await part.close();
-  };
-  const url = await listen(app, settings, closeRest);
+  const url = await listen(app, settings);
   await greet(settings, store, plans, url);
   return {
     url,
     close: async () => {
       closing = true;
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
-      await closeRest();
+      await opened.close();
     },
   };
 }
 
-async function listen(app: FastifyInstance, { port, host }: Settings, onFailure: () => Promise<void>): Promise<string> {
-  return await app.listen({ port, host }).catch(async (error: unknown) => {
-    await onFailure();
+async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
     throw new SettingsError([`PORT ${port} on HOST ${host} cannot be opened: ${messageOf(error)}`]);
-  });
+  }
 }
 
 function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
