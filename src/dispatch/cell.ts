@@ -1,9 +1,9 @@
 // The directory of one worker, all it shares with the server. What a task needs is put in under a name of its own, and
 // what it made is taken out; so a worker never sees the files of another render, and the server never follows a link that
-// a worker may have left.
+// a worker may have left. Names are given and taken in place: a turn through the thread pool takes many times as long.
 
-import { constants } from 'node:fs';
-import { copyFile, link, lstat, rename, rm, unlink } from 'node:fs/promises';
+import { constants, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { Task } from './protocol.ts';
@@ -43,11 +43,11 @@ export class Cell {
       task: this.#translated(task, path.join(this.#inside, asset), path.join(this.#inside, output)),
       takeOut: async () => {
         if (wanted.output === undefined) return;
-        await takeOut(path.join(this.#outside, output), wanted.output);
+        takeOut(path.join(this.#outside, output), wanted.output);
         remains.delete(output);
       },
       end: async () => {
-        await Promise.all([...remains].map((name) => remove(path.join(this.#outside, name))));
+        for (const name of remains) remove(path.join(this.#outside, name));
       },
     };
   }
@@ -66,23 +66,27 @@ export class Cell {
 
 /** A second name costs nothing; where the disk has no such thing, a copy. */
 async function bringIn(from: string, to: string): Promise<void> {
-  await link(from, to).catch(async (error: unknown) => {
+  try {
+    linkSync(from, to);
+  } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOSPC', 'EDQUOT')) throw error;
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  });
+  }
 }
 
-async function takeOut(from: string, to: string): Promise<void> {
-  await rename(from, to);
+function takeOut(from: string, to: string): void {
+  renameSync(from, to);
   // Looked at only here, where the worker can no longer swap it. A link would make us send any file of the server.
-  if ((await lstat(to)).isFile()) return;
+  if (lstatSync(to).isFile()) return;
   throw new Error('a render worker left something that is no plain file');
 }
 
-async function remove(file: string): Promise<void> {
-  await unlink(file).catch((error: unknown) => {
+function remove(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
-  });
+  }
 }
 
 function hasCode(error: unknown, ...codes: readonly string[]): boolean {

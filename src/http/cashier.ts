@@ -21,13 +21,28 @@ export interface Charge {
   release(outcome: string, durationMs: number | undefined): Promise<void>;
 }
 
+/** Other servers reserve too, and renders of one account run side by side: this many times the price must be left. */
+const SURE_TIMES = 100;
+const MOST_REMEMBERED = 10_000;
+
 export class Cashier {
   readonly #ledger: Ledger;
   readonly #logger: Logger;
+  /** What accounts had left when they were last served here; the longest unseen are forgotten first. */
+  readonly #left = new Map<string, number>();
 
   constructor(ledger: Ledger, logger: Logger) {
     this.#ledger = ledger;
     this.#logger = logger;
+  }
+
+  /**
+   * Whether the credits are all but certain: then a render may begin while the ledger still writes. Who is short of them
+   * gets no work for nothing.
+   */
+  isSureOf({ accountId, mode }: Caller, { credits }: Order): boolean {
+    const price = priceOf(mode, credits);
+    return price === 0 || price * SURE_TIMES <= (this.#left.get(accountId) ?? 0);
   }
 
   /** Throws `quota_exceeded` when the period's credits are not enough. */
@@ -36,6 +51,7 @@ export class Cashier {
     const price = priceOf(mode, credits);
     const hold = { renderId, accountId, keyId, mode, kind, credits: price, period: subscription.period };
     const { granted, balance } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
+    this.#note(accountId, remaining(balance));
     if (!granted) throw quotaExceeded(caller, price, remaining(balance));
     return {
       credits: price,
@@ -49,6 +65,13 @@ export class Cashier {
         await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
       },
     };
+  }
+
+  #note(accountId: string, left: number): void {
+    this.#left.delete(accountId);
+    this.#left.set(accountId, left);
+    const [oldest] = this.#left.keys();
+    if (this.#left.size > MOST_REMEMBERED && oldest !== undefined) this.#left.delete(oldest);
   }
 
   /** Never throws: the answer is on its way already. The ledger itself comes back to what the database did not take. */

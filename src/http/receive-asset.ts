@@ -2,9 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, openSync, type WriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
 import { type AssetFormat, SNIFF_LENGTH, sniff } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
@@ -31,7 +30,7 @@ export interface ReceivedAsset {
   readonly sha256: string | undefined;
 }
 
-/** Enough not to wait for the disk after every packet. */
+/** What is collected before it is written. */
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
@@ -66,28 +65,46 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
 }
 
-/** The file on disk, from its first bytes on. Whoever is refused before them has cost no disk at all. */
+/**
+ * The file on disk, from its first bytes on. Whoever is refused before them has cost no disk at all. Bytes are collected
+ * and written together: a turn through the thread pool takes longer than most uploads have work for it.
+ */
 class AssetFile {
   readonly #stream: WriteStream;
-  readonly #written: Promise<void>;
+  readonly #written: Promise<unknown>;
 
   private constructor(path: string) {
-    this.#stream = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_AHEAD_BYTES });
-    this.#written = finished(this.#stream).catch(rethrowAsStorageError);
+    const fd = openSync(path, 'wx', 0o600);
+    this.#stream = createWriteStream(path, { fd, highWaterMark: WRITE_AHEAD_BYTES });
+    this.#stream.cork();
+    // It may fail more than once, on closing too, and an error that nobody listens to would end the process.
+    this.#stream.on('error', () => undefined);
+    this.#written = once(this.#stream, 'finish').catch(rethrowAsStorageError);
     // Awaited later; marked as handled here, because it may fail while the upload is still being waited for.
     this.#written.catch(() => undefined);
   }
 
   static async begin({ path, prepare }: AssetDestination, head: Buffer): Promise<AssetFile> {
     await prepare?.();
-    const file = new AssetFile(path);
+    const file = AssetFile.#open(path);
     await file.write(head);
     return file;
   }
 
+  static #open(path: string): AssetFile {
+    try {
+      return new AssetFile(path);
+    } catch (error) {
+      return rethrowAsStorageError(error);
+    }
+  }
+
   async write(chunk: Buffer): Promise<void> {
     if (this.#stream.write(chunk)) return;
-    await Promise.race([once(this.#stream, 'drain').catch(rethrowAsStorageError), this.#written]);
+    const drained = once(this.#stream, 'drain').catch(rethrowAsStorageError);
+    this.#stream.uncork();
+    await Promise.race([drained, this.#written]);
+    this.#stream.cork();
   }
 
   async end(): Promise<void> {

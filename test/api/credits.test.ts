@@ -15,6 +15,7 @@ beforeAll(async () => {
   const plans = plansFile({
     ten: { credits: 10 },
     hundred: { credits: 100 },
+    thousand: { credits: 1_000 },
     tiny: { limits: { imageBytes: 2_000, imagePixels: 10_000, videoSeconds: 1, videoSide: 100 } },
   });
   server = await startServer({ STORYBAR_PLANS: plans });
@@ -66,6 +67,21 @@ describe('credits', () => {
     expect(credits(await post(caller, form({ asset: video, text: 'a' })))).toEqual(['2', '96']);
     await until(() => balanceOf(caller.account)?.['reserved'] === 0);
     expect(balanceOf(caller.account)).toEqual({ used: 4, reserved: 0 });
+  });
+
+  it('decide also where the render began before they were asked: much was left, and then nothing', async () => {
+    const caller = await newKey('thousand');
+    const photo = await noisyJpeg(64, 64);
+    expect(credits(await post(caller, form({ asset: photo, text: 'a' })))).toEqual(['1', '999']);
+    expect(credits(await post(caller, form({ asset: photo, text: 'a' })))).toEqual(['1', '998']);
+    await until(() => balanceOf(caller.account)?.['reserved'] === 0);
+    sql('update periods set used = 1000 where account_id = ? returning used', caller.account);
+    const refused = await post(caller, form({ asset: photo, text: 'a' }));
+    expect([refused.status, (await problemOf(refused)).code]).toEqual([429, 'quota_exceeded']);
+    expect(balanceOf(caller.account)).toEqual({ used: 1_000, reserved: 0 });
+    await until(() => server.workDirectories().length === 0);
+    // Nobody's worker was lost over it.
+    expect(await (await fetch(`${server.url}/health`)).json()).toMatchObject({ renderer: { images: { restarts: 0 } } });
   });
 
   it('are not charged for refusals and failures', async () => {
