@@ -76,6 +76,31 @@ it.each([false, true])('answers in the middle of an upload, connection kept: %s'
   agent.destroy();
 });
 
+it('answers a client that reads nothing before it has sent everything, and then closes', async () => {
+  const socket = await reach(server);
+  const size = 20_000_000;
+  // Longer than any buffer on the way: without somebody who reads, this would never end.
+  socket.write(head('wrong', `content-length: ${size}`));
+  await new Promise((resolve) => socket.write(Buffer.alloc(size), resolve));
+  const answer = (await buffer(socket)).toString();
+  expect(answer).toMatch(/^HTTP\/1\.1 (?:401|429) /u);
+  expect(answer).toMatch(/^connection: close\r$/imu);
+});
+
+it('keeps the connection of a client whose refused upload was small', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ports = new Set<number | undefined>();
+  for (let round = 0; round < 3; round += 1) {
+    const upload = request(`${server.url}/v1/overlay`, { method: 'POST', agent, headers: { 'x-api-key': 'wrong' } });
+    upload.end('some bytes');
+    const [response] = (await once(upload, 'response')) as [IncomingMessage];
+    ports.add(response.socket.localPort);
+    await buffer(response);
+  }
+  agent.destroy();
+  expect(ports.size).toBe(1);
+});
+
 const PRLIMIT = '/usr/bin/prlimit';
 it.skipIf(!existsSync(PRLIMIT))(
   'without descriptors: 503, no 500, and no directory stays (needs prlimit)',
