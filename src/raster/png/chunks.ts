@@ -1,14 +1,30 @@
-// The few PNG structures both writers share.
+// The few PNG structures the writers share.
 
 import { crc32 } from 'node:zlib';
+import type { Size } from '../../layout/geometry.ts';
 
 export const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
-export function chunk(type: string, ...parts: readonly Uint8Array[]): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), ...parts]);
-  const framed = Buffer.alloc(body.length + 8);
-  framed.writeUInt32BE(body.length - 4, 0);
-  body.copy(framed, 4);
-  framed.writeUInt32BE(crc32(body), body.length + 4);
-  return framed;
+/** In pieces, as they come: the file is put together once. */
+export function chunk(type: string, ...parts: readonly Uint8Array[]): Uint8Array[] {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(
+    parts.reduce((sum, { length }) => sum + length, 0),
+    0,
+  );
+  head.write(type, 4, 'latin1');
+  const tail = Buffer.alloc(4);
+  tail.writeUInt32BE([head.subarray(4), ...parts].reduce((sum, part) => crc32(part, sum), 0));
+  return [head, ...parts, tail];
+}
+
+export const COLOUR = { rgb: 2, palette: 3, rgba: 6 } as const;
+
+export function imageHeader({ width, height }: Size, colour: number): Uint8Array[] {
+  const body = Buffer.alloc(13);
+  body.writeUInt32BE(width, 0);
+  body.writeUInt32BE(height, 4);
+  body[8] = 8;
+  body[9] = colour;
+  return chunk('IHDR', body);
 }

@@ -2,6 +2,7 @@
 // zero bytes come from a small cache, only the rows with pixels are deflated.
 
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
+import { Adler } from './adler.ts';
 
 const LARGEST_RUN = 1 << 22;
 /** A block that ends the stream and holds nothing. */
@@ -24,9 +25,7 @@ export class ZeroRuns {
 export class PiecewiseDeflate {
   readonly #parts: Uint8Array[] = [HEADER];
   readonly #zeros: ZeroRuns;
-  // The two halves of Adler-32.
-  #low = 1;
-  #high = 0;
+  readonly #adler = new Adler();
 
   constructor(zeros: ZeroRuns) {
     this.#zeros = zeros;
@@ -37,7 +36,7 @@ export class PiecewiseDeflate {
     for (let size = LARGEST_RUN; size > 0; size >>= 1) {
       for (; rest >= size; rest -= size) this.#parts.push(this.#zeros.piece(size));
     }
-    this.#high = (this.#high + length * this.#low) % ADLER_MODULUS;
+    this.#adler.append(1, length, length);
   }
 
   addBytes(bytes: Uint8Array, level: number): void {
@@ -46,10 +45,7 @@ export class PiecewiseDeflate {
   }
 
   finish(): Uint8Array[] {
-    const trailer = Buffer.alloc(4);
-    trailer.writeUInt16BE(this.#high, 0);
-    trailer.writeUInt16BE(this.#low, 2);
-    return [...this.#parts, LAST_BLOCK, trailer];
+    return [...this.#parts, LAST_BLOCK, this.#adler.bytes];
   }
 
   /** zlib's own Adler-32, which is vectorised, by way of a stream that only stores; then joined to the sum so far. */
@@ -57,12 +53,9 @@ export class PiecewiseDeflate {
     const stored = deflateSync(bytes, { level: 0, chunkSize: bytes.length + 1024 });
     const low = stored.readUInt16BE(stored.length - 2);
     const high = stored.readUInt16BE(stored.length - 4);
-    this.#high = (this.#high + high + bytes.length * (this.#low - 1)) % ADLER_MODULUS;
-    this.#low = (this.#low + low - 1 + ADLER_MODULUS) % ADLER_MODULUS;
+    this.#adler.append(low, high, bytes.length);
   }
 }
-
-const ADLER_MODULUS = 65_521;
 
 /** A full flush ends every piece on a byte boundary with an empty window: pieces can be joined in any order. */
 function compress(bytes: Uint8Array, level: number): Buffer {

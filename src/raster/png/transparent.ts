@@ -3,11 +3,9 @@
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
-import { chunk, SIGNATURE } from './chunks.ts';
+import { COLOUR, chunk, imageHeader, SIGNATURE } from './chunks.ts';
 import { PiecewiseDeflate, type ZeroRuns } from './deflate.ts';
 
-const PALETTE_MODE = 3;
-const RGBA_MODE = 6;
 const MAX_COLOURS = 256;
 const FILTER_NONE = 0;
 /** Filters and higher levels were measured: a few kilobytes less for two to five times the time. */
@@ -27,20 +25,11 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
   stream.addZeros((canvas.height - row) * rowLength);
   return Buffer.concat([
     SIGNATURE,
-    header(canvas, indexed ? PALETTE_MODE : RGBA_MODE),
+    ...imageHeader(canvas, indexed ? COLOUR.palette : COLOUR.rgba),
     ...(indexed ? paletteChunks(palette) : []),
-    chunk('IDAT', ...stream.finish()),
-    chunk('IEND'),
+    ...chunk('IDAT', ...stream.finish()),
+    ...chunk('IEND'),
   ]);
-}
-
-function header({ width, height }: Size, colourType: number): Buffer {
-  const body = Buffer.alloc(13);
-  body.writeUInt32BE(width, 0);
-  body.writeUInt32BE(height, 4);
-  body[8] = 8;
-  body[9] = colourType;
-  return chunk('IHDR', body);
 }
 
 /** Signed RGBA words to palette entries; transparent is entry 0. */
@@ -103,11 +92,11 @@ function entryOf(word: number, palette: Palette): number {
   return entry;
 }
 
-function paletteChunks(palette: ReadonlyMap<number, number>): Buffer[] {
+function paletteChunks(palette: ReadonlyMap<number, number>): Uint8Array[] {
   const words = [...palette.keys()];
   const colours = words.flatMap((word) => [word & 255, (word >>> 8) & 255, (word >>> 16) & 255]);
   const alphas = words.map((word) => word >>> 24);
-  return [chunk('PLTE', Uint8Array.from(colours)), chunk('tRNS', Uint8Array.from(alphas))];
+  return [...chunk('PLTE', Uint8Array.from(colours)), ...chunk('tRNS', Uint8Array.from(alphas))];
 }
 
 function rgbaRows({ width, height, pixels }: Band): Buffer {
