@@ -10,6 +10,7 @@ import type { Caller } from './caller.ts';
 import { judgeOrigin } from './cors.ts';
 import { FailedKeys } from './failed-keys.ts';
 import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
+import { RecentKeys } from './recent-keys.ts';
 
 /** "Last used" is for people; to the minute is enough, and a render need not wait for a disk write. */
 const MARK_EVERY_MS = 60_000;
@@ -24,13 +25,15 @@ export interface AuthenticatorOptions {
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #failedKeys = new FailedKeys();
+  readonly #recentKeys: RecentKeys;
   readonly #markedAt = new Map<string, number>();
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#recentKeys = new RecentKeys(async (hash) => await options.store.keys.find(hash));
   }
 
-  /** Asks the store every time, so that a revoked or suspended key stops working at once. */
+  /** Asks the store what it does not know from a moment ago: a revoked or suspended key stops working at once. */
   async authenticate(
     headers: IncomingHttpHeaders,
     address: string,
@@ -63,7 +66,7 @@ export class Authenticator {
     if (typeof key !== 'string' || !isWellFormedKey(key)) {
       throw new AppError('invalid_api_key', 'The API key is not valid.');
     }
-    const holder = await this.#options.store.keys.find(hashKey(key));
+    const holder = await this.#recentKeys.find(hashKey(key));
     // Before its state is judged: an allowed page may read why it is refused.
     if (holder && holder.keyState !== 'revoked') judgeOrigin(holder.allowedOrigins, origin, setHeaders);
     const subscriber = admitKey(holder);
