@@ -7,11 +7,12 @@ import { Figures } from './figures.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Profile, type Scenario, World } from './world.ts';
 
-const HELP = `npm run prove -- [--long] [--only NAME]... [--seed N] [--soak MINUTES]
+const HELP = `npm run prove -- [--long] [--only NAME]... [--seed N] [--soak MINUTES] [--lenient]
   --long    many more files, kills and seconds
   --only    these scenarios alone
   --seed    the same arrivals, kills and mutations again (1)
   --soak    steady load for so long, and how memory grows
+  --lenient only what must never happen fails; targets, which depend on the machine, are shown
 `;
 
 async function main(): Promise<void> {
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
       only: { type: 'string', multiple: true, default: [] },
       seed: { type: 'string', default: '1' },
       soak: { type: 'string' },
+      lenient: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -42,7 +44,7 @@ async function main(): Promise<void> {
   console.log(`\n${figures.format()}`);
   const seconds = ((performance.now() - started) / 1e3).toFixed(0);
   console.log(`${seconds} s in all; load average ${loadavg()[0]?.toFixed(1)} at the end`);
-  if (figures.failed) process.exitCode = 1;
+  if (values.lenient ? figures.broken : figures.failed) process.exitCode = 1;
 }
 
 /** Soaking takes its time, and is done alone. */

@@ -32,6 +32,7 @@ export interface Stage {
 interface Target {
   readonly target: string;
   readonly met: boolean;
+  readonly always?: true;
 }
 
 export class World {
@@ -62,7 +63,7 @@ export class World {
 
   /** Something that must not happen at all. */
   none(name: string, count: number): void {
-    this.figure(name, String(count), { target: '0', met: count === 0 });
+    this.figure(name, String(count), { target: '0', met: count === 0, always: true });
   }
 
   fault(text: string): void {
