@@ -13,7 +13,10 @@ interface WorkerHealth {
   readonly isConnected: boolean;
   readonly busy: { readonly image: number; readonly video: number };
   readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
-  readonly renderer: { readonly images: { readonly ready: number; readonly busy: number } };
+  readonly renderer: {
+    readonly images: { readonly ready: number; readonly busy: number };
+    readonly videos: { readonly ready: number; readonly busy: number };
+  };
 }
 
 export interface RunningWorker {

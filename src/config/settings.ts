@@ -182,10 +182,16 @@ const SETTINGS = {
     'The same for videos.',
     wholeNumber(1, 86_400),
   ),
+  drainSeconds: setting(
+    'STORYBAR_DRAIN_SECONDS',
+    '0',
+    'How long a server that was asked to stop goes on serving, while `/ready` says 503, so that load balancers send new requests elsewhere first.',
+    wholeNumber(0, 3_600),
+  ),
   shutdownSeconds: setting(
     'STORYBAR_SHUTDOWN_SECONDS',
     '30',
-    'How long running requests may finish after the server was asked to stop.',
+    'How long running requests may finish after that, when no new ones are taken any more.',
     wholeNumber(0, 3_600),
   ),
   publicUrl: setting(

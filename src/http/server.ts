@@ -27,7 +27,9 @@ export interface ServerDependencies extends OverlayDependencies {
   readonly readiness: () => Promise<string | undefined>;
   /** What `/metrics` wants to see as a bearer token; empty: nothing. */
   readonly metricsToken: string;
-  /** True once the server has been asked to stop. */
+  /** True once the server has been asked to stop. It may go on serving until load balancers know. */
+  readonly isLeaving: () => boolean;
+  /** True once nothing new is served. */
   readonly isClosing: () => boolean;
   /** What is served beside the API. */
   readonly groups: readonly RouteGroup[];
@@ -131,7 +133,7 @@ function assertRoute(allowOf: AllowOf, request: FastifyRequest, reply: FastifyRe
 }
 
 function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowOf: AllowOf): void {
-  const { logger, isClosing } = dependencies;
+  const { logger, isLeaving, isClosing } = dependencies;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(request));
     if (isClosing()) {
@@ -140,9 +142,9 @@ function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowO
     if (isPreflight(request) && pathOf(request) === OVERLAY_PATH) return await answerPreflight(reply).send();
     assertRoute(allowOf, request, reply);
   });
-  // Whoever is served last must not keep the connection: closing waits for it.
+  // Whoever is served last must not keep the connection: closing waits for it, and a balancer would send the next here.
   app.addHook('onSend', async (_request, reply) => {
-    if (isClosing()) reply.header('connection', 'close');
+    if (isLeaving()) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
     drainRest(request.raw);

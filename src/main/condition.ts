@@ -18,8 +18,8 @@ export function healthOf(
 }
 
 /** For load balancers and orchestrators: alive is not the same as useful. */
-export async function whyNotReady(store: Store, renderer: Renderer, closing: boolean): Promise<string | undefined> {
-  if (closing) return 'shutting down';
+export async function whyNotReady(store: Store, renderer: Renderer, leaving: boolean): Promise<string | undefined> {
+  if (leaving) return 'shutting down';
   if (renderer.status().images.ready === 0) return 'no render worker is ready';
   return await store.accounts.count().then(
     () => undefined,

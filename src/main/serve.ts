@@ -34,7 +34,7 @@ const LAST_WORDS_MS = 2_000;
 
 export interface RunningServer {
   readonly url: string;
-  /** Stops accepting, lets running requests finish, then ends workers and closes the store. */
+  /** Says that it leaves, stops accepting, lets running requests finish, then ends workers and closes the store. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
   const workArea = opened.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const { renderer, sandbox } = opened.add(await startRenderer(settings, logger, metrics));
   const shutdown = new AbortController();
-  let closing = false;
+  let stage: 'open' | 'leaving' | 'closing' = 'open';
   const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
   watch(metrics, renderer, money.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
@@ -81,8 +81,9 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
-    isClosing: () => closing,
-    readiness: async () => await whyNotReady(store, renderer, closing),
+    isLeaving: () => stage !== 'open',
+    isClosing: () => stage === 'closing',
+    readiness: async () => await whyNotReady(store, renderer, stage !== 'open'),
     health,
   });
   opened.add(app);
@@ -92,7 +93,10 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
   return {
     url,
     close: async () => {
-      closing = true;
+      stage = 'leaving';
+      // Whoever balances the load hears of it by asking; until then requests come, and are served.
+      await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
+      stage = 'closing';
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
       await opened.close();
     },

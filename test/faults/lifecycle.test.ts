@@ -27,6 +27,20 @@ describe('shutdown', () => {
     await expect(fetch(`${server.url}/ping`)).rejects.toThrow('fetch failed');
   });
 
+  it('serves on while load balancers learn that it leaves, and keeps no connection', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DRAIN_SECONDS: '5' });
+    server.signal('SIGTERM');
+    const ready = await until(async () => {
+      const response = await fetch(`${server.url}/ready`);
+      return response.status === 503 && response;
+    });
+    expect(await ready.json()).toEqual({ ready: false, fault: 'shutting down' });
+    const response = await post(server, form({ width: '64', height: '64', text: 'just in time' }));
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    await response.arrayBuffer();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
+
   it('refuses what comes while it waits for what runs', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
