@@ -16,8 +16,8 @@ export interface RunningNats {
   pid(): number;
   /** Ends it as a crash would; what it had in memory is lost. */
   kill(): Promise<void>;
-  /** Comes back on the same port, knowing nothing. */
-  restart(): Promise<void>;
+  /** Comes back on the same port, knowing nothing; perhaps with another configuration. */
+  restart(configuration?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export async function startNats(options: NatsOptions = {}): Promise<RunningNats>
     url: `nats://127.0.0.1:${port}`,
     pid: () => server.pid,
     kill: () => server.kill(),
-    restart: async () => {
-      server = await launch(port, directory, options);
+    restart: async (configuration) => {
+      server = await launch(port, directory, { ...options, ...(configuration !== undefined && { configuration }) });
     },
     stop,
   };

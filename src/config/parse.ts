@@ -77,8 +77,18 @@ export function urlOrEmpty(text: string): Outcome<string> {
 
 export function natsUrls(text: string): Outcome<string> {
   const isGood =
-    text === '' || text.split(',').every((url) => /^(?:nats|tls):\/\/[^/]+$/u.test(url) && URL.canParse(url));
+    text === '' ||
+    text.split(',').every((url) => /^(?:nats|tls):\/\/[^/]+$/u.test(url) && URL.canParse(url) && isDecodable(url));
   return isGood ? { value: text } : { fault: 'must be nats:// or tls:// URLs separated by commas' };
+}
+
+/** A password with a bare percent sign in it cannot be told from one that is encoded. */
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
 }
 
 export function anyText(text: string): { value: string } {

@@ -74,7 +74,7 @@ describe('settings', () => {
     expect(readSettings({ STORYBAR_NATS_URL: url }).natsUrl).toBe(url);
   });
 
-  it.each(['http://a', 'a:4222', 'nats://', 'nats://user:secret@a,b'])(
+  it.each(['http://a', 'a:4222', 'nats://', 'nats://user:secret@a,b', 'nats://user:100%@a'])(
     'refuse STORYBAR_NATS_URL=%s without repeating what may be a password',
     (url) => {
       expect(() => readSettings({ STORYBAR_NATS_URL: url })).toThrow(

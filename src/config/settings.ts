@@ -212,6 +212,18 @@ const SETTINGS = {
     'A NATS credentials file, instead of a password in the URL.',
     anyText,
   ),
+  natsAuthorities: setting(
+    'STORYBAR_NATS_CA',
+    '',
+    'A file with the certificates (PEM) of the authorities that vouch for the NATS servers; implies TLS. Default with `tls://`: the public ones.',
+    anyText,
+  ),
+  natsReplicas: setting(
+    'STORYBAR_NATS_REPLICAS',
+    '1',
+    'On how many servers of a NATS cluster the queue is kept: 1, 3 or 5. Counts when the first server makes the queue.',
+    wholeNumber(1, 5),
+  ),
   internalHost: setting(
     'STORYBAR_INTERNAL_HOST',
     '127.0.0.1',

@@ -10,6 +10,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
+import { queueAccess } from './queue-access.ts';
 
 export interface Workers {
   readonly renderer: Renderer;
@@ -51,10 +52,10 @@ export async function startRenderer(settings: Settings, logger: Logger, metrics:
 
 async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<RemoteRenderer> {
   const { internalHost: host, internalPort: port } = settings;
+  const queue = queueAccess(settings);
   try {
     return await RemoteRenderer.start({
-      natsUrl: settings.natsUrl,
-      credentialsFile: settings.natsCredentials,
+      queue,
       listen: { host, port },
       urlOf: (taken) => settings.internalUrl || internalUrl(host, taken),
       maxWaiting: settings.queueLength,

@@ -11,6 +11,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { type LocalWorkers, startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
+import { queueAccess } from './queue-access.ts';
 import { stopOnSignals } from './stop-on-signals.ts';
 import { VERSION } from './version.ts';
 
@@ -44,6 +45,7 @@ interface RunningWorker {
 }
 
 async function startWorker(settings: Settings): Promise<RunningWorker> {
+  const queue = queueAccess(settings);
   const logger = createLogger(settings.logLevel);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
   const metrics = new Metrics(VERSION);
@@ -51,8 +53,7 @@ async function startWorker(settings: Settings): Promise<RunningWorker> {
   const { renderer } = workers;
   metrics.watchCrews(() => renderer.status());
   const node = new WorkerNode({
-    natsUrl: settings.natsUrl,
-    credentialsFile: settings.natsCredentials,
+    queue,
     slots: { image: settings.workers, video: settings.videoWorkers },
     renderer,
     workArea,

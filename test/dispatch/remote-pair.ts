@@ -18,8 +18,7 @@ export interface RemotePair {
 
 async function startFront(natsUrl: string, errors: unknown[] = []): Promise<RemoteRenderer> {
   return await RemoteRenderer.start({
-    natsUrl,
-    credentialsFile: '',
+    queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,
     maxWaiting: 8,
@@ -36,8 +35,7 @@ export async function startPair(natsUrl: string, renderer: Renderer): Promise<Re
   const errors: unknown[] = [];
   const front = await startFront(natsUrl, errors);
   const worker = new WorkerNode({
-    natsUrl,
-    credentialsFile: '',
+    queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     slots: { image: 1, video: 1 },
     renderer,
     workArea,

@@ -1,7 +1,6 @@
 // The connection to NATS: one queue of tickets in memory, bounded, one consumer for images and one for videos. The broker
 // may be away at start or at any time; it is looked for until it is back, and what it forgot is made again.
 
-import { readFileSync } from 'node:fs';
 import {
   AckPolicy,
   type Consumer,
@@ -15,25 +14,17 @@ import {
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream';
-import {
-  connect,
-  credsAuthenticator,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  nanos,
-} from '@nats-io/transport-node';
+import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
+import { connectionOptions, isRefusal, type QueueAccess, type Role } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
 
 export interface BrokerOptions {
-  /** One or more, separated by commas: `nats://host:4222`, `tls://user:password@host`. */
-  readonly url: string;
-  /** A credentials file, or empty. */
-  readonly credentialsFile: string;
+  readonly access: QueueAccess;
   /** Names the connection, and the inboxes apart: a worker need not be able to read what fronts are told. */
-  readonly role: 'front' | 'worker';
+  readonly role: Role;
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;
   readonly onError: (error: unknown) => void;
@@ -49,10 +40,8 @@ const MAX_TICKETS = 20_000;
 /** No ticket is worth anything after that; its front gave up long before. */
 const MAX_AGE_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 2_000;
-const RECONNECT_PAUSE_MS = 250;
-/** A connection that fails to answer this often, this far apart, is given up: a broken network says nothing. */
-const PING_INTERVAL_MS = 2_000;
-const MAX_PINGS_OUT = 2;
+/** Between two tries to reach it for the first time. */
+const START_PAUSE_MS = 1_000;
 
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
 
@@ -75,6 +64,8 @@ export class Broker {
   #link: Link | undefined;
   #isConnected = false;
   #closing = false;
+  /** Why it cannot be reached, as told last. */
+  #trouble: string | undefined;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -121,6 +112,7 @@ export class Broker {
         max_msgs: MAX_TICKETS,
         max_msg_size: 2_048,
         max_age: nanos(MAX_AGE_MS),
+        num_replicas: this.#options.access.replicas,
       })
       .catch(ignoreExisting);
     await Promise.all(
@@ -181,7 +173,7 @@ export class Broker {
     for (;;) {
       if (this.#closing) return;
       try {
-        const connection = await connect(connectionOptions(this.#options));
+        const connection = await connect(connectionOptions(this.#options.access, this.#options.role));
         if (this.#closing) return await connection.close();
         // The check would ask for rights that an account for workers need not have.
         const streams = await jetstreamManager(connection, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
@@ -189,51 +181,39 @@ export class Broker {
         this.#watch(connection).catch(this.#options.onError);
         return await this.#onConnected();
       } catch (error) {
-        this.#options.onError(error);
-        await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS * 4));
+        this.#tell(error);
+        await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
       }
     }
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (type === 'disconnect') {
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
         this.#isConnected = false;
         if (!this.#closing) this.#options.onDisconnected();
-      } else if (type === 'reconnect') {
+      } else if (status.type === 'reconnect') {
         await this.#onConnected();
+      } else if (status.type === 'error' && isRefusal(status.error)) {
+        this.#tell(status.error);
       }
     }
   }
 
+  /** Once, however often it is tried again: a log full of the same line hides the others. */
+  #tell(error: unknown): void {
+    const trouble = error instanceof Error ? error.message : String(error);
+    if (trouble !== this.#trouble) this.#options.onError(error);
+    this.#trouble = trouble;
+  }
+
   async #onConnected(): Promise<void> {
     this.#isConnected = true;
+    this.#trouble = undefined;
     // Whoever may not make streams relies on somebody who may.
     await this.prepare().catch(this.#options.onError);
     this.#options.onConnected();
   }
-}
-
-/** Credentials in the address, as everybody writes them; the library wants them apart. */
-function connectionOptions({ url, credentialsFile, role }: BrokerOptions): NodeConnectionOptions {
-  const urls = url.split(',').map((part) => new URL(part.includes('://') ? part.trim() : `nats://${part.trim()}`));
-  const { username = '', password = '' } = urls[0] ?? {};
-  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
-  return {
-    servers: urls.map(({ hostname, port }) => `${hostname}:${port || '4222'}`),
-    name: `storybar ${role}`,
-    inboxPrefix: `_INBOX.${role}`,
-    waitOnFirstConnect: true,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_PAUSE_MS,
-    // Passwords change while we run; whoever gave up then would have to be started anew.
-    ignoreAuthErrorAbort: true,
-    pingInterval: PING_INTERVAL_MS,
-    maxPingOut: MAX_PINGS_OUT,
-    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
-    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
-    ...(credentialsFile !== '' && { authenticator: credsAuthenticator(() => readFileSync(credentialsFile)) }),
-  };
 }
 
 /** An operator may have made the stream himself, with replicas for instance: his is the better one. */

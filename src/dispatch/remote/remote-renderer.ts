@@ -12,6 +12,7 @@ import type { CrewStatus, Renderer, RendererStatus, RenderJob, Share, StoredAsse
 import { Broker, type QueueDepth } from './broker.ts';
 import { InternalListener } from './internal-listener.ts';
 import { type Permit, Permits } from './permits.ts';
+import type { QueueAccess } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { Session, type TicketOffice } from './session.ts';
 import { Tokens } from './tokens.ts';
@@ -19,8 +20,7 @@ import { type AssetOnOffer, PRESENCE_SUBJECTS } from './wire.ts';
 import { WorkerRoll } from './worker-roll.ts';
 
 export interface RemoteOptions {
-  readonly natsUrl: string;
-  readonly credentialsFile: string;
+  readonly queue: QueueAccess;
   readonly listen: { readonly host: string; readonly port: number };
   /** Where workers reach the listener; given its port. */
   readonly urlOf: (port: number) => string;
@@ -79,8 +79,7 @@ export class RemoteRenderer implements Renderer {
       onError: options.onError,
     });
     this.#broker = new Broker({
-      url: options.natsUrl,
-      credentialsFile: options.credentialsFile,
+      access: options.queue,
       role: 'front',
       onConnected: () => {
         options.onEvent({ type: 'connected' });
@@ -242,10 +241,12 @@ export class RemoteRenderer implements Renderer {
 
   #crewStatus(kind: AssetKind): CrewStatus {
     const { slots, open, busy } = this.#roll.call(kind);
+    // Workers that cannot be called are of no use, however lately they were heard.
+    const ready = this.#broker.isConnected ? open : 0;
     let called = 0;
     for (const session of this.#sessions.values()) if (session.kind === kind && session.isWaiting) called += 1;
     const { waiting, backlogMs } = this.#permits[kind];
-    return { workers: slots, ready: open, busy, waiting: waiting + called, backlogMs, restarts: this.#lost[kind] };
+    return { workers: slots, ready, busy, waiting: waiting + called, backlogMs, restarts: this.#lost[kind] };
   }
 
   /** Nobody there to take a ticket: soon whoever waits is told, instead of waiting for his deadline. */

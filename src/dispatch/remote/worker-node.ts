@@ -8,12 +8,12 @@ import type { Renderer } from '../renderer.ts';
 import { serveTicket, type Verdict } from './attempt.ts';
 import { Broker } from './broker.ts';
 import { FrontClient } from './front-client.ts';
+import type { QueueAccess } from './queue-access.ts';
 import { TicketSlots } from './ticket-slots.ts';
 import { type Presence, presenceSubject, type Ticket } from './wire.ts';
 
 export interface WorkerNodeOptions {
-  readonly natsUrl: string;
-  readonly credentialsFile: string;
+  readonly queue: QueueAccess;
   readonly slots: Readonly<Record<AssetKind, number>>;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
@@ -46,8 +46,7 @@ export class WorkerNode {
   constructor(options: WorkerNodeOptions) {
     this.#options = options;
     this.#broker = new Broker({
-      url: options.natsUrl,
-      credentialsFile: options.credentialsFile,
+      access: options.queue,
       role: 'worker',
       onConnected: () => {
         this.#announce();
