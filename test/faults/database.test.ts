@@ -2,8 +2,10 @@
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { createStore } from '../../src/store/sql-store.ts';
+import { noisyJpeg } from '../pictures.ts';
 import { createDatabase, createPostgres, NO_POSTGRES } from '../postgres-server.ts';
 import { health, form, post, problemOf, startServer, until } from '../running-server.ts';
+import { startStallingProxy } from '../stalling-proxy.ts';
 import { openAt } from '../store/databases.ts';
 
 const database = await createPostgres(true);
@@ -33,17 +35,79 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
       return response.status === 200 && response;
     });
     expect(again.headers.get('x-credits-charged')).toBe('1');
-    const engine = await openAt(place);
+    expect(await usedIn(place)).toBe(2);
+    await server.stop();
+  });
+
+  it('says so in time when the database falls silent, and settles what it delivered', {
+    timeout: 240_000,
+  }, async () => {
+    const place = await createDatabase(database?.url ?? '');
+    const line = await startStallingProxy(Number(new URL(place).port));
+    const throughLine = new URL(place);
+    throughLine.port = String(line.port);
+    const server = await startServer({ STORYBAR_DATABASE_URL: throughLine.href, STORYBAR_WORKERS: '1' });
+    // Far beyond what it may take; a caller who waits for ever would fail the test.
+    const ask = async (): Promise<Response> =>
+      await post(server, form({ width: '64', height: '64', text: 'Hello' }), { signal: AbortSignal.timeout(60_000) });
+    expect((await ask()).status).toBe(200);
+    const underWay = post(server, form({ asset: await noisyJpeg(6000, 4000), text: 'Hello' }));
+    // Paid for in advance, and in the middle of the render.
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
+    await until(async () => (await heldIn(place)) === 1);
+
+    line.cut();
+    const refused = await Promise.all(Array.from({ length: 15 }, ask));
+    for (const response of refused) {
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(await problemOf(response)).toMatchObject({ status: 503, code: 'storage_unavailable' });
+    }
+    expect((await fetch(`${server.url}/ready`)).status).toBe(503);
+    expect(await health(server)).toMatchObject({ status: 'ok' });
+    const delivered = await underWay;
+    const { byteLength } = await delivered.arrayBuffer();
+    expect([delivered.status, byteLength]).toEqual([200, Number(delivered.headers.get('content-length'))]);
+
+    line.heal();
+    const again = await until(async () => {
+      const response = await ask();
+      await response.arrayBuffer();
+      return response.status === 200 && response;
+    }, 60_000);
+    expect(again.headers.get('x-credits-charged')).toBe('1');
+    expect(await usedIn(place)).toBe(3);
+    await server.stop();
+    await line.stop();
+  });
+});
+
+/** Credits used by the only account, once none is held any more. */
+async function usedIn(place: string): Promise<number> {
+  return await withBalance(place, async (balance) => {
+    const settled = await until(async () => {
+      const now = await balance();
+      return now.reserved === 0 && now;
+    }, 60_000);
+    return settled.used;
+  });
+}
+
+async function heldIn(place: string): Promise<number> {
+  return await withBalance(place, async (balance) => (await balance()).reserved);
+}
+
+async function withBalance(
+  place: string,
+  read: (balance: () => Promise<{ readonly used: number; readonly reserved: number }>) => Promise<number>,
+): Promise<number> {
+  const engine = await openAt(place);
+  try {
     const { accounts, ledger } = createStore(engine);
     const [account] = await accounts.list();
     if (account?.subscription === undefined) throw new Error('no account');
-    const { period } = account.subscription;
-    const balance = await until(async () => {
-      const now = await ledger.balance(account.id, period, 0);
-      return now.reserved === 0 && now;
-    });
-    expect(balance.used).toBe(2);
+    const { id, subscription } = account;
+    return await read(async () => await ledger.balance(id, subscription.period, 0));
+  } finally {
     await engine.close();
-    await server.stop();
-  });
-});
+  }
+}
