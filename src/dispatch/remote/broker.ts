@@ -10,7 +10,6 @@ import {
   type JetStreamManager,
   jetstream,
   jetstreamManager,
-  type PubAck,
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream';
@@ -40,6 +39,13 @@ const MAX_TICKETS = 20_000;
 /** No ticket is worth anything after that; its front gave up long before. */
 const MAX_AGE_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 2_000;
+/** How long a ticket is tried to be put on a queue that nobody answers for; choosing a new leader took up to 8 seconds. */
+const PUT_PATIENCE_MS = 20_000;
+const PUT_PAUSE_MS = 100;
+/** A connection lost for less is not worth refusing anybody: the next server of a cluster is found at once. */
+const BLINK_MS = 2_000;
+/** The broker's word for a queue that is full. */
+const STORE_FAILED = 10_077;
 /** Between two tries to reach it for the first time. */
 const START_PAUSE_MS = 1_000;
 
@@ -64,6 +70,8 @@ export class Broker {
   #link: Link | undefined;
   #isConnected = false;
   #closing = false;
+  #lostAt = Number.NEGATIVE_INFINITY;
+  #isPreparing = false;
   /** Why it cannot be reached, as told last. */
   #trouble: string | undefined;
 
@@ -76,27 +84,53 @@ export class Broker {
     return this.#isConnected;
   }
 
+  /** Gone for longer than it takes to find another server of a cluster. */
+  get isAway(): boolean {
+    return !this.#isConnected && performance.now() - this.#lostAt > BLINK_MS;
+  }
+
   /** Resolves with the function that takes the ticket off the queue again. */
   async publish(kind: AssetKind, ticket: Ticket): Promise<() => void> {
-    const { client, streams } = this.#reach();
-    const put = async (): Promise<PubAck> =>
-      await client.publish(ticketSubject(kind), JSON.stringify(ticket), { timeout: REQUEST_TIMEOUT_MS });
-    const { seq } = await put().catch(async (error: unknown) => {
-      if (error instanceof JetStreamApiError) {
-        const message = 'Every render slot is taken and the queue is full. Try again shortly.';
-        throw new AppError('overloaded', message, { retryAfterSeconds: 2, cause: error });
-      }
-      // Nobody answers for the queue: perhaps the broker came back a moment ago, without it.
-      return await this.prepare()
-        .then(put)
-        .catch((again: unknown) => {
-          throw unreachable(again);
-        });
-    });
+    const { seq, streams } = await this.#put(kind, ticket);
     return () => {
       // Somebody took it in this very moment, or the broker is away and has forgotten it: both are fine.
       streams.streams.deleteMessage(STREAM, seq, false).catch(() => undefined);
     };
+  }
+
+  /** Tries for a while: a cluster that lost the leader of the queue chooses another within seconds. */
+  async #put(kind: AssetKind, ticket: Ticket): Promise<{ readonly seq: number; readonly streams: JetStreamManager }> {
+    const until = performance.now() + PUT_PATIENCE_MS;
+    // One that arrived although nobody said so is not taken for a second one.
+    const options = { timeout: REQUEST_TIMEOUT_MS, msgID: `${ticket.session}.${ticket.generation}` };
+    for (;;) {
+      try {
+        const { client, streams } = this.#reach();
+        const { seq } = await client.publish(ticketSubject(kind), JSON.stringify(ticket), options);
+        return { seq, streams };
+      } catch (error) {
+        if (error instanceof JetStreamApiError && error.code === STORE_FAILED) {
+          const message = 'Every render slot is taken and the queue is full. Try again shortly.';
+          throw new AppError('overloaded', message, { retryAfterSeconds: 2, cause: error });
+        }
+        if (this.isAway || performance.now() > until) throw unreachable(error);
+      }
+      await this.#prepareAgain();
+    }
+  }
+
+  /** Nobody answers for the queue: perhaps the broker came back a moment ago, without it. Once for all who wait. */
+  async #prepareAgain(): Promise<void> {
+    if (!this.#isPreparing) {
+      this.#isPreparing = true;
+      this.prepare()
+        // Whoever tries next meets the same trouble, and tells of it.
+        .catch(() => undefined)
+        .finally(() => {
+          this.#isPreparing = false;
+        });
+    }
+    await new Promise((resolve) => setTimeout(resolve, PUT_PAUSE_MS));
   }
 
   /** Makes what is missing; harmless when nothing is. */
@@ -191,6 +225,7 @@ export class Broker {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') {
         this.#isConnected = false;
+        this.#lostAt = performance.now();
         if (!this.#closing) this.#options.onDisconnected();
       } else if (status.type === 'reconnect') {
         await this.#onConnected();

@@ -184,7 +184,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   #assertReachable(): void {
-    if (!this.#broker.isConnected) throw new QueueUnavailable('Render workers cannot be reached. Try again shortly.');
+    if (this.#broker.isAway) throw new QueueUnavailable('Render workers cannot be reached. Try again shortly.');
   }
 
   #hear(bytes: Uint8Array): void {

@@ -1,0 +1,87 @@
+// Three brokers that keep the queue together, and lose the one that leads it.
+
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../free-port.ts';
+import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
+import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
+import { type RunningWorker, startWorker } from '../running-worker.ts';
+
+const NAMES = ['one', 'two', 'three'];
+/** Between two requests of one caller. */
+const PAUSE_MS = 50;
+const OVERLAY = { width: '64', height: '64', text: 'a' };
+
+describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
+  let brokers: RunningNats[];
+  let server: RunningServer;
+  let worker: RunningWorker;
+  beforeAll(async () => {
+    const ports = await Promise.all(NAMES.map(freePort));
+    const routes = ports.map((port) => `nats://127.0.0.1:${port}`).join(', ');
+    const configurationOf = (name: string, index: number): string =>
+      `server_name: ${name}\njetstream { store_dir: x }\n` +
+      `cluster { name: storybar, listen: "127.0.0.1:${ports[index]}", routes: [${routes}] }\n`;
+    brokers = await Promise.all(NAMES.map((name, index) => startNats({ configuration: configurationOf(name, index) })));
+    const url = brokers.map((broker) => broker.url).join(',');
+    [server, worker] = await Promise.all([
+      startServer({
+        ...{ STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' },
+        ...{ STORYBAR_NATS_URL: url, STORYBAR_NATS_REPLICAS: '3' },
+      }),
+      startWorker(url, { STORYBAR_NATS_REPLICAS: '3' }),
+    ]);
+    await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1), 60_000);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await worker.stop();
+    await Promise.all(brokers.map((broker) => broker.stop()));
+  });
+
+  /** What the cluster says about the queue, asked where somebody is alive. */
+  async function queue(): Promise<{ replicas: number; leader: string; isComplete: boolean }> {
+    const servers = brokers.map(({ url }) => url.replace('nats://', ''));
+    const connection = await connect({ servers });
+    try {
+      const { config, cluster } = await (await jetstreamManager(connection)).streams.info('STORYBAR_TICKETS');
+      const followers = cluster?.replicas ?? [];
+      const isComplete = followers.length === 2 && followers.every(({ current, offline }) => current && !offline);
+      return { replicas: config.num_replicas, leader: cluster?.leader ?? '', isComplete };
+    } finally {
+      await connection.close();
+    }
+  }
+
+  it('serves everybody although the leader of the queue is killed, and the next one', {
+    timeout: 180_000,
+  }, async () => {
+    const statuses: number[] = [];
+    const over = new AbortController();
+    const callers = [1, 2, 3].map(async () => {
+      while (!over.signal.aborted) {
+        const response = await post(server, form(OVERLAY));
+        await response.arrayBuffer();
+        statuses.push(response.status);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const { replicas, leader } = await until(async () => {
+        // While they choose, they do not answer.
+        const now = await queue().catch(() => undefined);
+        return now?.isComplete && now;
+      }, 60_000);
+      expect(replicas).toBe(3);
+      const victim = brokers[NAMES.indexOf(leader)];
+      await victim?.kill();
+      const before = statuses.length;
+      await until(() => statuses.length > before + 20, 60_000);
+      await victim?.restart();
+    }
+    over.abort();
+    await Promise.all(callers);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
