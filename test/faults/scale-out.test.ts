@@ -1,6 +1,8 @@
 // A front, workers and a broker as real processes that die, freeze and come back in the middle of a render.
 
 import { existsSync } from 'node:fs';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
 import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
@@ -167,6 +169,20 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     await nats.restart();
     expect((await waiting).status).toBe(200);
     await expectPicture(slowAnswer);
+  });
+
+  it('serves whoever was waiting when the broker lost his ticket', async () => {
+    const [server, only] = await Promise.all([front(), worker()]);
+    await sees(server, 1);
+    const slowAnswer = begin(server);
+    await until(() => isRendering(only));
+    const waiting = post(server, form({ width: '64', height: '64', text: 'a' }));
+    const connection = await connect({ servers: nats.url.replace('nats://', '') });
+    const { streams } = await jetstreamManager(connection);
+    await until(async () => (await streams.purge('STORYBAR_TICKETS', { filter: 'storybar.tickets.image' })).purged > 0);
+    await connection.close();
+    await expectPicture(slowAnswer);
+    expect((await waiting).status).toBe(200);
   });
 
   it('renders here while there is no broker or no worker, where the front has slots of its own', async () => {

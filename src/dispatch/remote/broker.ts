@@ -98,15 +98,18 @@ export class Broker {
     };
   }
 
-  /** Tries for a while: a cluster that lost the leader of the queue chooses another within seconds. */
+  /**
+   * Tries for a while: a cluster that lost the leader of the queue chooses another within seconds. A ticket that arrived
+   * although nobody said so is there twice then; the second costs a worker a walk.
+   */
   async #put(kind: AssetKind, ticket: Ticket): Promise<{ readonly seq: number; readonly streams: JetStreamManager }> {
     const until = performance.now() + PUT_PATIENCE_MS;
-    // One that arrived although nobody said so is not taken for a second one.
-    const options = { timeout: REQUEST_TIMEOUT_MS, msgID: `${ticket.session}.${ticket.generation}` };
     for (;;) {
       try {
         const { client, streams } = this.#reach();
-        const { seq } = await client.publish(ticketSubject(kind), JSON.stringify(ticket), options);
+        const { seq } = await client.publish(ticketSubject(kind), JSON.stringify(ticket), {
+          timeout: REQUEST_TIMEOUT_MS,
+        });
         return { seq, streams };
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === STORE_FAILED) {

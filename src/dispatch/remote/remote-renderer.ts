@@ -43,6 +43,8 @@ const LINGER_MS = 300;
 /** Workers or a broker that are away this long are not waited for. */
 const PATIENCE_MS = 5_000;
 const CHECK_MS = 1_000;
+/** A ticket that a worker took and dropped is handed out again before that. */
+const TICKET_LOST_MS = 6_000;
 /** A worker tries twice by itself before it gives up. */
 const TRIES_OF_A_WORKER = 2;
 const OUTPUT_SLACK_BYTES = 1_000_000;
@@ -249,13 +251,23 @@ export class RemoteRenderer implements Renderer {
     return { workers: slots, ready, busy, waiting: waiting + called, backlogMs, restarts: this.#lost[kind] };
   }
 
+  /** No ticket lies on the queue, so that of whoever still waits is lost: brokers that change their leader lose some. */
+  #callAgain(kind: AssetKind): void {
+    for (const session of this.#sessions.values()) {
+      if (session.kind === kind && session.unansweredMs > TICKET_LOST_MS) session.call();
+    }
+  }
+
   /** Nobody there to take a ticket: soon whoever waits is told, instead of waiting for his deadline. */
   #lookAround(): void {
     for (const kind of KINDS) {
       if (this.isPromising(kind)) {
         this.#aloneSince[kind] = undefined;
         this.#broker.depth(kind).then(
-          (depth) => (this.#depth[kind] = depth),
+          (depth) => {
+            this.#depth[kind] = depth;
+            if (depth.waiting === 0) this.#callAgain(kind);
+          },
           (error: unknown) => this.#options.onError(error),
         );
         continue;

@@ -55,6 +55,7 @@ export class Session {
   readonly #office: TicketOffice;
   readonly #attempts = new Map<number, Attempt>();
   #generation = 0;
+  #calledAt = 0;
   #attemptsMade = 0;
   #numbers = 0;
   /** The newest ticket that somebody took. Until then it can be taken off the queue. */
@@ -80,6 +81,11 @@ export class Session {
   /** Wants something done, and nobody is at it. */
   get isWaiting(): boolean {
     return this.#pending !== undefined && this.#attempts.size === 0;
+  }
+
+  /** For how long nobody has come although he was called. */
+  get unansweredMs(): number {
+    return this.isWaiting ? performance.now() - this.#calledAt : 0;
   }
 
   /** Somebody could take the next step at once. */
@@ -112,6 +118,7 @@ export class Session {
   /** Puts a new ticket on the queue; every older one becomes worthless. */
   call(): void {
     this.#generation += 1;
+    this.#calledAt = performance.now();
     const generation = this.#generation;
     this.#withdraw?.();
     this.#withdraw = undefined;
