@@ -9,5 +9,8 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
   ['self-hosting', 'guides/self-hosting.md'],
   ['dashboard', 'dashboard.md'],
   ['hardening', 'hardening.md'],
+  ['payments', 'payments.md'],
+  ['operating', 'operating.md'],
+  ['capacity', 'capacity.md'],
   ['configuration', 'configuration.md'],
 ];

@@ -17,6 +17,9 @@ const GUIDES = [
   'self-hosting',
   'dashboard',
   'hardening',
+  'payments',
+  'operating',
+  'capacity',
   'configuration',
 ];
 const PATHS = ['/', '/playground', '/docs', ...GUIDES.map((guide) => `/docs/${guide}`)];
