@@ -1,19 +1,140 @@
 // The files in deploy/ with the programs they are for, where those are installed.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION } from './running-haproxy.ts';
+import { describeSettings } from '../src/config/settings.ts';
+import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
 import { form, health, post, startServer, until } from './running-server.ts';
 import { startWorker } from './running-worker.ts';
 
-const DEPLOY = path.resolve(import.meta.dirname, '../deploy');
+const ROOT = path.resolve(import.meta.dirname, '..');
+const DEPLOY = path.join(ROOT, 'deploy');
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const MANIFESTS = readdirSync(path.join(DEPLOY, 'kubernetes')).map((file) => `deploy/kubernetes/${file}`);
+
+/** The first group of every match. */
+function all(pattern: RegExp, text: string): string[] {
+  return [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+}
+
+/** The number that follows, however the file writes it. */
+function numberAfter(name: string, text: string): number {
+  return Number(new RegExp(`${name}(?:: "?|, value: ")(\\d+)`, 'u').exec(text)?.[1] ?? Number.NaN);
+}
+
+describe('the files for containers', () => {
+  const fallbackOf = (variable: string): number =>
+    Number(describeSettings().find((setting) => setting.variable === variable)?.fallback);
+
+  it.each(['compose.yaml', 'Dockerfile', 'deploy/env.example', 'docs/operating.md', ...MANIFESTS])(
+    '%s names settings that there are',
+    (file) => {
+      // Compose's own: the port on the host.
+      const known = new Set([
+        'STORYBAR_PORT',
+        'STORYBAR_TICKETS',
+        ...describeSettings().map(({ variable }) => variable),
+      ]);
+      expect(all(/\b(STORYBAR_[A-Z_]+[A-Z])\b/gu, read(file)).filter((name) => !known.has(name))).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['compose.yaml', 'stop_grace_period', read('compose.yaml')],
+    ['Kubernetes', 'terminationGracePeriodSeconds', read('deploy/kubernetes/front.yaml')],
+  ])(
+    '%s waits for a front as long as it may take to leave, and that is as long as a video may take',
+    (_who, grace, text) => {
+      const [drain, finish] = [
+        numberAfter('STORYBAR_DRAIN_SECONDS', text),
+        numberAfter('STORYBAR_SHUTDOWN_SECONDS', text),
+      ];
+      expect(finish).toBeGreaterThan(fallbackOf('STORYBAR_VIDEO_DEADLINE_SECONDS'));
+      expect(numberAfter(grace, text)).toBeGreaterThanOrEqual(drain + finish + 10);
+    },
+  );
+
+  it('waits for a worker as long as a video may take', () => {
+    const [, worker = ''] = read('compose.yaml').split('\n  worker:\n');
+    const longest = fallbackOf('STORYBAR_VIDEO_DEADLINE_SECONDS');
+    expect(numberAfter('stop_grace_period', worker)).toBeGreaterThan(longest);
+    const grace = numberAfter('terminationGracePeriodSeconds', read('deploy/kubernetes/worker.yaml'));
+    expect(grace).toBeGreaterThan(longest);
+    expect(Number(/timeout server (\d+)s/u.exec(read('deploy/haproxy.cfg'))?.[1])).toBeGreaterThan(longest);
+  });
+
+  it('copies into the image what there is, and what is let through', () => {
+    const sources = all(/^COPY (?!--from)(.+) \S+$/gmu, read('Dockerfile')).flatMap((line) => line.split(' '));
+    expect(sources.length).toBeGreaterThan(10);
+    const passes = new Set(all(/^!(.+)$/gmu, read('.dockerignore')));
+    expect(sources.filter((source) => !existsSync(path.join(ROOT, source)) || !passes.has(source))).toEqual([]);
+  });
+
+  it('mentions no file and no secret that is not there', () => {
+    const listed = all(/^ {2}#? ?- (kubernetes\/\S+)$/gmu, read('deploy/kustomization.yaml'));
+    const files = MANIFESTS.filter((file) => !file.includes('secret.example')).map((file) =>
+      file.replace('deploy/', ''),
+    );
+    expect(listed.toSorted()).toEqual(files.toSorted());
+    const secrets = read('deploy/kubernetes/secret.example.yaml').split('---');
+    const wanted = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: \S+) \}/gu, read(file)));
+    expect(wanted.length).toBeGreaterThan(3);
+    const isMissing = (reference: string): boolean => {
+      const [name = '', key = ''] = reference.replaceAll(/name: |key: /gu, '').split(', ');
+      return !secrets.some((secret) => secret.includes(`name: ${name}\n`) && secret.includes(`\n  ${key}: `));
+    };
+    expect(wanted.filter(isMissing)).toEqual([]);
+  });
+
+  it('lets nothing run as root or write where it need not', () => {
+    for (const file of MANIFESTS.filter((manifest) => read(manifest).includes('kind: Deployment'))) {
+      for (const rule of ['runAsNonRoot: true', 'readOnlyRootFilesystem: true', 'capabilities: { drop: [ALL] }']) {
+        expect([file, rule, read(file).includes(rule)]).toEqual([file, rule, true]);
+      }
+    }
+    expect(read('Dockerfile')).toMatch(/^USER node$/mu);
+    expect(all(/^ {4}(<<: \*program)$/gmu, read('compose.yaml'))).toHaveLength(2);
+  });
+});
+
+describe('probes', () => {
+  it('ask what a front answers', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+    try {
+      const paths = new Set([
+        ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/front.yaml')),
+        ...all(/http-check send meth GET uri (\S+)/gu, read('deploy/haproxy.cfg')),
+        ...all(/\$\{process\.env\.PORT\}(\/\w+)/gu, read('Dockerfile')),
+      ]);
+      expect([...paths].toSorted()).toEqual(['/health', '/ping', '/ready']);
+      for (const probe of paths) expect([probe, (await fetch(server.url + probe)).status]).toEqual([probe, 200]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
 
 describe.skipIf(!hasHaproxy)('the load balancer (needs haproxy)', () => {
   it('accepts its configuration', () => {
     const { status, said } = checkConfiguration(SHIPPED_CONFIGURATION);
     expect({ status, warnings: said.includes('WARNING') }).toEqual({ status: 0, warnings: false });
+  });
+
+  it('shows strangers no figures', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+    const balancer = await startHaproxy([Number(new URL(server.url).port)]);
+    try {
+      const statuses = ['/metrics', '/metrics/', '/metrics?a=b', '/docs'].map(
+        async (at) => (await fetch(balancer.url + at)).status,
+      );
+      expect(await Promise.all(statuses)).toEqual([404, 404, 404, 200]);
+      expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
+    } finally {
+      await balancer.stop();
+      await server.stop();
+    }
   });
 });
 
@@ -36,6 +157,8 @@ describe.skipIf(!hasNats)('the broker (needs nats-server)', () => {
       const response = await post(server, form({ width: '64', height: '64', text: 'a' }));
       expect(response.status).toBe(200);
       await until(() => worker.health().then(({ tickets }) => tickets.used === 1));
+      // What it may not do it need not do, and nobody need hear of it.
+      expect(worker.stderr()).not.toContain('Permissions Violation');
       await until(() =>
         health(server).then(({ renderer }) => renderer.remote?.queue.images.taken === 0 && renderer.remote.isConnected),
       );

@@ -16,7 +16,7 @@ import {
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
-import { connectionOptions, isRefusal, type QueueAccess, type Role } from './queue-access.ts';
+import { connectionOptions, isForbidden, isRefusal, type QueueAccess, type Role } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
 
@@ -136,9 +136,14 @@ export class Broker {
     await new Promise((resolve) => setTimeout(resolve, PUT_PAUSE_MS));
   }
 
-  /** Makes what is missing; harmless when nothing is. */
+  /** Makes what is missing; harmless when nothing is. Workers that may not make streams rely on fronts, who may. */
   async prepare(): Promise<void> {
-    const { streams } = this.#reach();
+    await this.#make(this.#reach().streams).catch((error: unknown) => {
+      if (this.#options.role !== 'worker' || !isForbidden(error)) throw error;
+    });
+  }
+
+  async #make(streams: JetStreamManager): Promise<void> {
     await streams.streams
       .add({
         name: STREAM,
@@ -248,7 +253,6 @@ export class Broker {
   async #onConnected(): Promise<void> {
     this.#isConnected = true;
     this.#trouble = undefined;
-    // Whoever may not make streams relies on somebody who may.
     await this.prepare().catch(this.#options.onError);
     this.#options.onConnected();
   }

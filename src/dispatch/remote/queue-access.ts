@@ -53,3 +53,8 @@ export function connectionOptions(
 export function isRefusal(error: unknown): boolean {
   return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
 }
+
+/** The broker does not let us do this one thing. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
+}
