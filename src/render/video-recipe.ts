@@ -4,6 +4,7 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
+import type { Cut, Segment } from '../media/video/cuts.ts';
 import { encoderSettings } from '../media/video/encoding.ts';
 import { pictureSteps } from '../media/video/picture-steps.ts';
 import type { VideoProbe } from '../media/video/probe.ts';
@@ -17,7 +18,15 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly durationSeconds: number;
   /** One for every five seconds in which the video still runs. */
   readonly credits: number;
+  /** Where it could be cut into segments, for several workers. */
+  readonly cuts: readonly Cut[];
+  /** Set when this is not the whole render: one segment of it, or the joining of all. */
+  readonly piece?: VideoPiece;
 }
+
+type VideoPiece =
+  | { readonly type: 'segment'; readonly segment: Segment }
+  | { readonly type: 'join'; readonly segments: readonly Segment[] };
 
 /** How long, large and fast a video a caller may send; part of the plan. */
 export interface VideoLimits {
@@ -45,7 +54,7 @@ const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
 export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay[], limits: VideoLimits): VideoRecipe {
   refuseOverLimit(probe, limits);
-  const { video, audio, frameRate, durationSeconds, format } = probe;
+  const { video, audio, frameRate, durationSeconds, format, cuts } = probe;
   const canvas = { width: probe.width, height: probe.height };
   const encoder = encoderSettings(canvas, frameRate, video);
   const soundBytes = audio === null ? 0 : durationSeconds * MAX_SOUND_BYTES_PER_SECOND;
@@ -55,6 +64,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     overlays,
     attemptMs: attemptMs(canvas, video.frames),
     credits: creditsFor(probe),
+    cuts,
     durationSeconds,
     format,
     video,

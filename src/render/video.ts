@@ -1,3 +1,5 @@
+import { type JoinPaths, joinSegments } from '../media/video/join.ts';
+import { encodeSegment } from '../media/video/segment.ts';
 import { transcode, type TranscodeOptions } from '../media/video/transcode.ts';
 import { toPlanarBand } from '../raster/planar.ts';
 import { drawBands } from './bands.ts';
@@ -11,7 +13,7 @@ export interface VideoFacts extends RenderFacts {
   readonly frames: number;
 }
 
-/** Bars drawn once, as for an image, then laid over every frame on its way through. */
+/** Bars drawn once, as for an image, then laid over every frame on its way through: of the whole, or of one segment. */
 export async function renderOnVideo(
   recipe: VideoRecipe,
   assetPath: string,
@@ -23,6 +25,23 @@ export async function renderOnVideo(
   const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, watch);
   const planar = await watch.step('convert', () => bands.map(toPlanarBand));
   options.signal?.throwIfAborted();
-  const facts = await watch.step('encode', () => transcode(recipe, assetPath, outPath, planar, options));
+  const facts = await watch.step('encode', () =>
+    recipe.piece?.type === 'segment'
+      ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, planar, options)
+      : transcode(recipe, assetPath, outPath, planar, options),
+  );
   return { ...recipe.canvas, ...facts, bars, missingGlyphs, timings: watch.timings };
+}
+
+/** Segments that were rendered apart become the finished video. Their bars were drawn with them. */
+export async function joinVideo(
+  recipe: VideoRecipe,
+  paths: JoinPaths,
+  options: TranscodeOptions = {},
+): Promise<VideoFacts> {
+  const { piece } = recipe;
+  if (piece?.type !== 'join') throw new Error('a recipe for something else came to be joined');
+  const watch = new Stopwatch();
+  const facts = await watch.step('join', () => joinSegments(recipe, piece.segments, paths, options));
+  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, timings: watch.timings };
 }

@@ -9,8 +9,17 @@ import type { Encoder } from './encoder.ts';
 import type { Ratio } from './geometry.ts';
 import { undecodable } from './undecodable.ts';
 
-export class Output {
+/** Where the packets of an encoder go. */
+export interface PacketSink {
+  /** Returns the number of the track. */
+  addEncoded(encoder: Encoder): number;
+  /** Takes the packet's reference. */
+  write(packet: Packet, track: number, timeBase: Ratio): void;
+}
+
+export class Output implements PacketSink {
   readonly #context = new FormatContext();
+  readonly #tracks: Stream[] = [];
   #bytes = 0;
   #open = false;
 
@@ -27,31 +36,30 @@ export class Output {
     return this.#bytes;
   }
 
-  addEncoded(encoder: Encoder): Stream {
+  addEncoded(encoder: Encoder): number {
     const stream = this.#context.newStream();
     check(stream.codecpar.fromContext(encoder.context), 'describe track');
     stream.timeBase = encoder.context.timeBase;
-    return stream;
+    return this.#tracks.push(stream) - 1;
   }
 
-  addCopied(source: Stream): Stream {
+  addCopied(source: Stream): number {
     const stream = this.#context.newStream();
     check(source.codecpar.copy(stream.codecpar), 'describe track');
     // The tag of one container means nothing, or something else, in another.
     stream.codecpar.codecTag = 0;
     stream.timeBase = new Rational(1, source.codecpar.sampleRate);
-    return stream;
+    return this.#tracks.push(stream) - 1;
   }
 
   begin(): void {
     checkStorage(this.#context.writeHeaderSync(), 'write header');
   }
 
-  /** Takes the packet's reference. */
-  write(packet: Packet, stream: Stream, timeBase: Ratio): void {
+  write(packet: Packet, track: number, timeBase: Ratio): void {
     this.#bytes += packet.size;
-    packet.streamIndex = stream.index;
-    packet.rescaleTs(timeBase, stream.timeBase);
+    packet.streamIndex = track;
+    packet.rescaleTs(timeBase, this.#tracks[track]?.timeBase ?? timeBase);
     const result = this.#context.interleavedWriteFrameSync(packet);
     // Copied from the asset: sound that says one thing in its head and another in its packets.
     if (result === AVERROR_INVALIDDATA) throw undecodable('its sound is damaged');

@@ -1,12 +1,13 @@
 // The picture on its way: decoder, filters with bars, encoder. Timestamps are the source's own; only their beginning is
-// moved, and a frame that goes back in time is left out.
+// moved, and a frame that goes back in time is left out. So the time of a frame never depends on those before it, and a
+// stretch of the video comes out as it would in the whole.
 
 import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
 import { Decoder } from './decoder.ts';
 import { type Encoder, forgetSourceType, openPictureEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
-import type { Output } from './output.ts';
+import type { PacketSink } from './output.ts';
 import { type BarPicture, PictureGraph } from './picture-graph.ts';
 import { pictureSteps, refitSteps } from './picture-steps.ts';
 import { filterTags, stampTags } from './tags.ts';
@@ -15,11 +16,12 @@ import type { TranscodePlan } from './transcode.ts';
 
 export class PictureTrack {
   readonly #plan: TranscodePlan;
+  readonly #isWanted: (frame: Frame) => boolean;
   readonly #bars: readonly BarPicture[];
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
-  readonly #output: Output;
-  readonly #track: Stream;
+  readonly #output: PacketSink;
+  readonly #track: number;
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
   readonly #usualDuration: bigint;
@@ -33,8 +35,16 @@ export class PictureTrack {
   #lastDuration = 0n;
   #frames = 0;
 
-  constructor(plan: TranscodePlan, stream: Stream, bars: readonly BarPicture[], output: Output) {
+  /** `isWanted`: frames that are only decoded for the sake of others are left out. */
+  constructor(
+    plan: TranscodePlan,
+    stream: Stream,
+    bars: readonly BarPicture[],
+    output: PacketSink,
+    isWanted: (frame: Frame) => boolean = () => true,
+  ) {
     this.#plan = plan;
+    this.#isWanted = isWanted;
     this.#bars = bars;
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
@@ -82,6 +92,7 @@ export class PictureTrack {
     const { video } = this.#plan;
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
+    if (!this.#isWanted(this.#decoded)) return;
     stampTags(this.#decoded, video.tags);
     forgetSourceType(this.#decoded);
     this.#prepareGraph();

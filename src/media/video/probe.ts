@@ -9,6 +9,7 @@ import { type AudioSource, describeAudio } from './audio-source.ts';
 import { effectiveTags } from './colour.ts';
 import type { VideoFormat } from '../sniff.ts';
 import { Container } from './container.ts';
+import { type Cut, findCuts, type PacketNote } from './cuts.ts';
 import { Decoder } from './decoder.ts';
 import { decoderPixels, refuseLargerThan } from './dimensions.ts';
 import { pictureGeometry, type Ratio } from './geometry.ts';
@@ -44,6 +45,8 @@ export interface VideoProbe extends Size {
   readonly frameRate: number;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
+  /** Where it could be cut; empty when it should stay whole. */
+  readonly cuts: readonly Cut[];
 }
 
 export interface ProbeOptions {
@@ -60,10 +63,10 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
     refuseLargerThan(maxSide, video.stream.codecpar);
     const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
     try {
-      const { tracks, firstFrame } = scan(container, video.stream, decoder, maxSide);
+      const { tracks, packets, firstFrame } = scan(container, video.stream, decoder, maxSide);
       const audio = describeAudio(sounds, tracks);
       try {
-        return describe({ container, format, video, tracks, firstFrame, audio });
+        return describe({ container, format, video, tracks, packets, firstFrame, audio });
       } finally {
         firstFrame.free();
       }
@@ -91,11 +94,12 @@ interface Findings {
   readonly format: VideoFormat;
   readonly video: ChosenTrack;
   readonly tracks: ReadonlyMap<number, TrackScan>;
+  readonly packets: readonly PacketNote[];
   readonly firstFrame: Frame;
   readonly audio: AudioSource | null;
 }
 
-function describe({ container, format, video, tracks, firstFrame, audio }: Findings): VideoProbe {
+function describe({ container, format, video, tracks, packets, firstFrame, audio }: Findings): VideoProbe {
   const track = tracks.get(video.stream.index);
   if (track === undefined || track.packets === 0) throw undecodable('its video stream is empty');
   const { source, canvas } = describeVideo(video, track, firstFrame);
@@ -111,7 +115,20 @@ function describe({ container, format, video, tracks, firstFrame, audio }: Findi
     frameRate: frameRateOf(track),
     video: source,
     audio,
+    cuts: isCuttable(source)
+      ? findCuts(packets, (CUT_SPACING_SECONDS * source.timeBase.den) / source.timeBase.num)
+      : [],
   };
+}
+
+/** More places than anybody needs would only make the report long. */
+const CUT_SPACING_SECONDS = 1;
+/** One packet, one frame; and their keyframes really are places to begin. */
+const CUTTABLE: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
+
+/** Frames that look at their neighbours, or colours that need what earlier frames said, must stay together. */
+function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: VideoSource): boolean {
+  return CUTTABLE.has(decoder) && !interlaced && !isDolbyVision;
 }
 
 function describeVideo({ stream, codec, decoder }: ChosenTrack, track: TrackScan, frame: Frame) {

@@ -4,6 +4,7 @@
 import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import { Frame, Packet, type Stream } from 'node-av/lib';
 import type { Container } from './container.ts';
+import type { PacketNote } from './cuts.ts';
 import type { Decoder } from './decoder.ts';
 import { refuseLargerThan } from './dimensions.ts';
 import { undecodable } from './undecodable.ts';
@@ -21,6 +22,8 @@ export interface TrackScan {
 
 export interface ScanResult {
   readonly tracks: ReadonlyMap<number, TrackScan>;
+  /** Those of the video, in the order of the file. */
+  readonly packets: readonly PacketNote[];
   /** The first picture. The caller frees it. */
   readonly firstFrame: Frame;
 }
@@ -37,19 +40,32 @@ export function scan(container: Container, video: Stream, decoder: Decoder, maxS
   const packet = new Packet();
   packet.alloc();
   const search = new FirstFrame(decoder);
+  const packets: PacketNote[] = [];
   try {
     for (let read = 0; read < MAX_PACKETS && container.read(packet); read += 1) {
       tallies.get(packet.streamIndex)?.add(packet);
-      if (packet.streamIndex === video.index) search.offer(packet);
+      if (packet.streamIndex === video.index) {
+        search.offer(packet);
+        packets.push(noteOf(packet));
+      }
       packet.unref();
     }
     return {
       tracks: new Map([...tallies].map(([index, tally]) => [index, tally.result])),
+      packets,
       firstFrame: search.finish(maxSide),
     };
   } finally {
     packet.free();
   }
+}
+
+function noteOf(packet: Packet): PacketNote {
+  return {
+    pts: packet.pts === AV_NOPTS_VALUE ? undefined : Number(packet.pts),
+    isKey: packet.isKeyframe,
+    isShown: !packet.hasFlags(AV_PKT_FLAG_DISCARD),
+  };
 }
 
 class FirstFrame {

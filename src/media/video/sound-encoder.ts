@@ -30,7 +30,7 @@ const FRAME_SAMPLES = 1_024;
 export class SoundEncoder implements SoundTrack {
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
-  readonly #track: Stream;
+  readonly #track: number;
   readonly #output: Output;
   readonly #shape: AacShape;
   readonly #sampleTime: Rational;

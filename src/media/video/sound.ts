@@ -22,7 +22,7 @@ export function openSound(source: AudioSource, stream: Stream, output: Output, o
 
 class CopiedSound implements SoundTrack {
   readonly #source: Stream;
-  readonly #track: Stream;
+  readonly #track: number;
   readonly #output: Output;
   readonly #offset: bigint;
   #next = AV_NOPTS_VALUE as bigint;

@@ -1,14 +1,13 @@
-// The render loop: read, decode, filter, encode, write, one packet at a time. Synchronous calls inside an asynchronous
-// loop, because they are a tenth faster than asynchronous ones; the event loop gets its turn every few frames, so that a
-// signal or a message is heard. Holds one frame and one packet of each kind, whatever the length of the clip.
+// The render loop: read, decode, filter, encode, write, one packet at a time. Holds one frame and one packet of each kind,
+// whatever the length of the clip.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Packet, type Stream } from 'node-av/lib';
+import type { Packet, Stream } from 'node-av/lib';
 import type { AudioSource } from './audio-source.ts';
 import type { VideoFormat } from '../sniff.ts';
 import { Container } from './container.ts';
 import type { EncoderSettings } from './encoding.ts';
 import { Output } from './output.ts';
+import { forEachPacket } from './packet-loop.ts';
 import type { BarPicture } from './picture-graph.ts';
 import type { FilterStep } from './picture-steps.ts';
 import { PictureTrack } from './picture-track.ts';
@@ -46,9 +45,6 @@ export interface TranscodeFacts {
   readonly frames: number;
   readonly durationSeconds: number;
 }
-
-/** Short enough for a signal to take effect at once, long enough to cost nothing. */
-const TURN_MS = 40;
 
 export async function transcode(
   plan: TranscodePlan,
@@ -92,29 +88,19 @@ async function copyPackets(
   { container, picture, sound, output }: Tracks,
   { signal, onProgress }: TranscodeOptions,
 ): Promise<void> {
-  const packet = new Packet();
-  packet.alloc();
-  let turnEnds = performance.now() + TURN_MS;
-  try {
-    while (container.read(packet)) {
-      if (packet.streamIndex === video.index) picture.take(packet);
-      else if (packet.streamIndex === audio?.index) sound?.take(packet);
-      packet.unref();
-      if (picture.frames > bounds.frames || output.bytes > bounds.bytes) {
-        throw undecodable('it holds more than its index says');
-      }
-      if (performance.now() < turnEnds) continue;
-      onProgress?.({ frames: picture.frames, totalFrames: video.frames });
-      await nextTurn();
-      signal?.throwIfAborted();
-      turnEnds = performance.now() + TURN_MS;
+  const take = (packet: Packet): boolean => {
+    if (packet.streamIndex === video.index) picture.take(packet);
+    else if (packet.streamIndex === audio?.index) sound?.take(packet);
+    if (picture.frames > bounds.frames || output.bytes > bounds.bytes) {
+      throw undecodable('it holds more than its index says');
     }
-  } finally {
-    packet.free();
-  }
+    return true;
+  };
+  const onTurn = (): void => onProgress?.({ frames: picture.frames, totalFrames: video.frames });
+  await forEachPacket(container, take, { signal, onTurn });
 }
 
-function streamAt(container: Container, index: number): Stream {
+export function streamAt(container: Container, index: number): Stream {
   const stream = container.streams[index];
   if (stream === undefined) throw undecodable('it has changed since it was probed');
   return stream;

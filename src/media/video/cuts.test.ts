@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { type Cut, findCuts, type PacketNote, planSegments, type Segment, segmentsBetween } from './cuts.ts';
+
+/** The same numbers every time. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Groups of frames as encoders make them: keyframe first, B-frames behind what they lean on, open at times, uneven at times. */
+function makeStream(seed: number): PacketNote[] {
+  const pick = random(seed);
+  const isUneven = pick(2) === 1;
+  const hidden = pick(3) === 0 ? pick(40) : 0;
+  const packets: { pts: number; isKey: boolean }[] = [];
+  let time = pick(1_000);
+  const step = (): number => (time += isUneven ? 1 + pick(90) : 40);
+  for (let group = 1 + pick(12); group > 0; group -= 1) {
+    const leading = pick(2) === 0 ? pick(4) : 0;
+    const before = Array.from({ length: leading }, step);
+    packets.push({ pts: step(), isKey: true });
+    for (const pts of before) packets.push({ pts, isKey: false });
+    for (let run = pick(30); run > 0; run -= 1) {
+      const held = Array.from({ length: pick(4) }, step);
+      packets.push({ pts: step(), isKey: false });
+      for (const pts of held) packets.push({ pts, isKey: false });
+    }
+  }
+  return packets.map((packet, at) => ({ ...packet, isShown: at >= hidden }));
+}
+
+const SEEDS = Array.from({ length: 300 }, (_, seed) => seed);
+
+function framesOf(packets: readonly PacketNote[], { from, to }: Segment): number[] {
+  return packets.flatMap(({ pts = 0, isShown }, at) =>
+    isShown && (from === null || pts >= from) && (to === null || pts < to) ? [at] : [],
+  );
+}
+
+describe('findCuts', () => {
+  it('cuts at keyframes alone, with a keyframe to begin at before each', () => {
+    let found = 0;
+    for (const seed of SEEDS) {
+      const packets = makeStream(seed);
+      for (const { pts, decodeFrom } of findCuts(packets, 0)) {
+        const at = packets.findIndex((packet) => packet.pts === pts);
+        expect(packets[at]).toMatchObject({ isKey: true, isShown: true });
+        expect(packets[decodeFrom]?.isKey).toBe(true);
+        expect(decodeFrom).toBeLessThanOrEqual(at - 16);
+        found += 1;
+      }
+    }
+    expect(found).toBeGreaterThan(500);
+  });
+
+  it('leaves no frame out and gives none twice, and each segment decodes all it shows', () => {
+    for (const seed of SEEDS) {
+      const packets = makeStream(seed);
+      const shown = packets.filter(({ isShown }) => isShown).length;
+      const segments = segmentsBetween(findCuts(packets, 0), shown);
+      const frames = segments.map((segment) => framesOf(packets, segment));
+      expect(frames.map(({ length }) => length)).toEqual(segments.map(({ frames: count }) => count));
+      expect(new Set(frames.flat()).size).toBe(shown);
+      expect(frames.flat()).toHaveLength(shown);
+      for (const [index, { decodeFrom, decodeTo }] of segments.entries()) {
+        expect(Math.min(...(frames[index] ?? []))).toBeGreaterThanOrEqual(decodeFrom);
+        expect(Math.max(...(frames[index] ?? []))).toBeLessThan(decodeTo ?? packets.length);
+      }
+    }
+  });
+
+  it('keeps its distance', () => {
+    for (const seed of SEEDS) {
+      const times = findCuts(makeStream(seed), 2_000).map(({ pts }) => pts);
+      for (const [index, pts] of times.entries())
+        expect(pts - (times[index - 1] ?? -2_000)).toBeGreaterThanOrEqual(2_000);
+    }
+  });
+
+  it('finds none where times are missing or double, nor where a frame of later lies before the keyframe', () => {
+    const plain: PacketNote[] = Array.from({ length: 60 }, (_, at) => ({
+      pts: at,
+      isKey: at % 20 === 0,
+      isShown: true,
+    }));
+    const changed = (at: number, pts: number | undefined): PacketNote[] =>
+      plain.with(at, { ...plain[at], pts } as PacketNote);
+    expect(findCuts(plain, 0).map(({ pts }) => pts)).toEqual([20, 40]);
+    expect(findCuts(changed(7, undefined), 0)).toEqual([]);
+    expect(findCuts(changed(7, 8), 0)).toEqual([]);
+    expect(findCuts(changed(7, 100), 0)).toEqual([]);
+    expect(findCuts(changed(27, 100), 0).map(({ pts }) => pts)).toEqual([20]);
+  });
+});
+
+describe('planSegments', () => {
+  const cutsAt = (...seconds: readonly number[]): Cut[] =>
+    seconds.map((second) => ({ pts: second * 100, frames: second * 30, decodeFrom: 0, decodeTo: second * 30 }));
+  const lengths = (cuts: readonly Cut[], seconds: number): readonly number[] | undefined =>
+    planSegments(cuts, { start: 0, end: seconds * 100, frames: seconds * 30 }, 1_000)?.map(({ frames }) => frames / 30);
+
+  it('makes segments of about the length wanted', () => {
+    const everySecond = cutsAt(...Array.from({ length: 59 }, (_, index) => index + 1));
+    expect(lengths(everySecond, 60)).toEqual([10, 10, 10, 10, 10, 10]);
+    expect(lengths(everySecond, 25)).toEqual([12, 13]);
+    expect(lengths(cutsAt(8, 16, 24, 32, 40), 45)).toEqual([8, 16, 8, 13]);
+  });
+
+  it('leaves short videos whole, and those with hardly a keyframe', () => {
+    expect(lengths(cutsAt(5, 10, 15), 19)).toBeUndefined();
+    expect(lengths([], 60)).toBeUndefined();
+    expect(lengths(cutsAt(2), 60)).toBeUndefined();
+    expect(lengths(cutsAt(20), 60)).toEqual([20, 40]);
+  });
+});

@@ -1,0 +1,147 @@
+// Rendered in segments and joined, a video is the one that a single render makes: every frame at its time, the sound to the
+// byte, the same words in its index. Pictures may differ as two renders of a lossy encoder do, no more at a seam than elsewhere.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import { type Segment, segmentsBetween } from '../../src/media/video/cuts.ts';
+import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
+import type { ClipOptions } from './clip.ts';
+import { BT709, paintYuv } from './painting.ts';
+import { plainClip } from './plain-clip.ts';
+import { renderClip, workDirectory } from './render-clip.ts';
+import { anatomyOf, likenessOfNeighbours, renderInSegments, worstLikeness } from './seams.ts';
+
+// The AV1 encoder of the test clips would talk.
+process.env['SVT_LOG'] = '0';
+
+const work = workDirectory();
+afterAll(() => work.remove());
+
+/** Moves fast enough that no frame could pass for its neighbour. */
+const paint = paintYuv((x, y, frame) => [(x * 2 + frame * 23) % 256, (y * 3 + frame * 31) % 256, 120], BT709);
+const FRAMES = 160;
+
+/** Whole, and cut wherever it can be. */
+async function renderBoth(name: string, path: string) {
+  const [whole, joined] = [work.path(`${name}-whole.mp4`), work.path(`${name}-joined.mp4`)];
+  const { recipe, facts } = await renderClip(path, whole);
+  const segments = segmentsBetween(recipe.cuts, recipe.video.frames);
+  const joinedFacts = await renderInSegments(recipe, segments, path, joined);
+  expect(joinedFacts.frames).toBe(facts.frames);
+  expect(joinedFacts.durationSeconds).toBeCloseTo(facts.durationSeconds, 6);
+  const [one, other] = [anatomyOf(whole), anatomyOf(joined)];
+  // More keyframes is all the difference there may be: one at every seam.
+  expect({ ...other, keyframes: one.keyframes }).toEqual(one);
+  expect(other.keyframes.length).toBeGreaterThanOrEqual(segments.length);
+  return { whole, segments: segments.length, likeness: worstLikeness(whole, joined) };
+}
+
+const keyEvery = (frames: number): string => `keyint=${frames}:min-keyint=${frames}:scenecut=0`;
+const X264 = { preset: 'medium', 'x264-params': `${keyEvery(40)}:bframes=3` };
+
+const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
+  'H.264 with B-frames': { encoderOptions: X264 },
+  'H.264 with open groups': { encoderOptions: { ...X264, 'x264-params': `${keyEvery(40)}:bframes=3:open-gop=1` } },
+  'H.264 without B-frames': { encoderOptions: { ...X264, 'x264-params': `${keyEvery(40)}:bframes=0` } },
+  'H.264 of keyframes alone': { encoderOptions: { ...X264, 'x264-params': keyEvery(1) } },
+  'H.264 in fragments': { encoderOptions: X264, muxerOptions: { movflags: 'frag_keyframe+empty_moov' } },
+  'HEVC with open groups': {
+    codec: 'libx265',
+    encoderOptions: { preset: 'fast', 'x265-params': `${keyEvery(40)}:open-gop=1:bframes=4:log-level=none` },
+  },
+  'VP9 in WebM': {
+    container: 'webm',
+    codec: 'libvpx-vp9',
+    encoderOptions: { deadline: 'good', 'cpu-used': '5', g: '40', 'auto-alt-ref': '1', 'lag-in-frames': '20' },
+  },
+  AV1: { codec: 'libsvtav1', encoderOptions: { preset: '10', g: '40' } },
+  'uneven timing': {
+    encoderOptions: X264,
+    timeBase: { num: 1, den: 1000 },
+    pts: Array.from({ length: FRAMES }, (_, index) => index * 33 + ((index * index) % 29)),
+  },
+  'a late beginning': {
+    encoderOptions: X264,
+    timeBase: { num: 1, den: 1000 },
+    pts: Array.from({ length: FRAMES }, (_, index) => 5_000 + index * 33),
+    muxerOptions: { use_editlist: '0' },
+  },
+  'sound that is copied': { encoderOptions: X264, audio: { codec: 'aac', seconds: 5, sampleRate: 48_000 } },
+  'sound that is encoded': {
+    container: 'mov',
+    encoderOptions: X264,
+    audio: { codec: 'pcm_s16le', seconds: 5.2, sampleRate: 44_100 },
+  },
+};
+
+/** What each exercises is in the manifest of the media. */
+const FILES: Readonly<Record<string, number>> = {
+  'video_mp4/media__bbb_800x640_768kbps_30fps_avc_pyramid_3b.mp4': 4,
+  'video_mp4/media__edit_list_positive_shift.mp4': 2,
+  'video_mp4/shakapackager__bear-640x360.mp4': 2,
+  'video_mp4/torchcodec__nasa_13013.mp4': 2,
+  'video_mp4/wpt__test.mp4': 4,
+  'video_real/metadataextrac__FLIR_Thermal.mp4': 3,
+  'video_real/samplevideos__car-detection.mp4': 7,
+  'video_rotation/media__internal_emulator_transformer_output_270_rotated.mp4': 4,
+  'video_webm/media__bbb_642x642_768kbps_30fps_vp9.webm': 2,
+};
+/** Of two renders with a lossy encoder; a wrong frame has half of it. */
+const ALIKE_DECIBELS = 38;
+
+describe('a video in segments', () => {
+  for (const [name, changes] of Object.entries(CLIPS)) {
+    it(`is the same as in one: ${name}`, async () => {
+      const file = name.replaceAll(/\W+/gu, '-');
+      const path = plainClip(work.path(file), { paint, frames: FRAMES, width: 128, height: 96, ...changes });
+      const { whole, segments, likeness } = await renderBoth(file, path);
+      expect(segments).toBeGreaterThan(2);
+      expect(likeness.decibels).toBeGreaterThan(likenessOfNeighbours(whole) + 10);
+    });
+  }
+
+  for (const [file, least] of Object.entries(FILES)) {
+    it.skipIf(!hasSharedMedia)(`is the same as in one: ${file} (needs ../shared/media)`, async () => {
+      const { segments, likeness } = await renderBoth(file.replaceAll(/\W+/gu, '-'), sharedMedia(file));
+      expect(segments).toBeGreaterThanOrEqual(least);
+      expect(likeness.decibels).toBeGreaterThan(ALIKE_DECIBELS);
+    });
+  }
+
+  it('is not cut where frames depend on their neighbours, nor where one packet may be no frame', async () => {
+    const interlaced = { ...X264, 'x264-params': `${keyEvery(40)}:interlaced=1` };
+    const paths = [
+      plainClip(work.path('interlaced'), { paint, frames: FRAMES, encoderOptions: interlaced }),
+      plainClip(work.path('vp8'), {
+        paint,
+        frames: FRAMES,
+        container: 'webm',
+        codec: 'libvpx',
+        encoderOptions: { g: '40' },
+      }),
+    ];
+    for (const path of paths) expect((await renderClip(path, `${path}.mp4`)).recipe.cuts).toEqual([]);
+  });
+
+  it('is given up rather than wrong', async () => {
+    const path = plainClip(work.path('doubt'), { paint, frames: FRAMES, encoderOptions: X264 });
+    const { recipe } = await renderClip(path, work.path('doubt-whole.mp4'));
+    const segments = segmentsBetween(recipe.cuts, recipe.video.frames);
+    const attempt = (name: string, changed: readonly Segment[]): Promise<unknown> =>
+      renderInSegments(recipe, changed, path, work.path(name));
+    await expect(
+      attempt(
+        'late.mp4',
+        segments.map((segment) => ({ ...segment, decodeTo: 60 })),
+      ),
+    ).rejects.toThrow(/frames/u);
+    await expect(attempt('missing.mp4', segments.toReversed())).rejects.toThrow(/begin where it should/u);
+    const damaged = work.path('damaged');
+    const bytes = readFileSync(path);
+    writeFileSync(damaged, bytes.fill(0xa5, 12_000, 12_400));
+    await expect(renderInSegments(recipe, segments, damaged, work.path('damaged.mp4'))).rejects.not.toBeInstanceOf(
+      AppError,
+    );
+  });
+});
