@@ -128,12 +128,12 @@ interface CrewHealth {
 }
 
 /** Direct children, from the kernel. */
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number);
 }
 
 /** A worker in a sandbox is a grandchild: what wraps it only waits. */
-function innermost(pid: number): number {
+export function innermost(pid: number): number {
   const [child] = childrenOf(pid);
   return child === undefined ? pid : innermost(child);
 }

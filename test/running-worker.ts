@@ -1,10 +1,10 @@
 // `storybar worker` as a child process, with a health listener on a free port.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from './running-server.ts';
+import { childrenOf, innermost, until } from './running-server.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
 
@@ -13,10 +13,7 @@ interface WorkerHealth {
   readonly isConnected: boolean;
   readonly busy: { readonly image: number; readonly video: number };
   readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
-  readonly renderer: {
-    readonly images: { readonly ready: number; readonly busy: number };
-    readonly videos: { readonly ready: number; readonly busy: number };
-  };
+  readonly renderer: Readonly<Record<'images' | 'videos', { readonly ready: number; readonly busy: number }>>;
 }
 
 export interface RunningWorker {
@@ -26,6 +23,8 @@ export interface RunningWorker {
   workDirectories(): string[];
   /** Its own worker processes. */
   childPids(): number[];
+  /** The processes that render, not what wraps them. */
+  renderPids(): number[];
   signal(name: NodeJS.Signals): void;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   stderr(): string;
@@ -67,8 +66,8 @@ export async function startWorker(
     stderr: () => printed.stderr,
     health: async () => (await (await fetch(url)).json()) as WorkerHealth,
     workDirectories: () => readdirSync(path.join(dataDirectory, 'work', String(pid))),
-    childPids: () =>
-      readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number),
+    childPids: () => childrenOf(pid),
+    renderPids: () => childrenOf(pid).map(innermost),
     signal: (name) => {
       child.kill(name);
     },

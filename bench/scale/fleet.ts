@@ -39,6 +39,7 @@ export async function startFleet(natsUrl: string): Promise<Fleet> {
     maxWaiting: 1_000,
     longestMs: 600_000,
     onError: (error) => console.error(error),
+    segmentSeconds: 0,
     onEvent: (event) => event.type === 'claimed' && waits.push(event.waitedMs),
   });
   const dismiss = async (): Promise<void> => {

@@ -242,6 +242,12 @@ const SETTINGS = {
     'Where workers reach that listener, `http://` or `https://` (through a proxy of yours). Default: the address above, or the host name when it listens on all.',
     urlOrEmpty,
   ),
+  segmentSeconds: setting(
+    'STORYBAR_SEGMENT_SECONDS',
+    '10',
+    'With a queue and more than one free worker machine, videos at least twice this long are cut into segments of about this length, rendered side by side and joined. 0: every video is rendered by one worker.',
+    wholeNumber(0, 3_600),
+  ),
   signUp: setting(
     'STORYBAR_SIGN_UP',
     'open',

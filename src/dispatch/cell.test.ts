@@ -42,6 +42,17 @@ describe('the cell of a worker', () => {
     expect(readdirSync(path.join(folder, 'render'))).toEqual(['asset', 'output']);
   });
 
+  it('holds the segments that are to be joined', async () => {
+    const segments = path.join(folder, 'render', 'segments');
+    writeFileSync(segments, 'segments');
+    const cell = new Cell(inCell(''), '/cell');
+    const stay = await cell.admit({ ...task, job: { ...task.job, segments } });
+    expect(stay.task.job.segments).toBe('/cell/segments-1');
+    expect(readFileSync(inCell('segments-1'), 'utf8')).toBe('segments');
+    await stay.end();
+    expect(readdirSync(inCell(''))).toEqual([]);
+  });
+
   it('never uses a name twice', async () => {
     const cell = new Cell(inCell(''), '/cell');
     const names = new Set<string>();

@@ -7,6 +7,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { Task } from './protocol.ts';
+import type { RenderJob } from './renderer.ts';
 
 export interface Stay<Of extends Task> {
   /** The task in the worker's own terms. */
@@ -31,16 +32,23 @@ export class Cell {
   async admit<Of extends Task>(task: Of): Promise<Stay<Of>> {
     this.#stays += 1;
     // Never a name twice: a decoder may remember what it has read by its name.
-    const [asset, output] = [`asset-${this.#stays}`, `output-${this.#stays}`];
-    const wanted = task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
+    const names = {
+      asset: `asset-${this.#stays}`,
+      segments: `segments-${this.#stays}`,
+      output: `output-${this.#stays}`,
+    };
+    const { asset, segments, output } = names;
+    const wanted: Wanted = task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
     const remains = new Set<string>();
-    if (wanted.asset) {
-      await bringIn(wanted.asset.path, path.join(this.#outside, asset)).catch(rethrowAsStorageError);
-      remains.add(asset);
-    }
+    const bringIn = async (from: string, name: string): Promise<void> => {
+      await linkOrCopy(from, path.join(this.#outside, name)).catch(rethrowAsStorageError);
+      remains.add(name);
+    };
+    if (wanted.asset) await bringIn(wanted.asset.path, asset);
+    if (wanted.segments !== undefined) await bringIn(wanted.segments, segments);
     if (wanted.output !== undefined) remains.add(output);
     return {
-      task: this.#translated(task, path.join(this.#inside, asset), path.join(this.#inside, output)),
+      task: this.#translated(task, names),
       takeOut: async () => {
         if (wanted.output === undefined) return;
         takeOut(path.join(this.#outside, output), wanted.output);
@@ -57,15 +65,27 @@ export class Cell {
     await rm(this.#outside, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #translated<Of extends Task>(task: Of, asset: string, output: string): Of {
-    if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: asset } };
+  #translated<Of extends Task>(task: Of, names: Names): Of {
+    const inside = (name: string): string => path.join(this.#inside, name);
+    if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: inside(names.asset) } };
     const { job } = task;
-    return { ...task, job: { ...job, output, asset: job.asset && { ...job.asset, path: asset } } };
+    return {
+      ...task,
+      job: {
+        ...job,
+        output: inside(names.output),
+        asset: job.asset && { ...job.asset, path: inside(names.asset) },
+        ...(job.segments !== undefined && { segments: inside(names.segments) }),
+      },
+    };
   }
 }
 
+type Wanted = Pick<RenderJob, 'asset' | 'segments'> & { readonly output: string | undefined };
+type Names = Readonly<Record<'asset' | 'segments' | 'output', string>>;
+
 /** A second name costs nothing; where the disk has no such thing, a copy. */
-async function bringIn(from: string, to: string): Promise<void> {
+async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     linkSync(from, to);
   } catch (error) {

@@ -2,6 +2,7 @@
 
 import type { AssetKind } from '../media/sniff.ts';
 import type { Recipe } from '../render/compose.ts';
+import type { VideoRecipe } from '../render/video-recipe.ts';
 
 /** How much of the old knowledge a new render replaces. */
 const LEARNING = 0.1;
@@ -27,6 +28,8 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
+    // Pieces of a render say nothing about how long whole ones take.
+    if (recipe.kind === 'video' && recipe.piece !== undefined) return;
     const kind = recipe.kind === 'video' ? 'video' : 'image';
     this.#usual.set(kind, this.usualMs(kind) + LEARNING * (milliseconds - this.usualMs(kind)));
     const known = this.#perUnit.get(recipe.kind) ?? 0;
@@ -39,5 +42,13 @@ function unitsOf(recipe: Recipe): number {
   const megapixels = (recipe.canvas.width * recipe.canvas.height) / 1e6;
   // A thumbnail takes longer than its pixels say.
   const units = Math.max(0.05, megapixels);
-  return recipe.kind === 'video' ? units * Math.max(1, recipe.video.frames) : units;
+  return recipe.kind === 'video' ? units * Math.max(1, framesOf(recipe)) : units;
+}
+
+/** Joining encodes nothing, or only sound. */
+const JOIN_SHARE = 0.02;
+
+function framesOf({ piece, video }: VideoRecipe): number {
+  if (piece === undefined) return video.frames;
+  return piece.type === 'segment' ? piece.segment.frames : video.frames * JOIN_SHARE;
 }

@@ -14,6 +14,8 @@ export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */
   readonly asset: StoredAsset | undefined;
+  /** For the recipe that joins them: all segments, end to end in one file. */
+  readonly segments?: string;
   /** Where the finished file goes. */
   readonly output: string;
 }

@@ -55,14 +55,15 @@ async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Prom
 }
 
 async function render(
-  { recipe, asset, output }: RenderJob,
+  { recipe, asset, segments, output }: RenderJob,
   tools: RenderTools,
   signal: AbortSignal,
 ): Promise<RenderFacts> {
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe for ${recipe.kind} came without its asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
-  const { renderOnVideo } = await import('../render/video.ts');
+  const { joinVideo, renderOnVideo } = await import('../render/video.ts');
+  if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
   return await renderOnVideo(recipe, asset.path, output, tools, { signal });
 }
 

@@ -60,6 +60,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       urlOf: (taken) => settings.internalUrl || internalUrl(host, taken),
       maxWaiting: settings.queueLength,
       longestMs: Math.max(settings.deadlineSeconds, settings.videoDeadlineSeconds) * 1_000 + EXPIRY_SLACK_MS,
+      segmentSeconds: settings.segmentSeconds,
       onError: (error) => logger.warn({ err: error }, 'trouble with the queue'),
       onEvent: (event) => {
         if (event.type === 'claimed') metrics.waited(event.kind, event.waitedMs);
@@ -84,6 +85,12 @@ function logEvent(event: RemoteEvent, logger: Logger): void {
       return logger.debug({ kind: event.kind, waitedMs: Math.round(event.waitedMs) }, 'ticket taken');
     case 'lost':
       return logger.warn({ kind: event.kind, reason: event.reason }, 'render lost by a worker, handed out again');
+    case 'split':
+      return logger.debug({ segments: event.segments, workers: event.workers }, 'video cut into segments');
+    case 'hedged':
+      return logger.info('segment takes long, handed out a second time');
+    case 'unsplit':
+      return logger.warn({ err: event.reason }, 'video in segments failed, rendered whole');
     case 'connected':
       return logger.info('connected to the queue');
     case 'disconnected':

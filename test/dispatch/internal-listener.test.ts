@@ -149,6 +149,23 @@ describe('the internal listener', () => {
     expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
+  it('hands out segments end to end, to whoever is to join them', async () => {
+    void perform();
+    const nobody = await join();
+    const of = (attempt: number): string => `/sessions/${session.id}/attempts/${attempt}/segments`;
+    expect(await status({ method: 'GET', path: of(nobody.attempt), token: nobody.token })).toBe(404);
+    expect(session.succeed(nobody.attempt, FACTS)).toBe(true);
+    const segments = ['one', 'two'].map((name) => path.join(directory, name));
+    for (const file of segments) writeFileSync(file, `${path.basename(file)};`);
+    const step = { type: 'render', asset: undefined, recipe: RECIPE, segments: { bytes: 8 } } as const;
+    session.perform({ step, limitMs: 60_000, segments }, never).catch(() => undefined);
+    const response = await call({ method: 'GET', path: of(nobody.attempt), token: nobody.token });
+    let body = '';
+    for await (const chunk of response.setEncoding('utf8')) body += chunk;
+    expect(body).toBe('one;two;');
+    expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
+  });
+
   it('takes the first whole result and refuses every later one', async () => {
     const result = perform();
     const first = await join();

@@ -23,6 +23,7 @@ async function startFront(natsUrl: string, errors: unknown[] = []): Promise<Remo
     urlOf: (port) => `http://127.0.0.1:${port}`,
     maxWaiting: 8,
     longestMs: 60_000,
+    segmentSeconds: 0,
     onError: (error) => errors.push(error),
     onEvent: () => undefined,
   });

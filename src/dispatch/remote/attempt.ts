@@ -121,11 +121,15 @@ class Attempt {
     await this.#post(call, 'probe', await renderer.probe(await this.#fetch(asset, call), limits, this.#line.signal));
   }
 
-  async #render({ asset: offer, recipe }: Extract<Step, { type: 'render' }>, call: AttemptCall): Promise<void> {
+  async #render(step: Extract<Step, { type: 'render' }>, call: AttemptCall): Promise<void> {
+    const { asset: offer, recipe } = step;
     const asset = offer && (await this.#fetch(offer, call));
+    const segments = step.segments && { segments: await this.#receive('segments', step.segments.bytes, call) };
     const output = this.#directory.file('output');
-    const facts = await this.#tools.renderer.render({ recipe, asset, output }, this.#line.signal);
-    this.#tools.onRendered();
+    const facts = await this.#tools.renderer.render({ recipe, asset, ...segments, output }, this.#line.signal);
+    // After a segment another one may follow at once, or the joining: until the front says otherwise, the slot is taken.
+    const mayFollow = recipe.kind === 'video' && recipe.piece?.type === 'segment';
+    if (!mayFollow) this.#tools.onRendered();
     await this.#call(call, 'output', {
       method: 'PUT',
       headers: { [FACTS_HEADER]: Buffer.from(JSON.stringify(facts)).toString('base64url'), trailer: HASH_TRAILER },
@@ -135,12 +139,15 @@ class Attempt {
 
   /** Once per ticket: the render uses what the probe has fetched. */
   async #fetch({ format, bytes }: AssetOnOffer, call: AttemptCall): Promise<StoredAsset> {
-    if (this.#asset) return this.#asset;
-    const path = this.#directory.file('asset');
-    const response = await this.#call(call, 'asset', { method: 'GET' });
-    await receiveHashed(response, path, bytes, this.#line.signal);
-    this.#asset = { path, format };
+    this.#asset ??= { path: await this.#receive('asset', bytes, call), format };
     return this.#asset;
+  }
+
+  async #receive(part: 'asset' | 'segments', bytes: number, call: AttemptCall): Promise<string> {
+    const path = this.#directory.file(part);
+    const response = await this.#call(call, part, { method: 'GET' });
+    await receiveHashed(response, path, bytes, this.#line.signal);
+    return path;
   }
 
   async #post(call: AttemptCall, part: 'probe' | 'failure', body: object): Promise<void> {
@@ -166,7 +173,7 @@ class Attempt {
       token,
       signal: this.#line.signal,
     });
-    if (part !== 'asset') response.resume();
+    if (part !== 'asset' && part !== 'segments') response.resume();
     return response;
   }
 }

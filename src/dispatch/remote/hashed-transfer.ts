@@ -2,9 +2,9 @@
 // trailer, so a body that was cut off or changed on the way is never taken for a whole one.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { Transform } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HASH_TRAILER } from './wire.ts';
 
@@ -18,9 +18,9 @@ export class TransferError extends Error {
 
 const CHUNK_BYTES = 512 * 1024;
 
-/** Announce the trailer in the headers first: `trailer: HASH_TRAILER`. */
+/** One file or several, end to end. Announce the trailer in the headers first: `trailer: HASH_TRAILER`. */
 export async function sendHashed(
-  file: string,
+  file: string | readonly string[],
   to: ServerResponse | ClientRequest,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -35,7 +35,16 @@ export async function sendHashed(
       done();
     },
   });
-  await pipeline(createReadStream(file, { highWaterMark: CHUNK_BYTES }), hashing, to, { ...(signal && { signal }) });
+  const source = typeof file === 'string' ? open(file) : Readable.from(oneAfterTheOther(file), { objectMode: false });
+  await pipeline(source, hashing, to, { ...(signal && { signal }) });
+}
+
+function open(file: string): ReadStream {
+  return createReadStream(file, { highWaterMark: CHUNK_BYTES });
+}
+
+async function* oneAfterTheOther(files: readonly string[]): AsyncGenerator<Buffer> {
+  for (const file of files) yield* open(file) as AsyncIterable<Buffer>;
 }
 
 /** Writes a body to a new file; resolves once it is whole and proved. */

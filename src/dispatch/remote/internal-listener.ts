@@ -23,8 +23,14 @@ const BEAT_MS = 1_000;
 const SILENCE_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
 const PATH =
-  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>asset|probe|output|failure))$/u;
-const METHODS: Readonly<Record<AttemptPart, string>> = { asset: 'GET', probe: 'POST', output: 'PUT', failure: 'POST' };
+  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>asset|segments|probe|output|failure))$/u;
+const METHODS: Readonly<Record<AttemptPart, string>> = {
+  asset: 'GET',
+  segments: 'GET',
+  probe: 'POST',
+  output: 'PUT',
+  failure: 'POST',
+};
 
 /** Too late: the answer is "gone" to whoever asks about a session that is over. */
 const GONE = 410;
@@ -99,7 +105,9 @@ export class InternalListener {
     if (errand === undefined) return refuse(request, response, CONFLICT);
     switch (part) {
       case 'asset':
-        return await sendAsset(response, session);
+        return await sendFiles(response, session.asset?.path);
+      case 'segments':
+        return await sendFiles(response, errand.segments);
       case 'failure': {
         const failure = checkFailure(await receiveJson(request, MAX_REPORT_BYTES));
         if (failure.again) session.lose(attempt, failure.message, failure);
@@ -180,10 +188,10 @@ function converse(
   });
 }
 
-async function sendAsset(response: ServerResponse, { asset }: Session): Promise<void> {
-  if (asset === undefined) return answer(response, 404);
+async function sendFiles(response: ServerResponse, files: string | readonly string[] | undefined): Promise<void> {
+  if (files === undefined) return answer(response, 404);
   response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: HASH_TRAILER });
-  await sendHashed(asset.path, response);
+  await sendHashed(files, response);
 }
 
 function decodeFacts(header: string | string[] | undefined): unknown {

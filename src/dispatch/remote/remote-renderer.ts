@@ -4,9 +4,11 @@
 import { stat } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { planSegments, type Segment } from '../../media/video/cuts.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
+import type { VideoRecipe } from '../../render/video-recipe.ts';
 import { PROBE_LIMIT_MS } from '../local-renderer.ts';
 import type { CrewStatus, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
 import { Broker, type QueueDepth } from './broker.ts';
@@ -14,6 +16,7 @@ import { InternalListener } from './internal-listener.ts';
 import { type Permit, Permits } from './permits.ts';
 import type { QueueAccess } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
+import { mayRenderWhole, type SegmentDesk, SegmentedRender } from './segmented-render.ts';
 import { Session, type TicketOffice } from './session.ts';
 import { Tokens } from './tokens.ts';
 import { type AssetOnOffer, PRESENCE_SUBJECTS } from './wire.ts';
@@ -28,6 +31,8 @@ export interface RemoteOptions {
   readonly maxWaiting: number;
   /** No caller waits longer than this. */
   readonly longestMs: number;
+  /** Videos of twice this length or more are cut into segments of about this length; 0: never. */
+  readonly segmentSeconds: number;
   readonly onError: (error: unknown) => void;
   /** What happens to tickets, for logs and figures. */
   readonly onEvent: (event: RemoteEvent) => void;
@@ -36,7 +41,9 @@ export interface RemoteOptions {
 export type RemoteEvent =
   | { readonly type: 'claimed'; readonly kind: AssetKind; readonly waitedMs: number }
   | { readonly type: 'lost'; readonly kind: AssetKind; readonly reason: string }
-  | { readonly type: 'connected' | 'disconnected' };
+  | { readonly type: 'split'; readonly segments: number; readonly workers: number }
+  | { readonly type: 'unsplit'; readonly reason: unknown }
+  | { readonly type: 'hedged' | 'connected' | 'disconnected' };
 
 /** A worker that has probed an asset stays with it this long: the render nearly always follows at once. */
 const LINGER_MS = 300;
@@ -136,17 +143,27 @@ export class RemoteRenderer implements Renderer {
     return probe;
   }
 
-  async render({ recipe, asset, output }: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
+  async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
+    const { recipe, asset } = job;
     const offer = asset && (await describeAsset(asset));
-    const kind = recipe.kind === 'video' ? 'video' : 'image';
-    const session = this.#resume(asset) ?? (await this.#open(kind, asset, signal, share));
-    this.#outputs.set(session, { file: output, maxBytes: mostBytes(recipe) });
-    const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
-    try {
-      return await session.perform<RenderFacts>({ step: { type: 'render', asset: offer, recipe }, limitMs }, signal);
-    } finally {
-      this.#end(session);
+    const began = performance.now();
+    let resumed = this.#resume(asset);
+    const plan = recipe.kind === 'video' ? this.#plan(recipe, resumed !== undefined) : undefined;
+    if (plan && asset && offer && recipe.kind === 'video') {
+      this.#options.onEvent({ type: 'split', segments: plan.segments.length, workers: plan.lanes });
+      const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
+      const segmented = { ...plan, recipe, asset: offer, output: job.output, limitMs, first: resumed };
+      try {
+        return await new SegmentedRender(segmented, this.#desk(asset, mostBytes(recipe), share), signal).run();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!mayRenderWhole(error)) throw error;
+        this.#options.onEvent({ type: 'unsplit', reason: error });
+      }
+      resumed = undefined;
     }
+    const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
+    return await this.#renderWhole(job, offer, resumed, signal, left);
   }
 
   status(): RendererStatus {
@@ -169,6 +186,50 @@ export class RemoteRenderer implements Renderer {
     for (const session of this.#sessions.values()) session.end();
     await this.#listener.close();
     await this.#broker.close();
+  }
+
+  async #renderWhole(
+    { recipe, asset, output }: RenderJob,
+    offer: AssetOnOffer | undefined,
+    resumed: Session | undefined,
+    signal: AbortSignal,
+    share: Share | undefined,
+  ): Promise<RenderFacts> {
+    const kind = recipe.kind === 'video' ? 'video' : 'image';
+    const session = resumed ?? (await this.#open(kind, asset, signal, share));
+    this.#outputs.set(session, { file: output, maxBytes: mostBytes(recipe) });
+    const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
+    try {
+      return await session.perform<RenderFacts>({ step: { type: 'render', asset: offer, recipe }, limitMs }, signal);
+    } finally {
+      this.#end(session);
+    }
+  }
+
+  /** Whether a video is worth cutting, and among how many: only while nobody waits and more than one machine is free. */
+  #plan(
+    { cuts, video }: VideoRecipe,
+    hasWorker: boolean,
+  ): { readonly segments: readonly Segment[]; readonly lanes: number } | undefined {
+    const { segmentSeconds } = this.#options;
+    if (segmentSeconds === 0 || this.#permits.video.waiting > 0) return undefined;
+    const { workers } = this.#roll.call('video');
+    const free = Math.min(workers, this.#roll.idle('video') + (hasWorker ? 1 : 0));
+    if (free < 2) return undefined;
+    const ticks = video.timeBase.den / video.timeBase.num;
+    const stretch = { start: video.start * ticks, end: video.end * ticks, frames: video.frames };
+    const segments = planSegments(cuts, stretch, segmentSeconds * ticks);
+    return segments && { segments, lanes: Math.min(segments.length, free) };
+  }
+
+  #desk(asset: StoredAsset, maxBytes: number, share: Share | undefined): SegmentDesk {
+    return {
+      open: (signal) => this.#open('video', asset, signal, share),
+      expect: (session, file) => void this.#outputs.set(session, { file, maxBytes }),
+      end: (session) => this.#end(session),
+      hasIdleWorker: () => this.#broker.isConnected && this.#roll.idle('video') > 0,
+      onHedged: () => this.#options.onEvent({ type: 'hedged' }),
+    };
   }
 
   async #open(

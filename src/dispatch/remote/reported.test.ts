@@ -43,6 +43,33 @@ describe('what a worker reports', () => {
     expect(() => checkProbe(value, 'image')).toThrow('implausible');
   });
 
+  const cut = { pts: -5, frames: 3, decodeFrom: 0, decodeTo: 4 };
+  const video = {
+    kind: 'video',
+    width: 2,
+    height: 2,
+    durationSeconds: 1,
+    claimedSeconds: 1,
+    frameRate: 30,
+    video: { frames: 30 },
+  };
+
+  it('says where a video can be cut, or nothing about it', () => {
+    expect(checkProbe({ ...video, cuts: [cut] }, 'video')).toMatchObject({ cuts: [cut] });
+    expect(checkProbe(video, 'video')).toMatchObject({ cuts: [] });
+  });
+
+  it.each([
+    { ...video, frameRate: Number.NaN },
+    { ...video, cuts: 'none' },
+    { ...video, cuts: [null] },
+    { ...video, cuts: [{ ...cut, frames: 1.5 }] },
+    { ...video, cuts: [{ ...cut, decodeTo: undefined }] },
+    { ...video, cuts: Array.from({ length: 1_001 }, () => cut) },
+  ])('is refused as the probe of a video: %j', (value) => {
+    expect(() => checkProbe(value, 'video')).toThrow('implausible');
+  });
+
   it('is refused as a failure that only the front can have', () => {
     for (const code of ['invalid_api_key', 'client_closed', 'nonsense', 7]) {
       expect(() => checkFailure({ code, message: 'm', again: false })).toThrow('implausible');

@@ -3,6 +3,7 @@
 
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
+import type { Cut } from '../../media/video/cuts.ts';
 import type { AssetProbe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { TransferError } from './hashed-transfer.ts';
@@ -39,20 +40,29 @@ const WORKER_CODES: Readonly<Record<WorkerCode, true>> = {
 const MAX_SIDE = 1_000_000;
 const MAX_MESSAGE = 2_000;
 const MAX_BARS = 10;
+const MAX_CUTS = 1_000;
 
 export function checkProbe(value: unknown, kind: AssetKind): AssetProbe {
   const probe = objectOf(value);
   if (probe['kind'] !== kind || !isSide(probe['width']) || !isSide(probe['height'])) throw implausible('probe');
-  if (kind === 'video') {
-    const numbers = [
-      probe['durationSeconds'],
-      probe['claimedSeconds'],
-      probe['frameRate'],
-      objectOf(probe['video'])['frames'],
-    ];
-    if (!numbers.every(isAmount)) throw implausible('probe');
-  }
-  return value as AssetProbe;
+  if (kind === 'image') return value as AssetProbe;
+  const numbers = [
+    probe['durationSeconds'],
+    probe['claimedSeconds'],
+    probe['frameRate'],
+    objectOf(probe['video'])['frames'],
+  ];
+  if (!numbers.every(isAmount)) throw implausible('probe');
+  return { ...probe, cuts: checkCuts(probe['cuts'] ?? []) } as unknown as AssetProbe;
+}
+
+function checkCuts(value: unknown): readonly Cut[] {
+  if (!Array.isArray(value) || value.length > MAX_CUTS) throw implausible('probe');
+  return value.map((cut: unknown) => {
+    const { pts, frames, decodeFrom, decodeTo } = objectOf(cut);
+    if (!isWhole(pts) || !isWhole(frames) || !isWhole(decodeFrom) || !isWhole(decodeTo)) throw implausible('probe');
+    return { pts, frames, decodeFrom, decodeTo };
+  });
 }
 
 export function checkFacts(value: unknown): RenderFacts {
@@ -110,6 +120,10 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function isSide(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_SIDE;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 function isAmount(value: unknown): value is number {

@@ -29,6 +29,8 @@ export interface Errand {
   readonly step: Step;
   /** How long a worker may be at it before it counts as lost. */
   readonly limitMs: number;
+  /** Files that the step needs besides the asset, sent end to end. */
+  readonly segments?: readonly string[];
 }
 
 interface Pending extends Errand {

@@ -24,7 +24,13 @@ export interface AssetOnOffer {
 
 export type Step =
   | { readonly type: 'probe'; readonly asset: AssetOnOffer; readonly limits: AssetLimits }
-  | { readonly type: 'render'; readonly asset: AssetOnOffer | undefined; readonly recipe: Recipe };
+  | {
+      readonly type: 'render';
+      readonly asset: AssetOnOffer | undefined;
+      readonly recipe: Recipe;
+      /** For the recipe that joins them: all segments together. */
+      readonly segments?: { readonly bytes: number };
+    };
 
 /** One line of a conversation, front to worker. An empty line only says that the front is there. */
 export type Line =
@@ -73,7 +79,7 @@ export function conversationPath({ session, generation }: Ticket): string {
   return `/sessions/${session}/tickets/${generation}`;
 }
 
-export type AttemptPart = 'asset' | 'probe' | 'output' | 'failure';
+export type AttemptPart = 'asset' | 'segments' | 'probe' | 'output' | 'failure';
 
 export function attemptPath(session: string, attempt: number, part: AttemptPart): string {
   return `/sessions/${session}/attempts/${attempt}/${part}`;

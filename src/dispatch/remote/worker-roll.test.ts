@@ -30,6 +30,14 @@ describe('the roll of workers', () => {
     expect(roll.call('image', 0)).toEqual({ workers: 1, slots: 4, open: 0, busy: 2 });
   });
 
+  it('knows how many machines have nothing to do', () => {
+    const roll = new WorkerRoll();
+    hear(roll, {}, 0);
+    hear(roll, { worker: 'b', busy: { image: 3, video: 1 } }, 0);
+    hear(roll, { worker: 'c', isDraining: true }, 0);
+    expect([roll.idle('image', 0), roll.idle('video', 0), roll.idle('video', 9_000)]).toEqual([1, 1, 0]);
+  });
+
   it('forgets who was not heard for a while', () => {
     const roll = new WorkerRoll();
     hear(roll, {}, 0);

@@ -35,6 +35,11 @@ export class WorkerRoll {
     };
   }
 
+  /** Worker machines that could take something up at once, by what they said last. */
+  idle(kind: AssetKind, now = performance.now()): number {
+    return this.#present(now).filter(({ ready, busy, isDraining }) => !isDraining && ready[kind] > busy[kind]).length;
+  }
+
   /** What some worker for videos says about its codecs. */
   codecs(now = performance.now()): CodecInfo | undefined {
     return this.#present(now).find(({ codecs }) => codecs)?.codecs;

@@ -115,14 +115,19 @@ function describe({ container, format, video, tracks, packets, firstFrame, audio
     frameRate: frameRateOf(track),
     video: source,
     audio,
-    cuts: isCuttable(source)
-      ? findCuts(packets, (CUT_SPACING_SECONDS * source.timeBase.den) / source.timeBase.num)
-      : [],
+    cuts: isCuttable(source) ? findCuts(packets, cutSpacing(source)) : [],
   };
 }
 
 /** More places than anybody needs would only make the report long. */
-const CUT_SPACING_SECONDS = 1;
+const LEAST_SPACING_SECONDS = 1;
+const MOST_CUTS = 500;
+
+function cutSpacing({ start, end, timeBase }: VideoSource): number {
+  const seconds = Math.max(LEAST_SPACING_SECONDS, (end - start) / MOST_CUTS);
+  return (seconds * timeBase.den) / timeBase.num;
+}
+
 /** One packet, one frame; and their keyframes really are places to begin. */
 const CUTTABLE: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
 

@@ -1,0 +1,193 @@
+// A long video on several workers, as real processes that die, freeze and lose their caller in the middle of a segment.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
+import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
+import { type RunningWorker, startWorker } from '../running-worker.ts';
+import { BT709, paintYuv } from '../video/painting.ts';
+import { plainClip } from '../video/plain-clip.ts';
+import { workDirectory } from '../video/render-clip.ts';
+import { anatomyOf, likenessOfNeighbours, worstLikeness } from '../video/seams.ts';
+
+const FRONT = {
+  STORYBAR_WORKERS: '0',
+  STORYBAR_VIDEO_WORKERS: '0',
+  STORYBAR_INTERNAL_PORT: '0',
+  STORYBAR_LOG_LEVEL: 'debug',
+  STORYBAR_SEGMENT_SECONDS: '2',
+};
+const SECONDS = 12;
+
+describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-server)', () => {
+  const work = workDirectory();
+  const running: { stop(): Promise<void> }[] = [];
+  let nats: RunningNats;
+  let clip: Buffer;
+  beforeAll(async () => {
+    nats = await startNats();
+    const path = plainClip(work.path('clip.mp4'), {
+      paint: paintYuv((x, y, frame) => [(x * 5 + frame * 23) % 256, (x * y + frame * 31) % 256, 120], BT709),
+      width: 480,
+      height: 270,
+      frames: SECONDS * 30,
+      encoderOptions: { preset: 'veryfast', 'x264-params': 'keyint=30:open-gop=1' },
+      audio: { codec: 'aac', seconds: SECONDS, sampleRate: 48_000 },
+    });
+    clip = readFileSync(path);
+  });
+  afterAll(async () => {
+    await nats.stop();
+    work.remove();
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((program) => program.stop()));
+  });
+
+  async function front(environment: Record<string, string> = {}): Promise<RunningServer> {
+    const server = await startServer({ ...FRONT, STORYBAR_NATS_URL: nats.url, ...environment });
+    running.push(server);
+    return server;
+  }
+
+  async function worker(): Promise<RunningWorker> {
+    const started = await startWorker(nats.url, { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '1' });
+    running.push(started);
+    return started;
+  }
+
+  /** Until the front has heard that as many are free. */
+  const sees = (server: RunningServer, slots: number): Promise<true> =>
+    until(() => health(server).then(({ renderer: { videos } }) => videos.ready === slots && videos.busy === 0));
+
+  function begin(server: RunningServer, signal?: AbortSignal, asset = clip): Promise<Response> {
+    const answer = post(server, form({ asset, text: 'long' }), signal ? { signal } : {});
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  async function save(answer: Promise<Response>, name: string): Promise<string> {
+    const response = await answer;
+    expect(response.status).toBe(200);
+    const path = work.path(name);
+    writeFileSync(path, Buffer.from(await response.arrayBuffer()));
+    return path;
+  }
+
+  async function expectWhole(answer: Promise<Response>, name: string): Promise<void> {
+    const { frames, sounds } = anatomyOf(await save(answer, name));
+    expect(frames).toHaveLength(SECONDS * 30);
+    expect(sounds.length).toBeGreaterThan(500);
+  }
+
+  const says = (server: RunningServer, text: string): boolean => {
+    const { stdout, stderr } = server.output();
+    return (stdout + stderr).includes(text);
+  };
+  /** In the middle of a segment, with the asset on its disk. */
+  const isRendering = async (one: RunningWorker): Promise<boolean> => {
+    const { busy, renderer } = await one.health();
+    return busy.video > 0 && renderer.videos.busy > 0;
+  };
+  const allAre = (workers: readonly RunningWorker[], check: (one: RunningWorker) => Promise<boolean>) =>
+    until(async () => (await Promise.all(workers.map(check))).every(Boolean));
+
+  async function expectNothingLeft(server: RunningServer, workers: readonly RunningWorker[]): Promise<void> {
+    await allAre(workers, async (one) => (await one.health()).busy.video === 0);
+    await until(() => workers.every((one) => one.workDirectories().length === 0));
+    await until(() => server.workDirectories().length === 0);
+    await until(async () => {
+      const { waiting, taken } = (await health(server)).renderer.remote?.queue.videos ?? { waiting: -1, taken: -1 };
+      return waiting === 0 && taken === 0;
+    });
+  }
+
+  it('is the video that one worker makes, by both of them', async () => {
+    const [server, single, ...workers] = await Promise.all([
+      front(),
+      front({ STORYBAR_SEGMENT_SECONDS: '0' }),
+      worker(),
+      worker(),
+    ]);
+    await Promise.all([sees(server, 2), sees(single, 2)]);
+    const one = await save(begin(single), 'single.mp4');
+    expect(says(single, 'cut into segments')).toBe(false);
+    await sees(server, 2);
+    const answer = await begin(server);
+    expect(answer.headers.get('server-timing')).toMatch(/encode;dur=.*join;dur=/u);
+    const joined = await save(Promise.resolve(answer), 'joined.mp4');
+    expect(says(server, 'cut into segments')).toBe(true);
+    const [left, right] = [anatomyOf(one), anatomyOf(joined)];
+    expect({ ...right, keyframes: left.keyframes }).toEqual(left);
+    expect(worstLikeness(one, joined).decibels).toBeGreaterThan(likenessOfNeighbours(one) + 10);
+    const used = await Promise.all(workers.map(async (each) => (await each.health()).tickets.used));
+    expect(used.every((count) => count > 0)).toBe(true);
+    await expectNothingLeft(server, workers);
+  });
+
+  it('is rendered by one when there is only one', async () => {
+    const [server, only] = await Promise.all([front(), worker()]);
+    await sees(server, 1);
+    await expectWhole(begin(server), 'only.mp4');
+    expect(says(server, 'cut into segments')).toBe(false);
+    await expectNothingLeft(server, [only]);
+  });
+
+  it('comes although a worker is killed', async () => {
+    const [server, victim, other] = await Promise.all([front(), worker(), worker()]);
+    await sees(server, 2);
+    const answer = begin(server);
+    await allAre([victim, other], isRendering);
+    victim.signal('SIGKILL');
+    await expectWhole(answer, 'killed.mp4');
+    expect(says(server, 'cut into segments')).toBe(true);
+    await expectNothingLeft(server, [other]);
+  });
+
+  it('does not wait for a worker whose render hardly moves', async () => {
+    const [server, slow, other] = await Promise.all([front(), worker(), worker()]);
+    await sees(server, 2);
+    const answer = begin(server);
+    await allAre([slow, other], isRendering);
+    for (const pid of slow.renderPids()) process.kill(pid, 'SIGSTOP');
+    await expectWhole(answer, 'slow.mp4');
+    expect(says(server, 'handed out a second time')).toBe(true);
+    await expectNothingLeft(server, [slow, other]);
+  });
+
+  it('comes although a worker freezes', async () => {
+    const [server, frozen, other] = await Promise.all([front(), worker(), worker()]);
+    await sees(server, 2);
+    const answer = begin(server);
+    await allAre([frozen, other], isRendering);
+    frozen.signal('SIGSTOP');
+    await expectWhole(answer, 'frozen.mp4');
+    expect(says(server, 'cut into segments')).toBe(true);
+    frozen.signal('SIGCONT');
+    await expectNothingLeft(server, [frozen, other]);
+  });
+
+  it('stops everywhere when the caller leaves', async () => {
+    const [server, ...workers] = await Promise.all([front(), worker(), worker()]);
+    await sees(server, 2);
+    const caller = new AbortController();
+    const answer = begin(server, caller.signal);
+    await allAre(workers, isRendering);
+    caller.abort();
+    await expect(answer).rejects.toThrow(/abort/iu);
+    await expectNothingLeft(server, workers);
+    await sees(server, 2);
+    await expectWhole(begin(server), 'after.mp4');
+  });
+
+  it('is rendered whole when its cuts turn out to be no good', async () => {
+    const [server, ...workers] = await Promise.all([front(), worker(), worker()]);
+    await sees(server, 2);
+    const damaged = Buffer.from(clip);
+    damaged.fill(0xa5, 200_000, 200_600);
+    const { frames } = anatomyOf(await save(begin(server, undefined, damaged), 'damaged.mp4'));
+    expect(frames.length).toBeGreaterThan(SECONDS * 30 - 40);
+    expect(says(server, 'rendered whole')).toBe(true);
+    await expectNothingLeft(server, workers);
+  });
+});
