@@ -34,9 +34,12 @@ export interface RunningWorker {
 export async function startWorker(
   natsUrl: string,
   environment: Readonly<Record<string, string>> = {},
+  /** A program that starts it, with arguments: `taskset -c 0`. */
+  launcher: readonly string[] = [],
 ): Promise<RunningWorker> {
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-worker-'));
-  const child = spawn(process.execPath, [PROGRAM, 'worker'], {
+  const [program = process.execPath, ...args] = [...launcher, process.execPath, PROGRAM, 'worker'];
+  const child = spawn(program, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
       STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',

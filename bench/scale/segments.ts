@@ -1,0 +1,118 @@
+// One long video by one worker, and in segments by two. First all share this machine's cores, which the encoder of one
+// worker fills alone: what is left is what cutting and joining cost. Then each worker has a core of its own, as two small
+// machines would.
+
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { RemoteRenderer } from '../../src/dispatch/remote/remote-renderer.ts';
+import type { StoredAsset } from '../../src/dispatch/renderer.ts';
+import { composeRecipe, type Recipe } from '../../src/render/compose.ts';
+import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { until } from '../../test/running-server.ts';
+import { startWorker } from '../../test/running-worker.ts';
+import { BT709, paintYuv } from '../../test/video/painting.ts';
+import { plainClip } from '../../test/video/plain-clip.ts';
+import { fixed, formatTable } from '../image/table.ts';
+
+const SECONDS = 40;
+const SEGMENT_SECONDS = 10;
+const TIMES = 3;
+const LIMITS = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
+const OVERLAYS = [{ text: 'Golden hour, no filter needed', position: null }];
+const never = new AbortController().signal;
+
+export async function measureSegments(natsUrl: string, directory: string): Promise<void> {
+  const asset = { path: makeLongClip(directory), format: 'mp4' } as const;
+  const rows = [
+    [`video of ${SECONDS} s, 640x360`, 'one worker', 'two, in segments', 'ratio', 'of it joining', 'bytes'],
+  ];
+  rows.push(await compare(natsUrl, asset, directory, 'workers share all cores', [[], []]));
+  const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
+  const pins = ['0', '1'].map((core) => ['taskset', '-c', core]);
+  if (canPin) rows.push(await compare(natsUrl, asset, directory, 'a core for each worker', pins));
+  console.log(`${formatTable(rows)}\n`);
+}
+
+async function compare(
+  natsUrl: string,
+  asset: StoredAsset,
+  directory: string,
+  name: string,
+  launchers: readonly (readonly string[])[],
+): Promise<string[]> {
+  const environment = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '1' };
+  const workers = await Promise.all(launchers.map((launcher) => startWorker(natsUrl, environment, launcher)));
+  try {
+    const whole = await measure(natsUrl, asset, directory, 0);
+    const split = await measure(natsUrl, asset, directory, SEGMENT_SECONDS);
+    return [
+      name,
+      `${fixed(whole.ms / 1_000, 2)} s`,
+      `${fixed(split.ms / 1_000, 2)} s`,
+      fixed(whole.ms / split.ms, 2),
+      `${fixed(split.joinMs, 0)} ms`,
+      `+${fixed((split.bytes / whole.bytes - 1) * 100, 1)} %`,
+    ];
+  } finally {
+    await Promise.all(workers.map((worker) => worker.stop()));
+  }
+}
+
+interface Measured {
+  readonly ms: number;
+  readonly joinMs: number;
+  readonly bytes: number;
+}
+
+/** The best of a few: others use the machine, too. */
+async function measure(
+  natsUrl: string,
+  asset: StoredAsset,
+  directory: string,
+  segmentSeconds: number,
+): Promise<Measured> {
+  const front = await RemoteRenderer.start({
+    natsUrl,
+    credentialsFile: '',
+    listen: { host: '127.0.0.1', port: 0 },
+    urlOf: (port) => `http://127.0.0.1:${port}`,
+    maxWaiting: 8,
+    longestMs: 600_000,
+    segmentSeconds,
+    onError: (error) => console.error(error),
+    onEvent: ({ type }) => {
+      if (type === 'unsplit') console.error('rendered whole after all');
+    },
+  });
+  try {
+    let best: Measured | undefined;
+    for (let time = 0; time < TIMES; time += 1) {
+      await until(() => front.status().videos.ready === 2 && front.status().videos.busy === 0, 60_000);
+      const output = path.join(directory, `output-${segmentSeconds}-${time}`);
+      const began = performance.now();
+      const recipe: Recipe = composeRecipe(await front.probe(asset, LIMITS, never), OVERLAYS, LIMITS);
+      const { timings } = await front.render({ recipe, asset, output }, never);
+      const ms = performance.now() - began;
+      if (segmentSeconds > 0 && timings['join'] === undefined) throw new Error('it was not cut');
+      const measured = { ms, joinMs: timings['join'] ?? 0, bytes: statSync(output).size };
+      if (best === undefined || ms < best.ms) best = measured;
+    }
+    return best ?? { ms: Number.NaN, joinMs: Number.NaN, bytes: Number.NaN };
+  } finally {
+    await front.close();
+  }
+}
+
+function makeLongClip(directory: string): string {
+  return plainClip(path.join(directory, 'long.mp4'), {
+    paint: paintYuv((x, y, frame) => [(x + frame * 3) & 255, ((x * y) >> 6) + frame, 120 + (y >> 2)], BT709),
+    width: 640,
+    height: 360,
+    frames: SECONDS * 30,
+    encoderOptions: { preset: 'veryfast', 'x264-params': 'keyint=60' },
+    audio: { codec: 'aac', seconds: SECONDS, sampleRate: 48_000 },
+  });
+}
