@@ -35,11 +35,11 @@ export async function startWorker(
   natsUrl: string,
   environment: Readonly<Record<string, string>> = {},
   /** A program that starts it, with arguments: `taskset -c 0`. */
-  launcher: readonly string[] = [],
+  launcher: readonly [string, ...string[]] = ['env'],
 ): Promise<RunningWorker> {
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-worker-'));
-  const [program = process.execPath, ...args] = [...launcher, process.execPath, PROGRAM, 'worker'];
-  const child = spawn(program, args, {
+  const [program, ...args] = launcher;
+  const child = spawn(program, [...args, process.execPath, PROGRAM, 'worker'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',

@@ -22,6 +22,7 @@ const SEGMENT_SECONDS = 10;
 const TIMES = 3;
 const LIMITS = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
 const OVERLAYS = [{ text: 'Golden hour, no filter needed', position: null }];
+const PIN = 'taskset';
 const never = new AbortController().signal;
 
 export async function measureSegments(natsUrl: string, directory: string): Promise<void> {
@@ -29,9 +30,9 @@ export async function measureSegments(natsUrl: string, directory: string): Promi
   const rows = [
     [`video of ${SECONDS} s, 640x360`, 'one worker', 'two, in segments', 'ratio', 'of it joining', 'bytes'],
   ];
-  rows.push(await compare(natsUrl, asset, directory, 'workers share all cores', [[], []]));
-  const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
-  const pins = ['0', '1'].map((core) => ['taskset', '-c', core]);
+  rows.push(await compare(natsUrl, asset, directory, 'workers share all cores', [['env'], ['env']]));
+  const canPin = availableParallelism() > 1 && spawnSync(PIN, ['--version']).status === 0;
+  const pins = ['0', '1'].map((core) => [PIN, '-c', core] as const);
   if (canPin) rows.push(await compare(natsUrl, asset, directory, 'a core for each worker', pins));
   console.log(`${formatTable(rows)}\n`);
 }
@@ -41,7 +42,7 @@ async function compare(
   asset: StoredAsset,
   directory: string,
   name: string,
-  launchers: readonly (readonly string[])[],
+  launchers: readonly (readonly [string, ...string[]])[],
 ): Promise<string[]> {
   const environment = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '1' };
   const workers = await Promise.all(launchers.map((launcher) => startWorker(natsUrl, environment, launcher)));

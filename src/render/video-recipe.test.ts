@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { UPRIGHT } from '../media/video/orientation.ts';
 import type { VideoProbe } from '../media/video/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from './video-recipe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, segmentsOf } from './video-recipe.ts';
 
 function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
   const decoded = { width: 1280, height: 720 };
@@ -83,5 +83,26 @@ describe('composeVideoRecipe', () => {
   it('allows for how phones measure: 60.06 frames, 60.1 seconds', () => {
     const measured = probe({ frameRate: 60.06, claimedSeconds: 60.1 });
     expect(() => composeVideoRecipe(measured, OVERLAYS, DEFAULT_VIDEO_LIMITS)).not.toThrow();
+  });
+});
+
+describe('segmentsOf', () => {
+  const cuts = [10, 20].map((second) => ({
+    pts: second * 30_000,
+    frames: second * 30,
+    decodeFrom: second * 30 - 60,
+    decodeTo: second * 30,
+  }));
+  const recipe = (seconds: number, known = cuts) =>
+    composeVideoRecipe(probe({ cuts: known }, seconds), OVERLAYS, DEFAULT_VIDEO_LIMITS);
+
+  it('counts seconds on the clock of the video', () => {
+    expect(segmentsOf(recipe(30), 10)?.map(({ frames }) => frames)).toEqual([300, 300, 300]);
+    expect(segmentsOf(recipe(30), 15)?.map(({ frames }) => frames)).toEqual([300, 600]);
+  });
+
+  it('leaves a video whole that is short or has no cuts', () => {
+    expect(segmentsOf(recipe(30), 16)).toBeUndefined();
+    expect(segmentsOf(recipe(30, []), 10)).toBeUndefined();
   });
 });

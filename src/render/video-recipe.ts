@@ -4,7 +4,7 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
-import type { Cut, Segment } from '../media/video/cuts.ts';
+import { type Cut, planSegments, type Segment } from '../media/video/cuts.ts';
 import { encoderSettings } from '../media/video/encoding.ts';
 import { pictureSteps } from '../media/video/picture-steps.ts';
 import type { VideoProbe } from '../media/video/probe.ts';
@@ -79,6 +79,13 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
       pixels: decoderPixels(limits.videoSide),
     },
   } satisfies VideoRecipe);
+}
+
+/** Segments of about so many seconds; `undefined` for a video that should stay whole. */
+export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): readonly Segment[] | undefined {
+  const ticks = video.timeBase.den / video.timeBase.num;
+  const stretch = { start: video.start * ticks, end: video.end * ticks, frames: video.frames };
+  return planSegments(cuts, stretch, seconds * ticks);
 }
 
 /** Uncompressed sound never gets this far, compressed sound stays far below. */

@@ -46,6 +46,9 @@ const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
   'H.264 without B-frames': { encoderOptions: { ...X264, 'x264-params': `${keyEvery(40)}:bframes=0` } },
   'H.264 of keyframes alone': { encoderOptions: { ...X264, 'x264-params': keyEvery(1) } },
   'H.264 in fragments': { encoderOptions: X264, muxerOptions: { movflags: 'frag_keyframe+empty_moov' } },
+  'H.264 that refreshes bit by bit': {
+    encoderOptions: { ...X264, 'x264-params': 'keyint=40:intra-refresh=1:bframes=3' },
+  },
   'HEVC with open groups': {
     codec: 'libx265',
     encoderOptions: { preset: 'fast', 'x265-params': `${keyEvery(40)}:open-gop=1:bframes=4:log-level=none` },
@@ -66,6 +69,11 @@ const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
     timeBase: { num: 1, den: 1000 },
     pts: Array.from({ length: FRAMES }, (_, index) => 5_000 + index * 33),
     muxerOptions: { use_editlist: '0' },
+  },
+  'an edit list that hides the beginning': {
+    encoderOptions: X264,
+    pts: Array.from({ length: FRAMES }, (_, index) => index - 25),
+    muxerOptions: { avoid_negative_ts: 'disabled' },
   },
   'sound that is copied': { encoderOptions: X264, audio: { codec: 'aac', seconds: 5, sampleRate: 48_000 } },
   'sound that is encoded': {

@@ -4,11 +4,10 @@
 import { stat } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
-import { planSegments, type Segment } from '../../media/video/cuts.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import type { VideoRecipe } from '../../render/video-recipe.ts';
+import { segmentsOf } from '../../render/video-recipe.ts';
 import { PROBE_LIMIT_MS } from '../local-renderer.ts';
 import type { CrewStatus, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
 import { Broker, type QueueDepth } from './broker.ts';
@@ -146,24 +145,26 @@ export class RemoteRenderer implements Renderer {
   async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
     const { recipe, asset } = job;
     const offer = asset && (await describeAsset(asset));
-    const began = performance.now();
-    let resumed = this.#resume(asset);
-    const plan = recipe.kind === 'video' ? this.#plan(recipe, resumed !== undefined) : undefined;
-    if (plan && asset && offer && recipe.kind === 'video') {
-      this.#options.onEvent({ type: 'split', segments: plan.segments.length, workers: plan.lanes });
-      const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
-      const segmented = { ...plan, recipe, asset: offer, output: job.output, limitMs, first: resumed };
-      try {
-        return await new SegmentedRender(segmented, this.#desk(asset, mostBytes(recipe), share), signal).run();
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!mayRenderWhole(error)) throw error;
-        this.#options.onEvent({ type: 'unsplit', reason: error });
-      }
-      resumed = undefined;
+    const resumed = this.#resume(asset);
+    const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
+    const segments =
+      recipe.kind === 'video' && lanes > 1 ? segmentsOf(recipe, this.#options.segmentSeconds) : undefined;
+    if (recipe.kind !== 'video' || !asset || !offer || !segments) {
+      return await this.#renderWhole(job, offer, resumed, signal, share);
     }
-    const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
-    return await this.#renderWhole(job, offer, resumed, signal, left);
+    const began = performance.now();
+    const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
+    const segmented = { recipe, segments, lanes, asset: offer, output: job.output, limitMs, first: resumed };
+    this.#options.onEvent({ type: 'split', segments: segments.length, workers: lanes });
+    try {
+      return await new SegmentedRender(segmented, this.#desk(asset, mostBytes(recipe), share), signal).run();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!mayRenderWhole(error)) throw error;
+      this.#options.onEvent({ type: 'unsplit', reason: error });
+      const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
+      return await this.#renderWhole(job, offer, undefined, signal, left);
+    }
   }
 
   status(): RendererStatus {
@@ -206,20 +207,19 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  /** Whether a video is worth cutting, and among how many: only while nobody waits and more than one machine is free. */
-  #plan(
-    { cuts, video }: VideoRecipe,
-    hasWorker: boolean,
-  ): { readonly segments: readonly Segment[]; readonly lanes: number } | undefined {
-    const { segmentSeconds } = this.#options;
-    if (segmentSeconds === 0 || this.#permits.video.waiting > 0) return undefined;
-    const { workers } = this.#roll.call('video');
-    const free = Math.min(workers, this.#roll.idle('video') + (hasWorker ? 1 : 0));
-    if (free < 2) return undefined;
-    const ticks = video.timeBase.den / video.timeBase.num;
-    const stretch = { start: video.start * ticks, end: video.end * ticks, frames: video.frames };
-    const segments = planSegments(cuts, stretch, segmentSeconds * ticks);
-    return segments && { segments, lanes: Math.min(segments.length, free) };
+  /** Among how many a long video may be shared out: the machines that are free, and none while others wait. */
+  #lanesFor(asset: StoredAsset, hasWorker: boolean): number {
+    if (this.#options.segmentSeconds === 0 || this.#isCrowded(asset)) return 0;
+    return Math.min(this.#roll.call('video').workers, this.#roll.idle('video') + (hasWorker ? 1 : 0));
+  }
+
+  /** Videos of others wait for a worker. */
+  #isCrowded(asset: StoredAsset): boolean {
+    const isOther = (session: Session): boolean => session.kind === 'video' && session.asset?.path !== asset.path;
+    return (
+      this.#permits.video.waiting > 0 ||
+      [...this.#sessions.values()].some((session) => session.isWaiting && isOther(session))
+    );
   }
 
   #desk(asset: StoredAsset, maxBytes: number, share: Share | undefined): SegmentDesk {
@@ -228,6 +228,7 @@ export class RemoteRenderer implements Renderer {
       expect: (session, file) => void this.#outputs.set(session, { file, maxBytes }),
       end: (session) => this.#end(session),
       hasIdleWorker: () => this.#broker.isConnected && this.#roll.idle('video') > 0,
+      isCrowded: () => this.#isCrowded(asset),
       onHedged: () => this.#options.onEvent({ type: 'hedged' }),
     };
   }

@@ -27,6 +27,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 class Desk implements SegmentDesk {
   readonly sessions: Session[] = [];
   readonly ended: Session[] = [];
+  othersWait = false;
   readonly files = new Map<Session, string>();
   readonly #numbers = new Map<Session, number>();
 
@@ -57,6 +58,10 @@ class Desk implements SegmentDesk {
 
   hasIdleWorker(): boolean {
     return false;
+  }
+
+  isCrowded(): boolean {
+    return this.othersWait;
   }
 
   onHedged(): void {}
@@ -135,6 +140,19 @@ describe('a render in segments', () => {
     expect(desk.sessions[1]?.isOver).toBe(true);
     await desk.finish(only);
     await desk.finish(only);
+    expect(await result).toMatchObject({ width: 2 });
+  });
+
+  it('makes room for others who wait, but for one worker', async () => {
+    const { desk, result } = await begin(4, 2);
+    const [one, other] = [desk.attend(0), desk.attend(1)];
+    desk.othersWait = true;
+    await desk.finish(other);
+    expect(desk.ended).toEqual([other]);
+    for (const work of [0, 2, 3, 'join']) {
+      expect(desk.workOf(one)).toBe(work);
+      await desk.finish(one);
+    }
     expect(await result).toMatchObject({ width: 2 });
   });
 

@@ -34,6 +34,8 @@ export interface SegmentDesk {
   end(session: Session): void;
   /** Some worker could take up more, as far as is known. */
   hasIdleWorker(): boolean;
+  /** Other videos wait for a worker. */
+  isCrowded(): boolean;
   onHedged(): void;
 }
 
@@ -82,7 +84,8 @@ export class SegmentedRender {
       return await new Promise<RenderFacts>((resolve, reject) => {
         this.#settle = { resolve, reject };
         this.#begin(this.#job.first);
-        for (let lanes = 1; lanes < this.#job.lanes; lanes += 1) this.#begin();
+        const lanes = Math.min(this.#job.lanes, this.#job.segments.length);
+        for (let lane = 1; lane < lanes; lane += 1) this.#begin();
       });
     } finally {
       clearInterval(hedging);
@@ -125,9 +128,15 @@ export class SegmentedRender {
     while (lane.segment !== undefined) {
       await this.#render(lane, lane.session, lane.segment, signal);
       if (this.#board.isComplete) return this.#isJoining ? undefined : await this.#join(lane.session, signal);
-      lane.segment = this.#nextFor(lane);
+      lane.segment = this.#mayGoOn(lane) ? this.#nextFor(lane) : undefined;
     }
     return undefined;
+  }
+
+  /** While others wait, one worker must do: as many as a whole render would have. */
+  #mayGoOn(lane: Lane): boolean {
+    if (!this.#desk.isCrowded()) return true;
+    return ![...this.#lanes].some((other) => other !== lane && other.session?.isAttended === true);
   }
 
   /** One that nobody is at; or one for which a ticket lies there and nobody has come. */
