@@ -63,7 +63,8 @@ async function costOf(
 }
 
 /** A render process in a sandbox is a grandchild of the worker. */
-function cpuMsOfTree(pid: number): number {
+/** Milliseconds of processor time of a process and all below it. */
+export function cpuMsOfTree(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return children.reduce((sum, child) => sum + cpuMsOfTree(child), cpuMs(pid));
 }
