@@ -67,7 +67,7 @@ export class SegmentedRender {
   readonly #files = new Set<string>();
   readonly #done: string[] = [];
   #facts: RenderFacts | undefined;
-  #isJoining = false;
+  #joiner: Lane | undefined;
   #settle: { readonly resolve: (facts: RenderFacts) => void; readonly reject: (reason: unknown) => void } | undefined;
 
   constructor(job: SegmentedJob, desk: SegmentDesk, signal: AbortSignal) {
@@ -108,7 +108,7 @@ export class SegmentedRender {
         this.#leave(lane);
         if (lane.cancel.signal.aborted) return;
         if (lane.segment !== undefined) this.#board.giveBack(lane.segment);
-        const isFinal = !isPassing(error) || this.#isJoining || this.#lanes.size === 0;
+        const isFinal = !isPassing(error) || lane === this.#joiner || this.#lanes.size === 0;
         if (isFinal) this.#settle?.reject(error);
       },
     );
@@ -127,7 +127,7 @@ export class SegmentedRender {
     lane.segment ??= this.#nextFor(lane);
     while (lane.segment !== undefined) {
       await this.#render(lane, lane.session, lane.segment, signal);
-      if (this.#board.isComplete) return this.#isJoining ? undefined : await this.#join(lane.session, signal);
+      if (this.#board.isComplete) return this.#joiner ? undefined : await this.#join(lane, lane.session, signal);
       lane.segment = this.#mayGoOn(lane) ? this.#nextFor(lane) : undefined;
     }
     return undefined;
@@ -146,7 +146,8 @@ export class SegmentedRender {
     for (const other of this.#lanes) {
       if (other === lane || other.segment === undefined || other.session?.isWaiting !== true) continue;
       other.cancel.abort();
-      return other.segment;
+      this.#board.giveBack(other.segment);
+      return this.#board.take(performance.now());
     }
     return undefined;
   }
@@ -166,8 +167,8 @@ export class SegmentedRender {
     for (const other of this.#lanes) if (other !== lane && other.segment === index) other.cancel.abort();
   }
 
-  async #join(session: Session, signal: AbortSignal): Promise<RenderFacts> {
-    this.#isJoining = true;
+  async #join(lane: Lane, session: Session, signal: AbortSignal): Promise<RenderFacts> {
+    this.#joiner = lane;
     const { segments, output } = this.#job;
     const encode = performance.now() - this.#began;
     const sizes = await Promise.all(this.#done.map(async (file) => (await stat(file)).size)).catch(
