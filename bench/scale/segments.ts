@@ -88,8 +88,7 @@ async function measure(
   workers: readonly RunningWorker[],
 ): Promise<Measured> {
   const front = await RemoteRenderer.start({
-    natsUrl,
-    credentialsFile: '',
+    queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,
     maxWaiting: 8,
