@@ -98,7 +98,7 @@ const FILES: Readonly<Record<string, number>> = {
 /** Of two renders with a lossy encoder; a wrong frame has half of it. */
 const ALIKE_DECIBELS = 38;
 
-describe('a video in segments', () => {
+describe('a video in segments', { timeout: 180_000 }, () => {
   for (const [name, changes] of Object.entries(CLIPS)) {
     it(`is the same as in one: ${name}`, async () => {
       const file = name.replaceAll(/\W+/gu, '-');
