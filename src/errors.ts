@@ -75,6 +75,14 @@ interface AppErrorOptions {
 }
 
 /** An error whose message is written for the caller. Anything else that is thrown is a bug and answers `internal_error`. */
+/** What a crowd is told. Nobody asks where in the code that was decided, and finding out costs as much as the rest of it. */
+const CROWD_CODES: ReadonlySet<ErrorCode> = new Set([
+  'overloaded',
+  'rate_limited',
+  'too_many_renders',
+  'too_many_failed_keys',
+]);
+
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly faults: readonly FieldFault[];
@@ -83,7 +91,10 @@ export class AppError extends Error {
   readonly renewsAt: Date | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    const { stackTraceLimit } = Error;
+    if (CROWD_CODES.has(code)) Error.stackTraceLimit = 0;
     super(message, { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'AppError';
     this.code = code;
     this.faults = options.faults ?? [];

@@ -10,6 +10,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
   const crew: CrewStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
   return {
     assertRoom: () => undefined,
+    expect: () => undefined,
     probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
     render: async (job, signal) => {
       await sleep(renderMs, undefined, { signal });

@@ -87,6 +87,10 @@ export class Crew {
     this.#queue.assertRoom(account);
   }
 
+  expect(account: string): void {
+    this.#queue.expect(account);
+  }
+
   book(account: string, cost: number): void {
     this.#queue.book(account, cost);
   }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AppError } from '../errors.ts';
 import { FairQueue, type Turn } from './fair-queue.ts';
 
@@ -96,6 +96,35 @@ describe('a fair queue', () => {
     expect(served.filter((account) => account === 'modest')).toHaveLength(2);
     expect(refused.filter((entry) => entry === 'greedy overloaded')).toHaveLength(4);
     expect(refused.filter((entry) => entry === 'modest overloaded')).toHaveLength(1);
+  });
+
+  it('lets in no more than find a place when they have uploaded', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const { queue, ask } = busyQueue(3);
+      ask('a');
+      queue.expect('a');
+      queue.expect('a');
+      expect(() => queue.expect('a')).toThrow(AppError);
+      // Who comes takes the place that was kept; who was let in and did not come loses it.
+      ask('a');
+      expect(() => queue.expect('a')).toThrow(AppError);
+      vi.advanceTimersByTime(2_001);
+      expect(() => queue.expect('a')).not.toThrow();
+      expect(() => queue.expect('a')).toThrow(AppError);
+      // An account with less than others is let in, and takes the place of one of theirs.
+      expect(() => queue.assertRoom('b')).not.toThrow();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('keeps places for those it expects beside the free ones', () => {
+    const queue = new FairQueue<string>(2, 1);
+    queue.put('one');
+    queue.put('two');
+    for (let count = 0; count < 3; count += 1) queue.expect('a');
+    expect(() => queue.expect('a')).toThrow(AppError);
   });
 
   it('says at once when the wait would be too long, and when to come again', async () => {

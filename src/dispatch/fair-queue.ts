@@ -24,6 +24,8 @@ interface Waiter<Item> {
 }
 
 const MOST_SECONDS_TO_WAIT = 60;
+/** So long a place is kept for somebody who uploads; who is slower takes his chance again. */
+const EXPECTED_MS = 2_000;
 /** Of the time that is left for waiting, how much an estimate may fill: a wrong one must not end in an answer too late. */
 const WAIT_SHARE = 0.6;
 
@@ -32,6 +34,8 @@ export class FairQueue<Item> {
   readonly #urgent: Waiter<Item>[] = [];
   /** In no order; the queue is short. */
   readonly #waiters = new Set<Waiter<Item>>();
+  /** Who was told that there is room and still uploads, the oldest first. */
+  readonly #expected: { readonly account: string; readonly at: number }[] = [];
   /** Where each account's last render ends on the clock of work. */
   readonly #endOf = new Map<string, number>();
   readonly #maxWaiting: number;
@@ -80,12 +84,21 @@ export class FairQueue<Item> {
 
   /** Whether somebody of this account would be let in now; asked before an upload, so that none is made in vain. */
   assertRoom(account: string): void {
-    if (this.#free.length > 0 || this.#waiters.size < this.#maxWaiting) return;
-    if (this.#fullest(account) === undefined) throw this.#overloaded();
+    this.#forgetLate();
+    const taken = this.#waiters.size + this.#expected.length;
+    if (taken < this.#maxWaiting + this.#free.length) return;
+    if (!this.#hasLessThanOthers(account)) throw this.#overloaded();
+  }
+
+  /** The same, and keeps the place: of a crowd that finds the same room, only as many may upload as will find it. */
+  expect(account: string): void {
+    this.assertRoom(account);
+    this.#expected.push({ account, at: performance.now() });
   }
 
   async take(signal: AbortSignal, turn: Turn): Promise<Item> {
     signal.throwIfAborted();
+    this.#welcome(turn.account);
     const item = this.#free.pop();
     if (item !== undefined) {
       this.#enter(turn);
@@ -157,11 +170,27 @@ export class FairQueue<Item> {
 
   /** The newest waiter of the account with the most of them, if that is more than the newcomer's would then have. */
   #fullest(newcomer: string): Waiter<Item> | undefined {
-    const counts = new Map<string, number>();
-    for (const { turn } of this.#waiters) counts.set(turn.account, (counts.get(turn.account) ?? 0) + 1);
+    const counts = countOf([...this.#waiters].map(({ turn }) => turn));
     const [account, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
     if (most <= (counts.get(newcomer) ?? 0) + 1) return undefined;
     return [...this.#waiters].findLast(({ turn }) => turn.account === account);
+  }
+
+  #hasLessThanOthers(account: string): boolean {
+    const counts = countOf([...this.#waiters].map(({ turn }) => turn));
+    const own = (counts.get(account) ?? 0) + (countOf(this.#expected).get(account) ?? 0);
+    return Math.max(0, ...counts.values()) > own + 1;
+  }
+
+  /** Whom we expected has come. */
+  #welcome(account: string): void {
+    const index = this.#expected.findIndex((one) => one.account === account);
+    if (index >= 0) this.#expected.splice(index, 1);
+  }
+
+  #forgetLate(): void {
+    const due = performance.now() - EXPECTED_MS;
+    while ((this.#expected[0]?.at ?? Number.POSITIVE_INFINITY) < due) this.#expected.shift();
   }
 
   #earliest(): Waiter<Item> | undefined {
@@ -181,4 +210,10 @@ export class FairQueue<Item> {
       retryAfterSeconds: Math.min(MOST_SECONDS_TO_WAIT, Math.max(1, seconds)),
     });
   }
+}
+
+function countOf(all: readonly { readonly account: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account } of all) counts.set(account, (counts.get(account) ?? 0) + 1);
+  return counts;
 }

@@ -37,6 +37,10 @@ export class LocalRenderer implements Renderer {
     }
   }
 
+  expect(account: string, kind: AssetKind): void {
+    this.#crews[kind].expect(account);
+  }
+
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
     const kind = KIND_OF_FORMAT[asset.format];
     const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };

@@ -12,11 +12,10 @@ export function watchMemory(pid: number, limitBytes: number, onExceeded: () => v
   const timer = setInterval(() => {
     watched ??= innermostProcess(pid);
     if (watched === undefined) return;
-    void residentBytes(watched).then((bytes) => {
-      if (bytes === undefined || bytes <= limitBytes) return;
-      clearInterval(timer);
-      onExceeded();
-    });
+    const bytes = residentBytes(watched);
+    if (bytes === undefined || bytes <= limitBytes) return;
+    clearInterval(timer);
+    onExceeded();
   }, LOOK_EVERY_MS);
   return () => clearInterval(timer);
 }

@@ -62,6 +62,8 @@ interface TicketCount {
 export interface Renderer {
   /** Throws `overloaded` when a render of this account would be turned away now; without a kind, when any would. */
   assertRoom(account: string, kind?: AssetKind): void;
+  /** The same when it is known what comes, and keeps the place for it for some seconds. */
+  expect(account: string, kind: AssetKind): void;
   probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
   render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts>;
   status(): RendererStatus;

@@ -5,6 +5,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import type { Admission } from './admission.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
+import type { Habits } from './habits.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from './marketplace.ts';
 import { onClosed } from './on-closed.ts';
@@ -16,6 +17,7 @@ export interface AdmitDependencies {
   readonly admission: Admission;
   readonly refusals: Refusals;
   readonly renderer: Renderer;
+  readonly habits: Habits;
 }
 
 export interface Admitted {
@@ -25,7 +27,7 @@ export interface Admitted {
 
 /** The order is the contract's: key, state of the plan, rate, concurrency; then whether there is room at all. */
 export async function admit(
-  { authenticator, marketplace, admission, refusals, renderer }: AdmitDependencies,
+  { authenticator, marketplace, admission, refusals, renderer, habits }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted> {
@@ -42,7 +44,7 @@ export async function admit(
     await admission.countRequest(caller, setHeaders);
     onClosed(reply.raw, await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
-    renderer.assertRoom(caller.accountId);
+    renderer.assertRoom(caller.accountId, habits.guess(caller.accountId));
     return { caller, idempotencyKey };
   } catch (error) {
     refusals.add(caller, error);

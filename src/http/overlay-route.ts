@@ -118,13 +118,16 @@ class OverlayRequest {
   async #receive(directory: LaterDirectory, life: RequestSignal): Promise<Wanted> {
     const started = performance.now();
     const { caller, idempotencyKey } = this.#visitor;
-    const { renderer, uploads } = this.#dependencies;
+    const { renderer, uploads, habits } = this.#dependencies;
     const { limits } = caller.plan;
     const destination = assetDestination(directory.file('asset'), limits, {
       hash: idempotencyKey !== undefined,
       prepare: async () => await directory.make(),
       // Before most of it has come: who would be turned away later is told now.
-      onFormat: (format) => renderer.assertRoom(caller.accountId, KIND_OF_FORMAT[format]),
+      onFormat: (format) => {
+        habits.note(caller.accountId, KIND_OF_FORMAT[format]);
+        renderer.expect(caller.accountId, KIND_OF_FORMAT[format]);
+      },
     });
     onClosed(this.#reply.raw, await uploads.promise(announcedBytes(this.#request, limits)));
     const endWatch = watchPace(this.#request.raw, (reason) => life.giveUp(reason));

@@ -6,6 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { Admission } from '../http/admission.ts';
 import { Authenticator } from '../http/authenticate.ts';
 import { Cashier } from '../http/cashier.ts';
+import { Habits } from '../http/habits.ts';
 import { Attempts } from '../http/idempotency.ts';
 import { LocalLimits } from '../http/local-limits.ts';
 import { Marketplace } from '../http/marketplace.ts';
@@ -18,7 +19,7 @@ import { Housekeeping } from './housekeeping.ts';
 
 type MoneyParts = Pick<
   OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'attempts' | 'cashier'
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'habits' | 'attempts' | 'cashier'
 >;
 
 export interface Money {
@@ -50,6 +51,7 @@ export async function startMoney(settings: Settings, store: Store, plans: PlanBo
       }),
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,
+      habits: new Habits(),
       attempts: new Attempts(store.idempotency, shelf, (error) => logger.warn({ err: error }, 'a replay was not kept')),
       cashier,
     },

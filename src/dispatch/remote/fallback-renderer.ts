@@ -27,9 +27,11 @@ export class FallbackRenderer implements Renderer {
   }
 
   assertRoom(account: string, kind?: AssetKind): void {
-    const wanted = kind ?? 'image';
-    const isHere = this.#fallback.serves[wanted] && !this.#preferred.isPromising(wanted);
-    (isHere ? this.#fallback.renderer : this.#preferred).assertRoom(account, kind);
+    this.#likely(kind ?? 'image').assertRoom(account, kind);
+  }
+
+  expect(account: string, kind: AssetKind): void {
+    this.#likely(kind).expect(account, kind);
   }
 
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
@@ -58,6 +60,11 @@ export class FallbackRenderer implements Renderer {
 
   async close(): Promise<void> {
     await Promise.all([this.#preferred.close(), this.#fallback.renderer.close()]);
+  }
+
+  #likely(kind: AssetKind): Renderer {
+    const isHere = this.#fallback.serves[kind] && !this.#preferred.isPromising(kind);
+    return isHere ? this.#fallback.renderer : this.#preferred;
   }
 
   async #choose<Result>(

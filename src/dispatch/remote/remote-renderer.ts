@@ -128,6 +128,11 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
+  expect(account: string, kind: AssetKind): void {
+    this.#assertReachable();
+    this.#permits[kind].expect(account);
+  }
+
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
     const kind = KIND_OF_FORMAT[asset.format];
     const offer = await describeAsset(asset);

@@ -60,7 +60,7 @@ async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | 
   const impatience = setTimeout(() => child.kill(), TRIAL_MS);
   const reported = new Promise<Outcome>((resolve) => child.onMessage((message) => resolve(message as Outcome)));
   const result = await Promise.race([reported, child.exited]);
-  const memory = await memoryOf(child);
+  const memory = memoryOf(child);
   clearTimeout(impatience);
   child.kill();
   await child.exited;
@@ -74,7 +74,7 @@ async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | 
   return memory === undefined || memory < LEAST_MEMORY ? 'the memory of a program inside cannot be watched' : undefined;
 }
 
-async function memoryOf({ pid }: ManagedProcess): Promise<number | undefined> {
+function memoryOf({ pid }: ManagedProcess): number | undefined {
   const inner = pid === undefined ? undefined : innermostProcess(pid);
-  return inner === undefined ? undefined : await residentBytes(inner);
+  return inner === undefined ? undefined : residentBytes(inner);
 }
