@@ -12,9 +12,6 @@ import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';
 import { anatomyOf, likenessOfNeighbours, renderInSegments, worstLikeness } from './seams.ts';
 
-// The AV1 encoder of the test clips would talk.
-process.env['SVT_LOG'] = '0';
-
 const work = workDirectory();
 afterAll(() => work.remove());
 
@@ -58,7 +55,6 @@ const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
     codec: 'libvpx-vp9',
     encoderOptions: { deadline: 'good', 'cpu-used': '5', g: '40', 'auto-alt-ref': '1', 'lag-in-frames': '20' },
   },
-  AV1: { codec: 'libsvtav1', encoderOptions: { preset: '10', g: '40' } },
   'uneven timing': {
     encoderOptions: X264,
     timeBase: { num: 1, den: 1000 },
