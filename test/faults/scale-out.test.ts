@@ -84,6 +84,14 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     await until(() => other.workDirectories().length === 0 && server.workDirectories().length === 0);
   });
 
+  /** As a broker would that forgets. */
+  async function purgeTickets(): Promise<void> {
+    const connection = await connect({ servers: nats.url.replace('nats://', '') });
+    const { streams } = await jetstreamManager(connection);
+    await until(async () => (await streams.purge('STORYBAR_TICKETS', { filter: 'storybar.tickets.image' })).purged > 0);
+    await connection.close();
+  }
+
   it('serves the caller although the worker freezes, and does not take its late result', async () => {
     const [server, frozen] = await Promise.all([front(), worker()]);
     await sees(server, 1);
@@ -97,6 +105,20 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     await until(() => isBusy(frozen).then((busy) => !busy));
     expect(frozen.workDirectories()).toEqual([]);
     await until(() => isQueueEmpty(server));
+  });
+
+  it('serves the caller although the worker freezes and the broker does not deliver the ticket again', async () => {
+    const [server, frozen] = await Promise.all([front(), worker()]);
+    await sees(server, 1);
+    const answer = begin(server);
+    await until(() => isRendering(frozen));
+    frozen.signal('SIGSTOP');
+    await purgeTickets();
+    const second = await worker();
+    await expectPicture(answer);
+    expect(await until(() => second.health().then(({ tickets }) => tickets.used))).toBe(1);
+    frozen.signal('SIGCONT');
+    await until(() => isBusy(frozen).then((busy) => !busy));
   });
 
   it('serves the caller although the line to the worker goes dead without a word', async () => {
@@ -177,10 +199,7 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     const slowAnswer = begin(server);
     await until(() => isRendering(only));
     const waiting = post(server, form({ width: '64', height: '64', text: 'a' }));
-    const connection = await connect({ servers: nats.url.replace('nats://', '') });
-    const { streams } = await jetstreamManager(connection);
-    await until(async () => (await streams.purge('STORYBAR_TICKETS', { filter: 'storybar.tickets.image' })).purged > 0);
-    await connection.close();
+    await purgeTickets();
     await expectPicture(slowAnswer);
     expect((await waiting).status).toBe(200);
   });

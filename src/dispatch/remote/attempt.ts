@@ -19,9 +19,12 @@ import {
   type RemoteFailure,
   type Step,
   type Ticket,
+  WORKER_HEADER,
 } from './wire.ts';
 
 export interface AttemptTools {
+  /** The worker's name. */
+  readonly worker: string;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly client: FrontClient;
@@ -52,7 +55,7 @@ export async function serveTicket(
   // Told below, where it is needed.
   preparing.catch(() => undefined);
   try {
-    const line = new FrontLine(await openLine(ticket, isRedelivered, tools.client));
+    const line = new FrontLine(await openLine(ticket, isRedelivered, tools));
     try {
       const attempt = new Attempt(ticket, line, await preparing, tools);
       for (let next = await line.next(); next !== undefined; next = await line.next()) await attempt.take(next);
@@ -71,12 +74,16 @@ export async function serveTicket(
 }
 
 /** The answer to this call stays open: it is the line. */
-async function openLine(ticket: Ticket, isRedelivered: boolean, client: FrontClient): Promise<IncomingMessage> {
+async function openLine(
+  ticket: Ticket,
+  isRedelivered: boolean,
+  { client, worker }: AttemptTools,
+): Promise<IncomingMessage> {
   return await client.call(ticket.front, {
     method: 'POST',
     path: conversationPath(ticket),
     token: ticket.token,
-    headers: isRedelivered ? { [REDELIVERED_HEADER]: '1' } : {},
+    headers: { [WORKER_HEADER]: worker, ...(isRedelivered && { [REDELIVERED_HEADER]: '1' }) },
     signal: new AbortController().signal,
   });
 }

@@ -9,7 +9,7 @@ import { receiveHashed, receiveJson, sendHashed, TransferError } from './hashed-
 import { checkFacts, checkFailure, checkProbe, toError } from './reported.ts';
 import type { Conversation, Session } from './session.ts';
 import type { Tokens } from './tokens.ts';
-import { type AttemptPart, FACTS_HEADER, HASH_TRAILER, type Line, REDELIVERED_HEADER } from './wire.ts';
+import { type AttemptPart, FACTS_HEADER, HASH_TRAILER, type Line, REDELIVERED_HEADER, WORKER_HEADER } from './wire.ts';
 
 export interface ListenerOptions {
   readonly tokens: Tokens;
@@ -167,7 +167,9 @@ function converse(
   beating: Set<ServerResponse>,
 ): void {
   let joined: { readonly attempt: number } | false = false;
+  const worker = request.headers[WORKER_HEADER];
   const conversation: Conversation = {
+    worker: typeof worker === 'string' ? worker : undefined,
     send: (line) => {
       if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
       response.write(`${JSON.stringify(line satisfies Line)}\n`);

@@ -325,11 +325,19 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
+  /** Only while others are heard: who hears nobody is deaf himself. */
+  #callForHelp(kind: AssetKind): void {
+    for (const session of this.#sessions.values()) {
+      if (session.kind === kind) session.callForHelp((worker) => this.#roll.isSilent(worker));
+    }
+  }
+
   /** Nobody there to take a ticket: soon whoever waits is told, instead of waiting for his deadline. */
   #lookAround(): void {
     for (const kind of KINDS) {
       if (this.isPromising(kind)) {
         this.#aloneSince[kind] = undefined;
+        this.#callForHelp(kind);
         this.#broker.depth(kind).then(
           (depth) => {
             this.#depth[kind] = depth;

@@ -14,7 +14,11 @@ const errand = {
 } as const;
 
 class Worker implements Conversation {
+  readonly worker: string | undefined;
   readonly lines: Line[] = [];
+  constructor(worker?: string) {
+    this.worker = worker;
+  }
   isClosed = false;
   send(line: Line): void {
     this.lines.push(line);
@@ -149,5 +153,24 @@ describe('a session', () => {
     const { session } = open(async () => await Promise.reject(new QueueUnavailable('no broker')));
     await expect(session.perform(errand, never)).rejects.toThrow('no broker');
     expect(session.isOver).toBe(true);
+  });
+
+  it('calls another when whoever is at it has fallen silent, and takes the first result', async () => {
+    const { session, log } = open();
+    const result = session.perform<string>(errand, never);
+    const [silent, helper] = [new Worker('silent'), new Worker('helper')];
+    session.join(1, false, silent);
+    session.callForHelp(() => false);
+    expect(session.join(2, false, helper)).toBe(false);
+    for (let time = 0; time < 3; time += 1) session.callForHelp((worker) => worker === 'silent');
+    expect(session.join(1, false, new Worker())).toBe(false);
+    expect(session.join(2, false, helper)).toEqual({ attempt: 2 });
+    // One who never said his name is not missed.
+    expect(session.join(2, false, new Worker())).toBe(false);
+    // Silent, but not dead: he may be first all the same.
+    expect(session.succeed(1, 'from the silent')).toBe(true);
+    expect([await result, helper.isClosed, silent.isClosed]).toEqual(['from the silent', true, false]);
+    expect(log).toEqual(['ticket 1', 'claimed', 'ticket 2']);
+    session.end();
   });
 });

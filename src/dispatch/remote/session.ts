@@ -10,6 +10,8 @@ import type { Line, RemoteFailure, Step } from './wire.ts';
 
 /** The open line to one worker. */
 export interface Conversation {
+  /** Who it is, if he said so: the name by which he is heard elsewhere. */
+  readonly worker?: string | undefined;
   send(line: Line): void;
   /** Ends the line; the worker stops whatever it does. */
   close(): void;
@@ -43,6 +45,7 @@ interface Attempt {
   readonly number: number;
   readonly conversation: Conversation;
   watchdog?: NodeJS.Timeout;
+  isSilent?: true;
 }
 
 /** As often as the broker delivers a ticket. */
@@ -136,12 +139,30 @@ export class Session {
     );
   }
 
+  /**
+   * Nobody hears of whoever is at it any more: another is called, and the first result counts. The broker does the same by
+   * delivering the ticket again, but not without fail.
+   */
+  callForHelp(isSilent: (worker: string) => boolean): void {
+    if (this.#pending === undefined || this.#isLeftAlone || this.#attemptsMade >= MAX_ATTEMPTS) return;
+    for (const attempt of this.#attempts.values()) {
+      const { worker } = attempt.conversation;
+      if (worker !== undefined && isSilent(worker)) attempt.isSilent = true;
+    }
+    if (this.#isLeftAlone) this.call();
+  }
+
+  /** Somebody took it up, but all of them have fallen silent. */
+  get #isLeftAlone(): boolean {
+    return this.#attempts.size > 0 && [...this.#attempts.values()].every(({ isSilent }) => isSilent);
+  }
+
   /** A worker takes up a ticket. False when it comes too late, or has no business here. */
   join(generation: number, isRedelivered: boolean, conversation: Conversation): { readonly attempt: number } | false {
     const pending = this.#pending;
     if (pending === undefined || generation !== this.#generation || this.#attemptsMade >= MAX_ATTEMPTS) return false;
     // The same ticket twice, but not because its first holder fell silent.
-    if (this.#attempts.size > 0 && !isRedelivered) return false;
+    if (this.#attempts.size > 0 && !isRedelivered && !this.#isLeftAlone) return false;
     if (this.#attemptsMade === 0) this.#office.onClaimed(this, performance.now() - pending.since);
     this.#attemptsMade += 1;
     this.#claimed = generation;

@@ -74,6 +74,8 @@ export const HASH_TRAILER = 'storybar-sha256';
 export const FACTS_HEADER = 'storybar-facts';
 /** The broker says that somebody may have had this ticket before. */
 export const REDELIVERED_HEADER = 'storybar-redelivered';
+/** The worker's name, as in its presence. */
+export const WORKER_HEADER = 'storybar-worker';
 
 export function conversationPath({ session, generation }: Ticket): string {
   return `/sessions/${session}/tickets/${generation}`;

@@ -85,6 +85,7 @@ export class WorkerNode {
   async #serve(ticket: Ticket, isRedelivered: boolean, onRendered: () => void): Promise<Verdict> {
     const { renderer, workArea, onEvent } = this.#options;
     const verdict = await serveTicket(ticket, isRedelivered, randomUUID(), {
+      worker: this.#id,
       renderer,
       workArea,
       client: this.#client,

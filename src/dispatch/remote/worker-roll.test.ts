@@ -45,6 +45,20 @@ describe('the roll of workers', () => {
     expect(roll.call('image', 4_000).workers).toBe(0);
   });
 
+  it('tells who has fallen silent from who was never heard', () => {
+    const roll = new WorkerRoll();
+    hear(roll, {}, 0);
+    expect([roll.isSilent('a', 4_500), roll.isSilent('a', 4_501), roll.isSilent('b', 4_501)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(roll.call('image', 4_501).workers).toBe(0);
+    expect(roll.isSilent('a', 6_000)).toBe(true);
+    hear(roll, {}, 6_001);
+    expect(roll.isSilent('a', 6_002)).toBe(false);
+  });
+
   it('ignores what makes no sense', () => {
     const roll = new WorkerRoll();
     for (const change of [

@@ -5,7 +5,10 @@ import type { CodecInfo } from '../../media/video/codecs.ts';
 import type { Presence } from './wire.ts';
 
 /** Three beats missed. */
-const FORGET_AFTER_MS = 3_500;
+const GONE_AFTER_MS = 3_500;
+/** Longer than the broker waits for a word before it gives a ticket to somebody else. */
+const SILENT_AFTER_MS = 4_500;
+const FORGET_AFTER_MS = 600_000;
 
 export interface RollCall {
   readonly workers: number;
@@ -40,6 +43,12 @@ export class WorkerRoll {
     return this.#present(now).filter(({ ready, busy, isDraining }) => !isDraining && ready[kind] > busy[kind]).length;
   }
 
+  /** Was heard once, but not lately. */
+  isSilent(worker: string, now = performance.now()): boolean {
+    const heard = this.#heard.get(worker);
+    return heard !== undefined && now - heard.at > SILENT_AFTER_MS;
+  }
+
   /** What some worker for videos says about its codecs. */
   codecs(now = performance.now()): CodecInfo | undefined {
     return this.#present(now).find(({ codecs }) => codecs)?.codecs;
@@ -47,7 +56,8 @@ export class WorkerRoll {
 
   #present(now: number): Presence[] {
     for (const [worker, { at }] of this.#heard) if (now - at > FORGET_AFTER_MS) this.#heard.delete(worker);
-    return [...this.#heard.values()].map(({ presence }) => presence);
+    const present = [...this.#heard.values()].filter(({ at }) => now - at <= GONE_AFTER_MS);
+    return present.map(({ presence }) => presence);
   }
 }
 
