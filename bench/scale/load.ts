@@ -13,6 +13,8 @@ export interface Work {
   readonly directory: string;
 }
 
+const WARM_UP_SECONDS = 3;
+
 /** Probe, recipe, render: what a request asks of a renderer. */
 export async function renderOnce(renderer: Renderer, { asset, directory }: Work): Promise<number> {
   const output = path.join(directory, randomUUID());
@@ -48,8 +50,8 @@ export async function throughput(
     }
   };
   const calling = Promise.all(Array.from({ length: callers }, call));
-  // Until every slot is at work.
-  await pause(1);
+  // Until every slot is at work, and its code compiled.
+  await pause(WARM_UP_SECONDS);
   done = 0;
   const started = performance.now();
   const before = process.cpuUsage();
