@@ -1,6 +1,6 @@
 // What the kernel knows of a process: its children, its time, its memory and its open files. Linux only.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** `USER_HZ`, the same on every Linux we know. */
 const TICKS_A_SECOND = 100;
@@ -22,8 +22,9 @@ export function commandOf(pid: number): string[] {
   return (readOf(`/proc/${pid}/cmdline`) ?? '').split('\0');
 }
 
+/** One that has ended and waits for its new parent to take note is not. */
 export function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`);
+  return /^State:\s+[^ZX]/mu.test(readOf(`/proc/${pid}/status`) ?? '');
 }
 
 export function descriptorsOf(pid: number): number {
