@@ -18,7 +18,7 @@ import { watchPace } from './pace.ts';
 import { receiveForm } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import { createRequestSignal, type RequestSignal } from './request-signal.ts';
-import { renderHeaders, sendFile } from './send.ts';
+import { type FileSender, renderHeaders } from './send.ts';
 import type { UploadBudget } from './upload-budget.ts';
 
 export interface OverlayDependencies extends AdmitDependencies {
@@ -26,6 +26,7 @@ export interface OverlayDependencies extends AdmitDependencies {
   readonly cashier: Cashier;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
+  readonly sender: FileSender;
   readonly metrics: Metrics;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   /** Fires when running requests must end. */
@@ -97,14 +98,14 @@ class OverlayRequest {
   }
 
   async #answer(directory: LaterDirectory, life: RequestSignal): Promise<void> {
-    const { attempts, shutdown } = this.#dependencies;
+    const { attempts, sender } = this.#dependencies;
     const { caller, idempotencyKey } = this.#visitor;
     const wanted = await this.#receive(directory, life);
     const attempt = await attempts.begin(caller, idempotencyKey, wanted.form, this.#request.id);
     const { before } = attempt;
     if (before) this.#reply.header('idempotency-replayed', 'true');
     if (before?.file !== undefined) {
-      await sendFile(this.#reply, before.file, before.headers, shutdown);
+      await sender.send(this.#reply, before.file, before.headers);
       return;
     }
     try {
@@ -189,14 +190,14 @@ class OverlayRequest {
     attempt: Attempt,
     renderMs: number,
   ): Promise<void> {
-    const { marketplace, shutdown, metrics } = this.#dependencies;
+    const { marketplace, sender, metrics } = this.#dependencies;
     const bill = {
       'x-credits-charged': String(charge.credits),
       'x-credits-remaining': String(charge.remaining),
       ...(marketplace.isClaimed(this.#request.headers) && { [marketplace.billingHeader]: `Credits=${charge.credits}` }),
     };
     await attempt.delivering(async () => {
-      await sendFile(this.#reply, output, { ...headers, ...bill }, shutdown);
+      await sender.send(this.#reply, output, { ...headers, ...bill });
       await attempt.keep(output);
       await charge.settle(renderMs, attempt.remember(headers));
       metrics.charged(charge.credits);

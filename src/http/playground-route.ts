@@ -18,10 +18,10 @@ import { watchPace } from './pace.ts';
 import { type ReceivedForm, receiveForm } from './receive.ts';
 import { createRequestSignal } from './request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
-import { renderHeaders, sendFile } from './send.ts';
+import { renderHeaders } from './send.ts';
 
 export interface PlaygroundDependencies
-  extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'deadlineMs' | 'shutdown'> {
+  extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
   readonly renderer: Pick<Renderer, 'probe' | 'render'>;
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
@@ -50,7 +50,8 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
   };
 }
 
-function playgroundHandler({ renderer, workArea, uploads, deadlineMs, shutdown, limits }: PlaygroundDependencies) {
+function playgroundHandler(dependencies: PlaygroundDependencies) {
+  const { renderer, workArea, uploads, sender, deadlineMs, shutdown, limits } = dependencies;
   return async (request: FastifyRequest, reply: FastifyReply, accept: Accept): Promise<FastifyReply> => {
     const life = createRequestSignal(reply.raw, shutdown);
     const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
@@ -77,7 +78,7 @@ function playgroundHandler({ renderer, workArea, uploads, deadlineMs, shutdown, 
       const times = { receiveMs: received - started, renderMs: performance.now() - received };
       reply.header('x-bar-rows', barRows(facts));
       const headers = renderHeaders({ renderId: request.id, kind: 'image', facts, ...times });
-      await sendFile(reply, output, headers, shutdown);
+      await sender.send(reply, output, headers);
       return reply;
     } finally {
       life.release();

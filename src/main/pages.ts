@@ -17,6 +17,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/problem.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import type { FileSender } from '../http/send.ts';
 import type { UploadBudget } from '../http/upload-budget.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
@@ -39,6 +40,7 @@ export interface PagesDependencies {
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
+  readonly sender: FileSender;
   readonly shutdown: AbortSignal;
 }
 
@@ -48,7 +50,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   /** Before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
-  const { settings, plans, store, logger, renderer, workArea, uploads, shutdown } = dependencies;
+  const { settings, plans, store, logger, renderer, workArea, uploads, sender, shutdown } = dependencies;
   const { close, ...people } = createPeople(settings, store, logger);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
@@ -78,6 +80,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
         renderer: courtesy,
         workArea,
         uploads,
+        sender,
         shutdown,
         deadlineMs,
         limits: plans.lowest.limits,

@@ -8,6 +8,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { Admission } from '../http/admission.ts';
 import { Connections } from '../http/connections.ts';
+import { FileSender } from '../http/send.ts';
 import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
@@ -65,7 +66,9 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
   watch(metrics, renderer, money.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = opened.add(startPayments(settings, store, plans, logger));
-  const parts = { settings, logger, plans, store, billing: payments.billing, health, renderer, workArea, uploads };
+  const sender = new FileSender(shutdown.signal);
+  const forRenders = { renderer, workArea, uploads, sender };
+  const parts = { settings, logger, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = opened.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const app = createServer({
     ...money.parts,
@@ -74,9 +77,7 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
     logger,
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
-    renderer,
-    workArea,
-    uploads,
+    ...forRenders,
     metrics,
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
