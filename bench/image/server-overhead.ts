@@ -19,7 +19,7 @@ export interface Overhead {
 }
 
 /** A difference of two small times needs more rounds than a ratio of large ones. */
-const ROUNDS_PER_ROUND = 3;
+const ROUNDS_PER_ROUND = 6;
 
 export async function measureOverhead(picture: Picture, rounds: number): Promise<Overhead | Absent> {
   if (!isBuilt()) return { name: 'server', absent: 'not built, run `npm run build` first' };
