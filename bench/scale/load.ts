@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
-import { composeRecipe, type Ground } from '../../src/render/compose.ts';
+import { composeTransparentRecipe } from '../../src/render/recipe.ts';
 import { LIMITS, OVERLAYS } from './work.ts';
 
 export interface Work {
@@ -15,15 +15,20 @@ export interface Work {
 
 const WARM_UP_SECONDS = 3;
 
-/** Probe, recipe, render: what a request asks of a renderer. */
+/** What a request asks of a renderer. */
 export async function renderOnce(renderer: Renderer, { asset, directory }: Work): Promise<number> {
   const output = path.join(directory, randomUUID());
   const { signal } = new AbortController();
   const started = performance.now();
-  const ground: Ground = asset
-    ? await renderer.probe(asset, LIMITS, signal)
-    : { kind: 'canvas', width: 1080, height: 1920 };
-  await renderer.render({ recipe: composeRecipe(ground, OVERLAYS, LIMITS), asset, output }, signal);
+  if (asset) {
+    await renderer.renderImage(
+      { draft: { overlays: OVERLAYS, limits: LIMITS, watermark: false }, asset, output },
+      signal,
+    );
+  } else {
+    const recipe = composeTransparentRecipe({ width: 1080, height: 1920 }, OVERLAYS);
+    await renderer.render({ recipe, asset, output }, signal);
+  }
   const ms = performance.now() - started;
   await rm(output);
   return ms;

@@ -4,19 +4,22 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CrewStatus, Renderer } from '../../src/dispatch/renderer.ts';
 import type { AssetProbe } from '../../src/render/compose.ts';
+import type { RenderFacts } from '../../src/render/render.ts';
 
 export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
   const output = Buffer.alloc(outputBytes, 'storybar');
   const crew: CrewStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
+  const render = async (job: { readonly output: string }, signal: AbortSignal): Promise<RenderFacts> => {
+    await sleep(renderMs, undefined, { signal });
+    await writeFile(job.output, output);
+    return { width: 1080, height: 1920, bars: [], missingGlyphs: 0, timings: { sleep: renderMs } };
+  };
   return {
     assertRoom: () => undefined,
     expect: () => undefined,
     probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
-    render: async (job, signal) => {
-      await sleep(renderMs, undefined, { signal });
-      await writeFile(job.output, output);
-      return { width: 1080, height: 1920, bars: [], missingGlyphs: 0, timings: { sleep: renderMs } };
-    },
+    render,
+    renderImage: render,
     status: () => ({ images: crew, videos: crew, codecs: undefined }),
     close: async () => undefined,
   };

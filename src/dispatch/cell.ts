@@ -69,13 +69,14 @@ export class Cell {
     const inside = (name: string): string => path.join(this.#inside, name);
     if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: inside(names.asset) } };
     const { job } = task;
+    const hasSegments = 'segments' in job && job.segments !== undefined;
     return {
       ...task,
       job: {
         ...job,
         output: inside(names.output),
         asset: job.asset && { ...job.asset, path: inside(names.asset) },
-        ...(job.segments !== undefined && { segments: inside(names.segments) }),
+        ...(hasSegments && { segments: inside(names.segments) }),
       },
     };
   }

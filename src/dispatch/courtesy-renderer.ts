@@ -1,10 +1,9 @@
 // Renders for visitors without a key, on the same workers as everybody else's but only a few at once: whoever pays never
 // waits behind a crowd that does not.
 
-import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { FairQueue, type Turn } from './fair-queue.ts';
-import type { Renderer, RenderJob, StoredAsset } from './renderer.ts';
+import type { ImageJob, Renderer, RenderJob } from './renderer.ts';
 
 export interface CourtesyLimits {
   readonly atOnce: number;
@@ -14,7 +13,7 @@ export interface CourtesyLimits {
 /** Nobody knows one visitor from another, so they wait in one line. */
 const VISITOR: Turn = { account: 'visitors', cost: 1, budgetMs: Number.POSITIVE_INFINITY };
 
-export class CourtesyRenderer implements Pick<Renderer, 'probe' | 'render'> {
+export class CourtesyRenderer implements Pick<Renderer, 'render' | 'renderImage'> {
   readonly #renderer: Renderer;
   readonly #queue: FairQueue<number>;
 
@@ -24,12 +23,12 @@ export class CourtesyRenderer implements Pick<Renderer, 'probe' | 'render'> {
     for (let slot = 0; slot < atOnce; slot += 1) this.#queue.put(slot);
   }
 
-  async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe> {
-    return await this.#inTurn(signal, () => this.#renderer.probe(asset, limits, signal));
-  }
-
   async render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts> {
     return await this.#inTurn(signal, () => this.#renderer.render(job, signal));
+  }
+
+  async renderImage(job: ImageJob, signal: AbortSignal): Promise<RenderFacts> {
+    return await this.#inTurn(signal, () => this.#renderer.renderImage(job, signal));
   }
 
   async #inTurn<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {

@@ -6,7 +6,7 @@ import type { CodecInfo } from '../media/video/codecs.ts';
 import { FairQueue, type Turn } from './fair-queue.ts';
 import type { Task, TaskOf, TaskResults } from './protocol.ts';
 import type { CrewStatus } from './renderer.ts';
-import { Worker, WorkerLost, type WorkerPlace } from './worker.ts';
+import { type Terms, Worker, WorkerLost, type WorkerPlace } from './worker.ts';
 
 export interface CrewOptions {
   /** Makes the place of the next worker. */
@@ -95,10 +95,10 @@ export class Crew {
     this.#queue.book(account, cost);
   }
 
-  /** Runs a task on the next free worker; `limitMs` bounds one attempt. */
+  /** Runs a task on the next free worker; the terms are those of one attempt. */
   async run<Type extends Task['type']>(
     task: TaskOf<Type>,
-    limitMs: number,
+    terms: Terms,
     signal: AbortSignal,
     turn: Turn,
   ): Promise<Done<Type>> {
@@ -108,7 +108,7 @@ export class Crew {
       this.#options.onWaited(performance.now() - asked);
       try {
         const began = performance.now();
-        const result = await worker.run<Type>(task, limitMs, signal);
+        const result = await worker.run<Type>(task, terms, signal);
         return { result, workedMs: performance.now() - began };
       } catch (error) {
         if (!(error instanceof WorkerLost)) throw error;

@@ -3,11 +3,14 @@
 // looking at assets whose renders are refused afterwards.
 
 import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
-import type { AssetLimits, AssetProbe } from '../render/compose.ts';
+import { AppError } from '../errors.ts';
+import type { ImageProbe } from '../media/image.ts';
+import { type AssetLimits, type AssetProbe, completeDraft, type ImageDraft } from '../render/compose.ts';
+import type { ImageRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { CostModel } from './cost-model.ts';
 import type { Crew } from './crew.ts';
-import type { Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
+import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
 
 /** A video's probe reads all its packets; an image's only the header. */
 export const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
@@ -45,7 +48,7 @@ export class LocalRenderer implements Renderer {
     const kind = KIND_OF_FORMAT[asset.format];
     const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };
     const task = { type: 'probe', asset, limits } as const;
-    return (await this.#crews[kind].run<'probe'>(task, PROBE_LIMIT_MS[kind], signal, turn)).result;
+    return (await this.#crews[kind].run<'probe'>(task, { limitMs: PROBE_LIMIT_MS[kind] }, signal, turn)).result;
   }
 
   async render(job: RenderJob, signal: AbortSignal, share = ANYBODY): Promise<RenderFacts> {
@@ -56,8 +59,35 @@ export class LocalRenderer implements Renderer {
     const hasWaited = job.asset !== undefined;
     if (hasWaited) crew.book(share.account, cost - this.#costs.usualMs(kind));
     const turn = { ...share, cost, urgent: hasWaited };
-    const { result, workedMs } = await crew.run<'render'>({ type: 'render', job }, recipe.attemptMs, signal, turn);
+    const terms = { limitMs: recipe.attemptMs };
+    const { result, workedMs } = await crew.run<'render'>({ type: 'render', job }, terms, signal, turn);
     this.#costs.learn(recipe, workedMs);
+    return result;
+  }
+
+  async renderImage(
+    job: ImageJob,
+    signal: AbortSignal,
+    share = ANYBODY,
+    onProbed: () => void = () => undefined,
+  ): Promise<RenderFacts> {
+    const crew = this.#crews.image;
+    const usualMs = this.#costs.usualMs('image');
+    let recipe: ImageRecipe | undefined;
+    const terms = {
+      limitMs: PROBE_LIMIT_MS.image,
+      onProbed: (probe: ImageProbe): number | undefined => {
+        const isFirst = recipe === undefined;
+        recipe = completed(job.draft, probe);
+        if (recipe === undefined) return undefined;
+        if (isFirst) crew.book(share.account, this.#costs.estimateMs(recipe) - usualMs);
+        onProbed();
+        return recipe.attemptMs;
+      },
+    };
+    const turn = { ...share, cost: PROBE_COST_MS.image + usualMs };
+    const { result, workedMs } = await crew.run<'image'>({ type: 'image', job }, terms, signal, turn);
+    if (recipe) this.#costs.learn(recipe, workedMs);
     return result;
   }
 
@@ -68,5 +98,15 @@ export class LocalRenderer implements Renderer {
 
   async close(): Promise<void> {
     await Promise.all([this.#crews.image.close(), this.#crews.video.close()]);
+  }
+}
+
+/** A worker that is itself completes its draft first, and says so when that cannot be. */
+function completed(draft: ImageDraft, probe: ImageProbe): ImageRecipe | undefined {
+  try {
+    return completeDraft(draft, probe);
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
   }
 }

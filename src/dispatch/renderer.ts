@@ -2,7 +2,7 @@
 
 import type { AssetFormat, AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
-import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
+import type { AssetLimits, AssetProbe, ImageDraft, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 
 export interface StoredAsset {
@@ -17,6 +17,13 @@ export interface RenderJob {
   /** For the recipe that joins them: all segments, end to end in one file. */
   readonly segments?: string;
   /** Where the finished file goes. */
+  readonly output: string;
+}
+
+/** The look at an image and the render on it, in one: its workers are asked once and not twice. */
+export interface ImageJob {
+  readonly draft: ImageDraft;
+  readonly asset: StoredAsset;
   readonly output: string;
 }
 
@@ -66,6 +73,8 @@ export interface Renderer {
   expect(account: string, kind: AssetKind): void;
   probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
   render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts>;
+  /** `onProbed` is called when the image has been found good and its render begins; twice if it has to begin again. */
+  renderImage(job: ImageJob, signal: AbortSignal, share?: Share, onProbed?: () => void): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;
 }

@@ -2,14 +2,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
-import { lockDownDecoders, probeImage } from '../media/image.ts';
+import { type ImageProbe, lockDownDecoders, probeImage } from '../media/image.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
-import type { AssetProbe } from '../render/compose.ts';
+import { type AssetProbe, completeDraft } from '../render/compose.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
 import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
-import type { RenderJob } from './renderer.ts';
+import type { ImageJob, RenderJob } from './renderer.ts';
 import { warmUpImages, warmUpVideos } from './warm-up.ts';
 
 export interface Channel {
@@ -28,12 +28,14 @@ export async function runWorkerLoop(channel: Channel, crew: 'image' | 'video'): 
     }
     const controller = new AbortController();
     running.set(message.id, controller);
-    perform(message.task, tools, controller.signal)
+    const { id, task } = message;
+    const onProbed = (found: ImageProbe): void => channel.send({ type: 'probed', id, probe: found });
+    perform(task, { tools, signal: controller.signal, onProbed })
       .then(
-        (result) => channel.send({ type: 'done', id: message.id, result }),
-        (error: unknown) => channel.send({ type: 'failed', id: message.id, failure: describe(error) }),
+        (result) => channel.send({ type: 'done', id, result }),
+        (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error) }),
       )
-      .finally(() => running.delete(message.id));
+      .finally(() => running.delete(id));
   });
   if (crew === 'video') {
     channel.send({ type: 'ready', codecs: await warmUpVideos() });
@@ -43,8 +45,21 @@ export async function runWorkerLoop(channel: Channel, crew: 'image' | 'video'): 
   }
 }
 
-async function perform(task: Task, tools: RenderTools, signal: AbortSignal): Promise<TaskResults[Task['type']]> {
-  return task.type === 'probe' ? await probe(task) : await render(task.job, tools, signal);
+interface Circumstances {
+  readonly tools: RenderTools;
+  readonly signal: AbortSignal;
+  readonly onProbed: (probe: ImageProbe) => void;
+}
+
+async function perform(task: Task, circumstances: Circumstances): Promise<TaskResults[Task['type']]> {
+  switch (task.type) {
+    case 'probe':
+      return await probe(task);
+    case 'render':
+      return await render(task.job, circumstances);
+    case 'image':
+      return await renderImage(task.job, circumstances);
+  }
 }
 
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
@@ -56,8 +71,7 @@ async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Prom
 
 async function render(
   { recipe, asset, segments, output }: RenderJob,
-  tools: RenderTools,
-  signal: AbortSignal,
+  { tools, signal }: Circumstances,
 ): Promise<RenderFacts> {
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe for ${recipe.kind} came without its asset`);
@@ -65,6 +79,15 @@ async function render(
   const { joinVideo, renderOnVideo } = await import('../render/video.ts');
   if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
   return await renderOnVideo(recipe, asset.path, output, tools, { signal });
+}
+
+async function renderImage({ draft, asset, output }: ImageJob, circumstances: Circumstances): Promise<RenderFacts> {
+  const { tools, signal, onProbed } = circumstances;
+  const bytes = load(asset.path);
+  const found = await probeImage(bytes);
+  const recipe = completeDraft(draft, found);
+  onProbed(found);
+  return store(await renderOnImage(recipe, bytes, tools, signal), output);
 }
 
 // Nobody else waits in this process, and every turn through the thread pool costs more than these few milliseconds do.

@@ -1,6 +1,7 @@
 // One render worker process, seen from the server: give it a task, get the result or the reason why not.
 
 import { AppError } from '../errors.ts';
+import type { ImageProbe } from '../media/image.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/codecs.ts';
@@ -8,6 +9,7 @@ import type { Cell } from './cell.ts';
 import { watchMemory } from './memory-watch.ts';
 import {
   isOutcome,
+  isProbed,
   isReady,
   type Outcome,
   type Task,
@@ -41,12 +43,20 @@ export interface WorkerPlace {
   readonly memoryBytes: number;
 }
 
+/** How long a task may take, in milliseconds, before its worker counts as hung. */
+export interface Terms {
+  readonly limitMs: number;
+  /** What a worker says halfway: the image is this, its render begins. Returns how long that may take, or nothing if it cannot be true. */
+  readonly onProbed?: (probe: ImageProbe) => number | undefined;
+}
+
 /** How long a cancelled worker may take to stop by itself before it is killed. */
 const CANCEL_GRACE_MS = 100;
 
 interface Pending {
   readonly id: number;
   readonly settle: (outcome: Outcome) => void;
+  onProbed: ((probe: ImageProbe) => void) | undefined;
 }
 
 export class Worker {
@@ -98,22 +108,26 @@ export class Worker {
     this.#process.kill();
   }
 
-  /** Rejects with `WorkerLost` when the process dies or exceeds `limitMs`; with the signal's reason when cancelled. */
+  /** Rejects with `WorkerLost` when the process dies or exceeds its terms; with the signal's reason when cancelled. */
   async run<Type extends Task['type']>(
     task: TaskOf<Type>,
-    limitMs: number,
+    terms: Terms,
     signal: AbortSignal,
   ): Promise<TaskResults[Type]> {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
     const stay = await this.#cell.admit(task);
-    const stopWatching = this.#watch(limitMs);
+    const watch = this.#watch(terms.limitMs);
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const outcome = await this.#ask(id, stay.task);
+      const outcome = await this.#ask(id, stay.task, (probe) => {
+        const limitMs = terms.onProbed?.(probe);
+        if (limitMs === undefined) this.kill();
+        else watch.restart(limitMs);
+      });
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
       await stay.takeOut();
@@ -122,7 +136,7 @@ export class Worker {
       signal.throwIfAborted();
       throw error;
     } finally {
-      stopWatching();
+      watch.stop();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
       // One whose cell cannot be cleared has made something of it that we did not ask for.
@@ -130,20 +144,27 @@ export class Worker {
     }
   }
 
-  #watch(limitMs: number): () => void {
-    const hung = setTimeout(() => this.kill('hung'), limitMs);
+  #watch(limitMs: number): { restart(limitMs: number): void; stop(): void } {
+    const wait = (ms: number): NodeJS.Timeout => setTimeout(() => this.kill('hung'), ms);
+    let hung = wait(limitMs);
     const { pid } = this.#process;
     const stop =
       pid === undefined ? undefined : watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
-    return () => {
-      clearTimeout(hung);
-      stop?.();
+    return {
+      restart: (ms) => {
+        clearTimeout(hung);
+        hung = wait(ms);
+      },
+      stop: () => {
+        clearTimeout(hung);
+        stop?.();
+      },
     };
   }
 
-  async #ask(id: number, task: Task): Promise<Outcome> {
+  async #ask(id: number, task: Task, onProbed: (probe: ImageProbe) => void): Promise<Outcome> {
     const answered = new Promise<Outcome>((resolve) => {
-      this.#pending = { id, settle: resolve };
+      this.#pending = { id, settle: resolve, onProbed };
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
@@ -171,6 +192,10 @@ export class Worker {
       const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
       if (pid !== undefined) offerToKernelFirst(pid);
       onReady(message.codecs);
+    } else if (isProbed(message) && message.id === this.#pending?.id && this.#pending.onProbed) {
+      const { onProbed } = this.#pending;
+      this.#pending.onProbed = undefined;
+      onProbed(message.probe);
     } else if (isOutcome(message) && message.id === this.#pending?.id) {
       this.#pending.settle(message);
     } else {

@@ -32,7 +32,7 @@ export function acceptAsset({ path, format, bytes }: ReceivedAsset): NonNullable
   throw new AppError('unsupported_asset', detail);
 }
 
-export function canvasOf({ canvas }: OverlayRequest): Ground {
+export function canvasOf({ canvas }: OverlayRequest): Extract<Ground, { readonly kind: 'canvas' }> {
   if (canvas === undefined) throw new Error('a form without asset was accepted without a size');
   return { kind: 'canvas', ...canvas };
 }

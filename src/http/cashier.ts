@@ -40,7 +40,7 @@ export class Cashier {
    * Whether the credits are all but certain: then a render may begin while the ledger still writes. Who is short of them
    * gets no work for nothing.
    */
-  isSureOf({ accountId, mode }: Caller, { credits }: Order): boolean {
+  isSureOf({ accountId, mode }: Caller, credits: number): boolean {
     const price = priceOf(mode, credits);
     return price === 0 || price * SURE_TIMES <= (this.#left.get(accountId) ?? 0);
   }

@@ -1,16 +1,14 @@
 // POST /v1/overlay: the whole story of a request, in order.
 
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { parseForm } from '../caption/form.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { LaterDirectory, WorkArea } from '../media/work-area.ts';
-import { composeRecipe, creditsOf } from '../render/compose.ts';
-import type { RenderFacts } from '../render/render.ts';
 import type { Metrics, RequestType } from '../telemetry/metrics.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
-import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody, type Wanted } from './asset.ts';
+import { acceptAsset, announcedBytes, assetDestination, inviteBody, type Wanted } from './asset.ts';
+import { beginRender } from './begin-render.ts';
 import type { Cashier, Charge } from './cashier.ts';
 import type { Attempt, Attempts } from './idempotency.ts';
 import { onClosed } from './on-closed.ts';
@@ -51,14 +49,6 @@ export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandO
       return await new OverlayRequest(dependencies, request, reply, visitor).run();
     },
   };
-}
-
-/** A render on its way to its worker, whose end somebody will wait for later. */
-async function begun<Result>(result: Promise<Result>): Promise<{ result: Promise<Result>; ended: Promise<unknown> }> {
-  const ended = Promise.allSettled([result]);
-  // The embedded database keeps this thread while it writes: the task must be on its way before.
-  await setImmediate();
-  return { result, ended };
 }
 
 /** One request, from its body to its last byte. */
@@ -151,27 +141,31 @@ class OverlayRequest {
     const { asset } = wanted;
     const started = performance.now();
     const budgetMs = deadlineMs[asset?.kind ?? 'image'];
-    const share = { account: caller.accountId, budgetMs };
-    life.startDeadline(budgetMs);
-    // Without an asset there is nothing to wait for before the render; refused here, the ledger need not hear of it.
-    if (!asset) renderer.assertRoom(caller.accountId, 'image');
-    const ground = asset ? await renderer.probe(asset, limits, life.signal, share) : canvasOf(wanted);
-    const recipe = composeRecipe(ground, wanted.overlays, limits, { watermark: caller.mode === 'test' });
-    const credits = attempt.before ? 0 : creditsOf(recipe);
-    const order = { renderId: this.#request.id, kind: asset?.kind ?? 'overlay', credits } as const;
-    await directory.make();
+    const watermark = caller.mode === 'test';
     const output = directory.file('output');
-    const render = async (): Promise<RenderFacts> =>
-      await renderer.render({ recipe, asset, output }, life.signal, share);
-    const early = cashier.isSureOf(caller, order) ? await begun(render()) : undefined;
+    life.startDeadline(budgetMs);
+    await directory.make();
+    // What was delivered before is free.
+    const priceOf = (credits: number): number => (attempt.before ? 0 : credits);
+    const render = await beginRender(
+      renderer,
+      { wanted, limits, watermark, output, share: { account: caller.accountId, budgetMs } },
+      life.signal,
+      (credits) => cashier.isSureOf(caller, priceOf(credits)),
+    );
+    const order = {
+      renderId: this.#request.id,
+      kind: asset?.kind ?? 'overlay',
+      credits: priceOf(render.credits),
+    } as const;
     const charge = await cashier.reserve(caller, order).catch(async (error: Error) => {
       life.giveUp(error);
-      await early?.ended;
+      await render.ended();
       throw error;
     });
     this.#reserved = true;
     try {
-      const facts = await (early?.result ?? render());
+      const facts = await render.facts();
       const renderMs = performance.now() - started;
       const renderId = attempt.before?.renderId ?? order.renderId;
       const report = { renderId, kind: asset?.kind ?? 'image', facts, renderMs, receiveMs: wanted.receiveMs } as const;

@@ -8,7 +8,7 @@ import { parseForm } from '../caption/form.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
-import { composeRecipe } from '../render/compose.ts';
+import { composeTransparentRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { AddressLimit } from './address-limit.ts';
 import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './asset.ts';
@@ -22,7 +22,7 @@ import { renderHeaders } from './send.ts';
 
 export interface PlaygroundDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
-  readonly renderer: Pick<Renderer, 'probe' | 'render'>;
+  readonly renderer: Pick<Renderer, 'render' | 'renderImage'>;
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
@@ -71,10 +71,14 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       const asset = form.asset && acceptAsset(form.asset);
       const received = performance.now();
       life.startDeadline(deadlineMs.image);
-      const ground = asset ? await renderer.probe(asset, limits, life.signal) : canvasOf(wanted);
       const output = directory.file('output');
-      const recipe = composeRecipe(ground, wanted.overlays, limits);
-      const facts = await renderer.render({ recipe, asset, output }, life.signal);
+      const { overlays } = wanted;
+      const facts = asset
+        ? await renderer.renderImage({ draft: { overlays, limits, watermark: false }, asset, output }, life.signal)
+        : await renderer.render(
+            { recipe: composeTransparentRecipe(canvasOf(wanted), overlays), asset, output },
+            life.signal,
+          );
       const times = { receiveMs: received - started, renderMs: performance.now() - received };
       reply.header('x-bar-rows', barRows(facts));
       const headers = renderHeaders({ renderId: request.id, kind: 'image', facts, ...times });

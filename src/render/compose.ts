@@ -34,9 +34,23 @@ export function composeRecipe(
   return watermark ? { ...recipe, watermark } : recipe;
 }
 
+/** An image that nobody has looked at yet: all of its recipe but what the probe will say. Plain JSON, like a recipe. */
+export interface ImageDraft {
+  readonly overlays: readonly Overlay[];
+  readonly limits: AssetLimits;
+  readonly watermark: boolean;
+}
+
+export function completeDraft({ overlays, limits, watermark }: ImageDraft, probe: ImageProbe): ImageRecipe {
+  const recipe = composeImageRecipe(probe, overlays, limits);
+  return watermark ? { ...recipe, watermark } : recipe;
+}
+
+export const IMAGE_CREDITS = 1;
+
 /** An image or an overlay costs one; a video by its length. */
 export function creditsOf(recipe: Recipe): number {
-  return recipe.kind === 'video' ? recipe.credits : 1;
+  return recipe.kind === 'video' ? recipe.credits : IMAGE_CREDITS;
 }
 
 function composeUnmarked(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {

@@ -16,6 +16,7 @@ import { plainClip } from '../video/plain-clip.ts';
 
 const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
 const OVERLAYS = [{ text: 'Hello', position: 50 }];
+const DRAFT = { overlays: OVERLAYS, limits: LIMITS, watermark: false };
 const never = new AbortController().signal;
 
 export interface RendererUnderTest {
@@ -71,6 +72,44 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     expect(facts.timings).toHaveProperty('encode');
     const { data } = await decode(bytes);
     expect([...data.subarray(0, 3)]).toEqual([0x33, 0x66, 0x99]);
+  });
+
+  it('probes a picture and renders on it in one', async () => {
+    const asset = store(await plainPng(120, 80, '#336699'), 'png');
+    const output = newPath();
+    let probed = 0;
+    const facts = await subject.renderer.renderImage({ draft: DRAFT, asset, output }, never, undefined, () => {
+      probed += 1;
+      expect(existsSync(output)).toBe(false);
+    });
+    expect(probed).toBe(1);
+    const apart = await render(await subject.renderer.probe(asset, LIMITS, never), asset);
+    expect(facts).toMatchObject({ ...apart.facts, timings: {} });
+    expect(readFileSync(output).equals(apart.bytes)).toBe(true);
+  });
+
+  it('says what is wrong with a picture, and begins no render', async () => {
+    const onProbed = (): never => expect.fail('a render began');
+    const output = newPath();
+    const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
+    const begun = subject.renderer.renderImage({ draft: DRAFT, asset: broken, output }, never, undefined, onProbed);
+    await expect(begun).rejects.toMatchObject({ code: 'asset_undecodable' });
+    const asset = store(await plainPng(120, 80, '#336699'), 'png');
+    const draft = { ...DRAFT, limits: { ...LIMITS, imagePixels: 9_599 } };
+    await expect(
+      subject.renderer.renderImage({ draft, asset, output }, never, undefined, onProbed),
+    ).rejects.toMatchObject({ code: 'asset_too_many_pixels', limit: { limit: 9_599, actual: 9_600 } });
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('marks a picture that is not paid for', async () => {
+    const asset = store(await plainPng(120, 80, '#336699'), 'png');
+    const of = async (watermark: boolean): Promise<Buffer> => {
+      const output = newPath();
+      await subject.renderer.renderImage({ draft: { ...DRAFT, watermark }, asset, output }, never);
+      return readFileSync(output);
+    };
+    expect((await of(true)).equals(await of(false))).toBe(false);
   });
 
   it('renders long after the probe, and again', async () => {

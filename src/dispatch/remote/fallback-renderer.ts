@@ -3,7 +3,7 @@
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import type { AssetLimits, AssetProbe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import type { Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
+import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
@@ -42,6 +42,10 @@ export class FallbackRenderer implements Renderer {
   async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
     const kind = job.recipe.kind === 'video' ? 'video' : 'image';
     return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, share));
+  }
+
+  async renderImage(job: ImageJob, signal: AbortSignal, share?: Share, onProbed?: () => void): Promise<RenderFacts> {
+    return await this.#choose('image', signal, (renderer) => renderer.renderImage(job, signal, share, onProbed));
   }
 
   /** Slots of both; how many of them are elsewhere is told by `remote`. */

@@ -5,11 +5,11 @@ import { stat } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
-import type { AssetLimits, AssetProbe, Recipe } from '../../render/compose.ts';
+import { type AssetLimits, type AssetProbe, completeDraft, type Recipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { segmentsOf } from '../../render/video-recipe.ts';
 import { PROBE_LIMIT_MS } from '../local-renderer.ts';
-import type { CrewStatus, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
+import type { CrewStatus, ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../renderer.ts';
 import { Broker, type QueueDepth } from './broker.ts';
 import { InternalListener } from './internal-listener.ts';
 import { type Permit, Permits } from './permits.ts';
@@ -170,6 +170,20 @@ export class RemoteRenderer implements Renderer {
       const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
       return await this.#renderWhole(job, offer, undefined, signal, left);
     }
+  }
+
+  /** In two steps all the same: the worker stays with the image between them. */
+  async renderImage(
+    { draft, asset, output }: ImageJob,
+    signal: AbortSignal,
+    share?: Share,
+    onProbed?: () => void,
+  ): Promise<RenderFacts> {
+    const probe = await this.probe(asset, draft.limits, signal, share);
+    if (probe.kind !== 'image') throw new Error(`a worker took an image for ${probe.kind}`);
+    const recipe = completeDraft(draft, probe);
+    onProbed?.();
+    return await this.render({ recipe, asset, output }, signal, share);
   }
 
   status(): RendererStatus {
