@@ -1,10 +1,10 @@
 // What the way through HTTP, disk and a worker process adds to the bare library call, on the same photo.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { renderImage } from '../../src/index.ts';
 import type { Absent } from './contender.ts';
+import { type Library, startLibrary } from './library.ts';
 import type { Picture } from './pictures.ts';
 import { interleave, median, type Series } from './rounds.ts';
 import { CAPTIONS } from './scene.ts';
@@ -20,15 +20,21 @@ export interface Overhead {
 
 /** A difference of two small times needs more rounds than a ratio of large ones. */
 const ROUNDS_PER_ROUND = 6;
+/** A server that is in use has its code compiled. */
+const WARM_UPS = 40;
 
 export async function measureOverhead(picture: Picture, rounds: number): Promise<Overhead | Absent> {
   if (!isBuilt()) return { name: 'server', absent: 'not built, run `npm run build` first' };
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-server-'));
   try {
-    const server = await startServer(directory);
+    const photo = path.join(directory, 'photo.jpg');
+    await writeFile(photo, picture.jpeg);
+    const server = await startServer(path.join(directory, 'data'));
+    const library = startLibrary(photo);
     try {
-      return await compare(server, picture, rounds * ROUNDS_PER_ROUND);
+      return await compare(server, library, picture, rounds * ROUNDS_PER_ROUND);
     } finally {
+      library.close();
       await server.close();
     }
   } finally {
@@ -36,13 +42,17 @@ export async function measureOverhead(picture: Picture, rounds: number): Promise
   }
 }
 
-async function compare(server: Server, picture: Picture, rounds: number): Promise<Overhead> {
+async function compare(server: Server, bare: Library, picture: Picture, rounds: number): Promise<Overhead> {
   const body = multipart(picture.jpeg, CAPTIONS);
   const answers: Answer[] = [];
+  for (let count = 0; count < WARM_UPS; count += 1) {
+    await server.overlay(body);
+    await bare.render();
+  }
   const [http, library] = await interleave<unknown>(
     [
       { name: 'HTTP round trip', run: async () => answers.push(await server.overlay(body)) },
-      { name: 'library call', run: () => renderImage(picture.jpeg, CAPTIONS) },
+      { name: 'library call', run: () => bare.render() },
     ],
     rounds,
   );
