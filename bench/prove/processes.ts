@@ -52,6 +52,12 @@ export function effortOf(pid: number): Effort | undefined {
   return { cpuMs: (ticks / TICKS_A_SECOND) * 1_000, runs: threadsRun(pid) };
 }
 
+/** What the host of a virtual machine has given to others while we wanted to run, of all cores together. */
+export function stolenMs(): number {
+  const [, ...fields] = readOf('/proc/stat')?.split('\n', 1)[0]?.split(/\s+/u) ?? [];
+  return (Number(fields[7] ?? 0) / TICKS_A_SECOND) * 1_000;
+}
+
 function threadsRun(pid: number): boolean {
   try {
     return readdirSync(`/proc/${pid}/task`).some((thread) => {

@@ -3,7 +3,7 @@
 import { milliseconds, quantile } from '../figures.ts';
 import { closedLoad, goodput, type Loaded, openLoad } from '../load.ts';
 import { storyForm } from '../payloads.ts';
-import { effortOf } from '../processes.ts';
+import { effortOf, stolenMs } from '../processes.ts';
 import type { Subject } from '../subject.ts';
 import type { Scenario, Stage, World } from '../world.ts';
 
@@ -50,14 +50,21 @@ export async function capacityOf({ ask, subject }: Stage, body: Buffer, seconds:
 
 /** Who used the processors in between. */
 function watchProcessors(subject: Subject): () => string {
-  const read = (): Record<string, number> => ({
-    client: (process.cpuUsage().user + process.cpuUsage().system) / 1e3,
-    server: effortOf(subject.pid)?.cpuMs ?? 0,
-    workers: subject.workers().reduce((sum, pid) => sum + (effortOf(pid)?.cpuMs ?? 0), 0),
+  const effortsOf = (pids: readonly number[]): Map<number, number> =>
+    new Map(pids.map((pid) => [pid, effortOf(pid)?.cpuMs ?? 0]));
+  const read = () => ({
+    client: new Map([[process.pid, (process.cpuUsage().user + process.cpuUsage().system) / 1e3]]),
+    server: effortsOf([subject.pid]),
+    // Of workers that retired meanwhile nothing is known.
+    'workers at least': effortsOf(subject.workers()),
+    'stolen by the host': new Map([[0, stolenMs()]]),
   });
-  const before = read();
+  const before: Readonly<Record<string, ReadonlyMap<number, number>>> = read();
   return () => {
-    const spent = Object.entries(read()).map(([who, ms]) => `${who} ${((ms - (before[who] ?? 0)) / 1e3).toFixed(1)} s`);
+    const spent = Object.entries(read()).map(([who, efforts]) => {
+      const ms = [...efforts].reduce((sum, [pid, now]) => sum + now - (before[who]?.get(pid) ?? 0), 0);
+      return `${who} ${(ms / 1e3).toFixed(1)} s`;
+    });
     return spent.join(', ');
   };
 }
