@@ -44,7 +44,7 @@ async function renderImage(worker: Worker, afterProbeMs: number | undefined): Pr
   writeFileSync(asset.path, '');
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
   const job = { draft: { overlays: [], limits, watermark: false }, asset, output: path.join(folder, 'finished') };
-  const terms = { limitMs: 300, onProbed: () => afterProbeMs };
+  const terms = { limitMs: 1_500, onProbed: () => afterProbeMs };
   return await worker.run<'image'>({ type: 'image', job }, terms, new AbortController().signal);
 }
 
@@ -105,7 +105,7 @@ describe('a worker that', () => {
       setTimeout(() => {
         require('node:fs').writeFileSync(${JSON.stringify(path.join(folder, 'output-1'))}, '');
         say({ type: 'done', id: 1, result: { late: true } });
-      }, 600);
+      }, 2_000);
     });`);
     await worker.ready;
     expect(await renderImage(worker, 10_000)).toEqual({ late: true });
