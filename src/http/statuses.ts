@@ -86,7 +86,7 @@ export const PROBLEMS = {
   upload_too_slow: {
     status: 408,
     title: 'Upload too slow',
-    advice: 'The body came slower than the service waits for. Check the connection, or send a smaller asset.',
+    advice: 'The request came slower than the service waits for. Check the connection, or send a smaller asset.',
   },
   idempotency_in_flight: {
     status: 409,
