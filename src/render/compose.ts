@@ -30,8 +30,7 @@ export function composeRecipe(
   limits: AssetLimits,
   { watermark = false }: ComposeOptions = {},
 ): Recipe {
-  const recipe = composeUnmarked(ground, overlays, limits);
-  return watermark ? { ...recipe, watermark } : recipe;
+  return marked(composeUnmarked(ground, overlays, limits), watermark);
 }
 
 /** An image that nobody has looked at yet: all of its recipe but what the probe will say. Plain JSON, like a recipe. */
@@ -42,8 +41,7 @@ export interface ImageDraft {
 }
 
 export function completeDraft({ overlays, limits, watermark }: ImageDraft, probe: ImageProbe): ImageRecipe {
-  const recipe = composeImageRecipe(probe, overlays, limits);
-  return watermark ? { ...recipe, watermark } : recipe;
+  return marked(composeImageRecipe(probe, overlays, limits), watermark);
 }
 
 export const IMAGE_CREDITS = 1;
@@ -51,6 +49,10 @@ export const IMAGE_CREDITS = 1;
 /** An image or an overlay costs one; a video by its length. */
 export function creditsOf(recipe: Recipe): number {
   return recipe.kind === 'video' ? recipe.credits : IMAGE_CREDITS;
+}
+
+function marked<Of extends Recipe>(recipe: Of, watermark: boolean): Of {
+  return watermark ? { ...recipe, watermark } : recipe;
 }
 
 function composeUnmarked(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
