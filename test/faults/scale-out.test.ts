@@ -92,12 +92,17 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
     await connection.close();
   }
 
-  it('serves the caller although the worker freezes, and does not take its late result', async () => {
+  async function freezeInTheMiddle() {
     const [server, frozen] = await Promise.all([front(), worker()]);
     await sees(server, 1);
     const answer = begin(server);
     await until(() => isRendering(frozen));
     frozen.signal('SIGSTOP');
+    return { server, frozen, answer };
+  }
+
+  it('serves the caller although the worker freezes, and does not take its late result', async () => {
+    const { server, frozen, answer } = await freezeInTheMiddle();
     const second = await worker();
     await expectPicture(answer);
     expect(await until(() => second.health().then(({ tickets }) => tickets.used))).toBe(1);
@@ -108,11 +113,7 @@ describe.skipIf(!hasNats)('renders elsewhere (needs nats-server)', () => {
   });
 
   it('serves the caller although the worker freezes and the broker does not deliver the ticket again', async () => {
-    const [server, frozen] = await Promise.all([front(), worker()]);
-    await sees(server, 1);
-    const answer = begin(server);
-    await until(() => isRendering(frozen));
-    frozen.signal('SIGSTOP');
+    const { frozen, answer } = await freezeInTheMiddle();
     await purgeTickets();
     const second = await worker();
     await expectPicture(answer);
