@@ -92,7 +92,7 @@ async function waitForMatch(child: ChildProcess, printed: { stdout: string; stde
   } catch (error) {
     // Nobody will stop it later.
     child.kill('SIGKILL');
-    throw error;
+    throw new Error(`it said ${JSON.stringify(printed)}`, { cause: error });
   }
 }
 

@@ -136,6 +136,24 @@ describe('start', () => {
     await server.stop();
   });
 
+  it('says so and ends when the port for workers elsewhere is taken', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1' });
+    const { port } = new URL(server.url);
+    const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
+      env: {
+        PORT: '0',
+        STORYBAR_DATA_DIR: path.join(server.dataDirectory, 'front'),
+        STORYBAR_WORKERS: '0',
+        STORYBAR_VIDEO_WORKERS: '0',
+        STORYBAR_INTERNAL_PORT: port,
+        // Nobody there: it would go on trying for as long as it lives.
+        STORYBAR_NATS_URL: 'nats://127.0.0.1:1',
+      },
+    }).catch((error: { code: number; stderr: string }) => error);
+    expect(failure).toMatchObject({ code: 78, stderr: expect.stringContaining(`STORYBAR_INTERNAL_PORT ${port}`) });
+    await server.stop();
+  });
+
   it('names every bad setting and does not start', async () => {
     const environment = { PORT: '99999', HOST: '', STORYBAR_WORKERS: 'many', STORYBAR_LOG_LEVEL: 'loud' };
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], { env: environment }).catch(

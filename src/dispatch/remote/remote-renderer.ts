@@ -104,9 +104,14 @@ export class RemoteRenderer implements Renderer {
 
   static async start(options: RemoteOptions): Promise<RemoteRenderer> {
     const renderer = new RemoteRenderer(options);
-    const port = await renderer.#listener.listen(options.listen.port, options.listen.host);
-    renderer.#url = options.urlOf(port);
-    return renderer;
+    try {
+      renderer.#url = options.urlOf(await renderer.#listener.listen(options.listen.port, options.listen.host));
+      return renderer;
+    } catch (error) {
+      // Its connection to the queue would keep the program alive, with nobody to end it.
+      await renderer.close();
+      throw error;
+    }
   }
 
   /** False while it is known that nobody elsewhere would take it up. */
