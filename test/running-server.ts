@@ -86,13 +86,13 @@ const START_TIMEOUT_MS = 50_000;
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
   try {
     return await until(() => {
-      if (child.exitCode !== null) throw new Error(`server ended: ${printed.stderr}`);
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
       return pattern.exec(printed.stdout)?.[1];
     }, START_TIMEOUT_MS);
   } catch (error) {
     // Nobody will stop it later.
     child.kill('SIGKILL');
-    throw new Error(`it said ${JSON.stringify(printed)}`, { cause: error });
+    throw new Error(`the server did not start; it said: ${printed.stdout}${printed.stderr}`, { cause: error });
   }
 }
 
