@@ -32,5 +32,6 @@ VOLUME /data
 EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "bin/storybar.js"]
+# Room for the engine, as `npm start` gives it: docs/capacity.md
+ENTRYPOINT ["node", "--initial-old-space-size=128", "bin/storybar.js"]
 CMD ["serve"]

@@ -56,6 +56,15 @@ describe('the files for containers', () => {
     },
   );
 
+  it.each([
+    ['Dockerfile', read('Dockerfile').replaceAll(/[",[\]]/gu, '')],
+    ['docs/hardening.md', read('docs/hardening.md')],
+  ])('%s gives the engine the room that `npm start` gives it', (_file, text) => {
+    const [command] = read('package.json').match(/node .*storybar\.js/u) ?? ['nothing'];
+    expect(command).toContain('--initial-old-space-size=');
+    expect(text).toContain(command);
+  });
+
   it('waits for a worker as long as a video may take', () => {
     const [, worker = ''] = read('compose.yaml').split('\n  worker:\n');
     const longest = fallbackOf('STORYBAR_VIDEO_DEADLINE_SECONDS');

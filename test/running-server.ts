@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { START_ARGUMENTS } from './start-command.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
 const run = promisify(execFile);
@@ -37,7 +38,7 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     PORT: '0',
     ...environment,
   };
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, START_ARGUMENTS, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));

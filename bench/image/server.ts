@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { START_ARGUMENTS } from '../../test/start-command.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/storybar.js', import.meta.url));
 const BUILT = fileURLToPath(new URL('../../dist/main/cli.js', import.meta.url));
 const BOUNDARY = 'storybar-benchmark-boundary';
 const READ_BYTES = 256 * 1024;
@@ -29,7 +29,7 @@ export function isBuilt(): boolean {
 }
 
 export async function startServer(dataDirectory: string): Promise<Server> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  const child = spawn(process.execPath, START_ARGUMENTS, {
     env: { PORT: '0', STORYBAR_DATA_DIR: dataDirectory, STORYBAR_LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -19,11 +19,11 @@ import path from 'node:path';
 import { issueKey, openAccount } from '../../src/main/issue-key.ts';
 import { withStore } from '../../src/main/open-store.ts';
 import { health, until } from '../../test/running-server.ts';
+import { START_ARGUMENTS } from '../../test/start-command.ts';
 import { type Canaries, placeCanaries } from './canaries.ts';
 import { type Door, openDoor } from './client.ts';
 import { childrenOf, commandOf, descriptorsOf, innermost } from './processes.ts';
 
-const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
 const START_MS = 60_000;
 const PLAN = { name: 'prove', monthlyPriceCents: 0, credits: 100_000_000, requestsPerMinute: 100_000_000 };
 
@@ -137,7 +137,7 @@ export class Subject {
   async launch(): Promise<void> {
     const { settings = {}, wrapper = [] } = this.#options;
     const log = openSync(this.logFile, 'a');
-    const [file, ...args] = [...wrapper, process.execPath, PROGRAM, 'serve'] as const;
+    const [file = '', ...args] = [...wrapper, process.execPath, ...START_ARGUMENTS];
     const env = {
       PATH: process.env['PATH'] ?? '',
       PORT: '0',
