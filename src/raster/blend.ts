@@ -22,17 +22,33 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
 const PHOTO_SHARE = 255 - BAR_BYTE;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
+/** Rows without text are found by comparing memory and darkened in one go; the others are looked through. */
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
   const words = wordsOf(band.pixels);
+  const rows = Buffer.from(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length);
+  const plainRow = Buffer.from(new Int32Array(width).fill(PLAIN_BAR).buffer);
   const start = band.top * width * 3;
-  let pixel = 0;
-  while (pixel < words.length) {
+  /** Where the plain rows begin that end here. */
+  let from = 0;
+  for (let pixel = 0; pixel < words.length; pixel += width) {
+    if (plainRow.equals(rows.subarray(pixel * 4, (pixel + width) * 4))) continue;
+    darken(data, start + from * 3, start + pixel * 3);
+    bakeRow(data, start + pixel * 3, words.subarray(pixel, pixel + width));
+    from = pixel + width;
+  }
+  darken(data, start + from * 3, start + words.length * 3);
+}
+
+function bakeRow(data: Uint8Array, start: number, words: Int32Array): void {
+  const plain = PLAIN_BAR;
+  const { length } = words;
+  for (let pixel = 0; pixel < length; ) {
     const from = pixel;
-    while (pixel < words.length && words[pixel] === PLAIN_BAR) pixel += 1;
+    while (pixel < length && words[pixel] === plain) pixel += 1;
     if (pixel > from) darken(data, start + from * 3, start + pixel * 3);
-    for (; pixel < words.length; pixel += 1) {
+    for (; pixel < length; pixel += 1) {
       const word = words[pixel] ?? 0;
-      if (word === PLAIN_BAR) break;
+      if (word === plain) break;
       mix(data, start + pixel * 3, word);
     }
   }
@@ -63,10 +79,12 @@ const HALVES = 0x00800080;
 
 /** `divideBy255(byte * PHOTO_SHARE)` on all bytes of a word: two lanes of 16 bits for the even ones, two for the odd. */
 function darkenWords(words: Int32Array): void {
-  for (let index = 0; index < words.length; index += 1) {
+  const { length } = words;
+  const share = PHOTO_SHARE;
+  for (let index = 0; index < length; index += 1) {
     const word = words[index] ?? 0;
-    const even = (Math.imul(word & EVEN, PHOTO_SHARE) + HALVES) | 0;
-    const odd = (Math.imul((word >>> 8) & EVEN, PHOTO_SHARE) + HALVES) | 0;
+    const even = (Math.imul(word & EVEN, share) + HALVES) | 0;
+    const odd = (Math.imul((word >>> 8) & EVEN, share) + HALVES) | 0;
     words[index] = (((even + ((even >>> 8) & EVEN)) >>> 8) & EVEN) | ((odd + ((odd >>> 8) & EVEN)) & ~EVEN);
   }
 }

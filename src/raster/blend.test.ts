@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BAR_BYTE, type Band } from './band.ts';
+import { bakeBands } from './blend.ts';
+
+const PLAIN = [0, 0, 0, BAR_BYTE];
+
+/** Mostly plain, as bars are, with letters anywhere: at the ends of a row, in whole rows, or nowhere. */
+const cases = fc
+  .record({ width: fc.integer({ min: 1, max: 70 }), height: fc.integer({ min: 1, max: 6 }), top: fc.nat(3) })
+  .chain(({ width, height, top }) => {
+    const byte = fc.integer({ min: 0, max: 255 });
+    const pixel = fc.oneof({ weight: 6, arbitrary: fc.constant(PLAIN) }, fc.tuple(byte, byte, byte, byte));
+    const letters = fc.array(pixel, { minLength: width, maxLength: width });
+    const row = fc.oneof(fc.constant(Array.from({ length: width }, () => PLAIN)), letters);
+    return fc.record({
+      width: fc.constant(width),
+      top: fc.constant(top),
+      rows: fc.array(row, { minLength: height, maxLength: height }),
+      // Photos lie anywhere in memory.
+      offset: fc.nat(7),
+      photo: fc.uint8Array({ minLength: width * (top + height + 1) * 3, maxLength: width * (top + height + 1) * 3 }),
+    });
+  });
+
+function bandOf(top: number, rows: readonly (readonly (readonly number[])[])[], width: number): Band {
+  return { top, height: rows.length, width, pixels: Uint8ClampedArray.from(rows.flat(2)) };
+}
+
+describe('bakeBands', () => {
+  it('lays every pixel over an opaque photo, rounded, and touches nothing else', () => {
+    fc.assert(
+      fc.property(cases, ({ width, top, rows, offset, photo }) => {
+        const memory = new Uint8Array(offset + photo.length + 8).fill(77);
+        const data = memory.subarray(offset, offset + photo.length);
+        data.set(photo);
+        const expected = [...photo];
+        rows.flat().forEach(([red = 0, green = 0, blue = 0, alpha = 0], index) => {
+          for (const [channel, value] of [red, green, blue].entries()) {
+            const at = (top * width + index) * 3 + channel;
+            expected[at] = Math.round((value * alpha + (photo[at] ?? 0) * (255 - alpha)) / 255);
+          }
+        });
+        bakeBands({ width, height: top + rows.length + 1, channels: 3, data }, [bandOf(top, rows, width)]);
+        expect([...data]).toEqual(expected);
+        expect(new Set([...memory.subarray(0, offset), ...memory.subarray(offset + photo.length)])).toEqual(
+          new Set([77]),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
