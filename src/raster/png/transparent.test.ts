@@ -1,0 +1,62 @@
+import { inflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import type { Band } from '../band.ts';
+import { COLOUR } from './chunks.ts';
+import { ZeroRuns } from './deflate.ts';
+import { writeTransparentPng } from './transparent.ts';
+
+const CANVAS = { width: 101, height: 90 };
+const byte = fc.integer({ min: 0, max: 255 });
+
+/** Few colours become a palette, many do not. */
+const rowOf = (colours: number): fc.Arbitrary<number[]> =>
+  fc
+    .array(fc.tuple(byte, byte, byte, fc.integer({ min: 1, max: 255 })), { minLength: colours, maxLength: colours })
+    .map((some) => Array.from({ length: CANVAS.width }, (_, column) => some[column % some.length] ?? []).flat());
+
+/** Rows that come once, some times or many times. */
+const bandsOf = (colours: number): fc.Arbitrary<Band[]> =>
+  fc
+    .array(
+      fc.record({
+        gap: fc.nat(4),
+        rows: fc.array(fc.tuple(rowOf(colours), fc.constantFrom(1, 1, 2, 7, 13)), { minLength: 1, maxLength: 3 }),
+      }),
+      { maxLength: 2 },
+    )
+    .map((blocks) => {
+      let next = 0;
+      return blocks.map(({ gap, rows }) => {
+        const all = rows.flatMap(([row, times]) => Array.from({ length: times }, () => row));
+        const top = next + gap;
+        next = top + all.length;
+        return { top, height: all.length, width: CANVAS.width, pixels: Uint8ClampedArray.from(all.flat()) };
+      });
+    });
+
+describe('writeTransparentPng', () => {
+  const zeros = new ZeroRuns();
+
+  it.each([
+    ['with a palette', 3, COLOUR.palette],
+    ['in full colour', CANVAS.width, COLOUR.rgba],
+  ])('holds exactly the bands, %s', async (_how, colours, kind) => {
+    const kinds = new Set<number | undefined>();
+    await fc.assert(
+      fc.asyncProperty(bandsOf(colours), async (bands) => {
+        const expected = new Uint8Array(CANVAS.width * CANVAS.height * 4);
+        for (const { top, pixels } of bands) expected.set(pixels, top * CANVAS.width * 4);
+        const png = writeTransparentPng(CANVAS, bands, zeros);
+        kinds.add(png[25]);
+        // Ends with the checksum that belongs to it, or this throws.
+        inflateSync(png.subarray(png.indexOf('IDAT') + 4));
+        const data = await sharp(png, { failOn: 'warning' }).ensureAlpha().raw().toBuffer();
+        expect(Buffer.compare(data, expected)).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
+    expect(kinds).toContain(kind);
+  });
+});
