@@ -67,7 +67,7 @@ export async function renderVideo(
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
   // Loaded when needed: whoever captions pictures never maps the video libraries.
   const [{ probeVideo }, { renderOnVideo }] = await Promise.all([
-    import('./media/video/probe.ts'),
+    import('./media/video/probe/probe.ts'),
     import('./render/video.ts'),
   ]);
   const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { START_ARGUMENTS } from '../../test/start-command.ts';
 
-const BUILT = fileURLToPath(new URL('../../dist/main/cli.js', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/cli/cli.js', import.meta.url));
 const BOUNDARY = 'storybar-benchmark-boundary';
 const READ_BYTES = 256 * 1024;
 

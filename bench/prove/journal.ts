@@ -2,7 +2,7 @@
 // somebody else, a fault of ours.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { PROBLEMS } from '../../src/http/statuses.ts';
+import { PROBLEMS } from '../../src/http/reference/statuses.ts';
 
 export interface Answer {
   /** 0: the connection broke before a whole answer came. */

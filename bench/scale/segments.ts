@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { RemoteRenderer } from '../../src/dispatch/remote/remote-renderer.ts';
+import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
 import type { StoredAsset } from '../../src/dispatch/renderer.ts';
 import { composeRecipe, type Recipe } from '../../src/render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';

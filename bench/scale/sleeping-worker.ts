@@ -1,6 +1,6 @@
 // A worker process whose renders only sleep: `sleeping-worker.ts <nats url> <directory> <render ms> <output bytes>`.
 
-import { WorkerNode } from '../../src/dispatch/remote/worker-node.ts';
+import { WorkerNode } from '../../src/dispatch/remote/worker/worker-node.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
 import { sleepingRenderer } from './sleeping-renderer.ts';
 

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { sniff } from '../../src/media/sniff.ts';
 import type { VideoFormat } from '../../src/media/sniff.ts';
-import { probeVideo } from '../../src/media/video/probe.ts';
+import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { transcode } from '../../src/media/video/transcode.ts';
 import { drawBands } from '../../src/render/bands.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';

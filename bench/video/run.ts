@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sniff } from '../../src/media/sniff.ts';
 import type { VideoFormat } from '../../src/media/sniff.ts';
-import { probeVideo } from '../../src/media/video/probe.ts';
+import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { drawBands } from '../../src/render/bands.ts';
 import { composeTransparentRecipe } from '../../src/render/recipe.ts';
 import { renderTransparent } from '../../src/render/render.ts';

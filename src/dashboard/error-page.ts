@@ -1,6 +1,6 @@
 // An error, for a person in a browser. Programs get problem+json from the same table.
 
-import type { ErrorPage, Problem } from '../http/problem.ts';
+import type { ErrorPage, Problem } from '../http/reference/problem.ts';
 import { html } from './html.ts';
 import { PAGE_HEADERS, renderPage, type Site } from './page.ts';
 

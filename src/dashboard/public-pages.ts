@@ -3,8 +3,8 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import { askedUrl } from '../http/asked-url.ts';
-import { openApiDocument } from '../http/openapi.ts';
+import { askedUrl } from '../http/transport/asked-url.ts';
+import { openApiDocument } from '../http/reference/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { frontPage } from './front-page.ts';
 import { type Guide, guideContents, guidePage } from './guides.ts';

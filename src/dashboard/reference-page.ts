@@ -1,9 +1,9 @@
 // The API reference: fields, headers and errors from the server's own tables, and calls to copy.
 
-import { FAULTS } from '../http/faults.ts';
-import { FIELDS } from '../http/openapi-form.ts';
-import { RESPONSE_HEADERS } from '../http/response-headers.ts';
-import { PROBLEMS } from '../http/statuses.ts';
+import { FAULTS } from '../http/reference/faults.ts';
+import { FIELDS } from '../http/reference/openapi-form.ts';
+import { RESPONSE_HEADERS } from '../http/reference/response-headers.ts';
+import { PROBLEMS } from '../http/reference/statuses.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { DOCUMENTED_CALLS, type DocumentedCall } from './documented-calls.ts';
 import { type Content, Html, html } from './html.ts';

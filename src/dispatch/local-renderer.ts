@@ -9,7 +9,7 @@ import { type AssetLimits, type AssetProbe, completeDraft, type ImageDraft } fro
 import type { ImageRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { CostModel } from './cost-model.ts';
-import type { Crew } from './crew.ts';
+import type { Crew } from './worker-pool.ts';
 import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
 
 /** A video's probe reads all its packets; an image's only the header. */

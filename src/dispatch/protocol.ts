@@ -3,7 +3,7 @@
 
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { ImageProbe } from '../media/image.ts';
-import type { CodecInfo } from '../media/video/codecs.ts';
+import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { ImageJob, RenderJob, StoredAsset } from './renderer.ts';

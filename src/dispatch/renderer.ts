@@ -1,7 +1,7 @@
 // Where a render runs. Whoever asks knows only this interface: behind it are worker processes, on this machine or elsewhere.
 
 import type { AssetFormat, AssetKind } from '../media/sniff.ts';
-import type { CodecInfo } from '../media/video/codecs.ts';
+import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe, ImageDraft, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 

@@ -1,7 +1,7 @@
 // The first render of a fresh process pays for loading fonts and libraries and for compiling code; pay before anyone waits.
 
 import { probeImage } from '../media/image.ts';
-import type { CodecInfo } from '../media/video/codecs.ts';
+import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { renderOnImage, renderTransparent } from '../render/render.ts';
 import type { RenderTools } from '../render/renderer-tools.ts';
@@ -15,7 +15,7 @@ export async function warmUpImages(tools: RenderTools): Promise<void> {
 
 /** Also tells what the linked codecs can do. */
 export async function warmUpVideos(): Promise<CodecInfo> {
-  await Promise.all([import('../media/video/probe.ts'), import('../render/video.ts')]);
-  const { codecInfo } = await import('../media/video/codecs.ts');
+  await Promise.all([import('../media/video/probe/probe.ts'), import('../render/video.ts')]);
+  const { codecInfo } = await import('../media/video/probe/codecs.ts');
   return codecInfo();
 }

@@ -65,7 +65,7 @@ async function perform(task: Task, circumstances: Circumstances): Promise<TaskRe
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
   if (!isVideoFormat(format)) return await probeImage(load(path));
   // Loaded when needed: a worker for images never maps the video libraries.
-  const { probeVideo } = await import('../media/video/probe.ts');
+  const { probeVideo } = await import('../media/video/probe/probe.ts');
   return probeVideo(path, format, { maxSide: limits.videoSide });
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
-import { Cell } from './cell.ts';
+import { Cell } from './worker-directory.ts';
 import { Worker, WorkerLost } from './worker.ts';
 
 let folder: string;

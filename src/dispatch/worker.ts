@@ -4,8 +4,8 @@ import { AppError } from '../errors.ts';
 import type { ImageProbe } from '../media/image.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
-import type { CodecInfo } from '../media/video/codecs.ts';
-import type { Cell } from './cell.ts';
+import type { CodecInfo } from '../media/video/probe/codecs.ts';
+import type { Cell } from './worker-directory.ts';
 import { watchMemory } from './memory-watch.ts';
 import {
   isOutcome,

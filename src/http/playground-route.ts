@@ -10,15 +10,15 @@ import { AppError } from '../errors.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
 import { composeTransparentRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
-import { AddressLimit } from './address-limit.ts';
-import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './asset.ts';
-import type { OverlayDependencies } from './overlay-route.ts';
-import { onClosed } from './on-closed.ts';
-import { watchPace } from './pace.ts';
-import { type ReceivedForm, receiveForm } from './receive.ts';
-import { createRequestSignal } from './request-signal.ts';
+import { AddressLimit } from './limits/address-limit.ts';
+import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './overlay/asset.ts';
+import type { OverlayDependencies } from './overlay/overlay-route.ts';
+import { onClosed } from './transport/on-closed.ts';
+import { watchPace } from './transport/pace.ts';
+import { type ReceivedForm, receiveForm } from './overlay/receive.ts';
+import { createRequestSignal } from './transport/request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
-import { renderHeaders } from './send.ts';
+import { renderHeaders } from './overlay/send.ts';
 
 export interface PlaygroundDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {

@@ -6,15 +6,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AppError } from '../errors.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { askedUrl } from './asked-url.ts';
-import { refuseBrokenRequest } from './broken-request.ts';
-import { answerPreflight, isPreflight } from './cors.ts';
-import { drainRest, stayForRest } from './drain.ts';
-import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
-import { type ErrorPage, problemHeaders, toProblem } from './problem.ts';
+import { askedUrl } from './transport/asked-url.ts';
+import { refuseBrokenRequest } from './transport/broken-request.ts';
+import { answerPreflight, isPreflight } from './transport/cors.ts';
+import { drainRest, stayForRest } from './transport/drain.ts';
+import { type OverlayDependencies, overlayRoute } from './overlay/overlay-route.ts';
+import { type ErrorPage, problemHeaders, toProblem } from './reference/problem.ts';
 import { createRouteTable, type RouteGroup } from './route-group.ts';
-import { PROBLEMS } from './statuses.ts';
-import { traceIdOf } from './trace.ts';
+import { PROBLEMS } from './reference/statuses.ts';
+import { traceIdOf } from './transport/trace.ts';
 
 export interface ServerDependencies extends OverlayDependencies {
   readonly logger: Logger;

@@ -1,8 +1,8 @@
 // What has to happen from time to time while a server runs. Each task is on its own: one that fails is logged and comes
 // round again.
 
-import type { Refusals } from '../http/refusals.ts';
-import type { ReplayShelf } from '../http/replay-shelf.ts';
+import type { Refusals } from '../http/overlay/refusals.ts';
+import type { ReplayShelf } from '../http/overlay/replay-cache.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import type { QueueAccess } from '../dispatch/remote/queue-access.ts';
+import type { QueueAccess } from '../dispatch/remote/shared/queue-access.ts';
 import { messageOf } from './message-of.ts';
 
 /** A broker that is away may come back; a file that is not there, or not what it should be, will not by itself. */

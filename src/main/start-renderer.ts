@@ -2,8 +2,8 @@
 
 import { hostname } from 'node:os';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { FallbackRenderer } from '../dispatch/remote/fallback-renderer.ts';
-import { type RemoteEvent, RemoteRenderer } from '../dispatch/remote/remote-renderer.ts';
+import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
+import { type RemoteEvent, RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';

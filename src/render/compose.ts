@@ -3,7 +3,7 @@
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { ImageProbe } from '../media/image.ts';
-import type { VideoProbe } from '../media/video/probe.ts';
+import type { VideoProbe } from '../media/video/probe/probe.ts';
 import {
   composeImageRecipe,
   composeTransparentRecipe,

@@ -4,11 +4,11 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
-import { type Cut, planSegments, type Segment } from '../media/video/cuts.ts';
-import { encoderSettings } from '../media/video/encoding.ts';
-import { pictureSteps } from '../media/video/picture-steps.ts';
-import type { VideoProbe } from '../media/video/probe.ts';
-import { startOffset } from '../media/video/timing.ts';
+import { type Cut, planSegments, type Segment } from '../media/video/segments/cuts.ts';
+import { encoderSettings } from '../media/video/frames/encoding.ts';
+import { pictureSteps } from '../media/video/frames/steps.ts';
+import type { VideoProbe } from '../media/video/probe/probe.ts';
+import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan } from '../media/video/transcode.ts';
 import type { RecipeBase } from './recipe.ts';
 

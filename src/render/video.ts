@@ -1,5 +1,5 @@
-import { type JoinPaths, joinSegments } from '../media/video/join.ts';
-import { encodeSegment } from '../media/video/segment.ts';
+import { type JoinPaths, joinSegments } from '../media/video/segments/join.ts';
+import { encodeSegment } from '../media/video/segments/segment.ts';
 import { transcode, type TranscodeOptions } from '../media/video/transcode.ts';
 import { toPlanarBand } from '../raster/planar.ts';
 import { drawBands } from './bands.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Cell } from '../../src/dispatch/cell.ts';
-import { Crew } from '../../src/dispatch/crew.ts';
+import { Cell } from '../../src/dispatch/worker-directory.ts';
+import { Crew } from '../../src/dispatch/worker-pool.ts';
 import { LocalRenderer } from '../../src/dispatch/local-renderer.ts';
 
 const WORKER_FILE = path.resolve(import.meta.dirname, '../../dist/main/worker.js');

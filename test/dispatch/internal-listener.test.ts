@@ -6,10 +6,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InternalListener } from '../../src/dispatch/remote/internal-listener.ts';
-import { Session } from '../../src/dispatch/remote/session.ts';
-import { Tokens } from '../../src/dispatch/remote/tokens.ts';
-import { FACTS_HEADER, HASH_TRAILER, type Line } from '../../src/dispatch/remote/wire.ts';
+import { InternalListener } from '../../src/dispatch/remote/api-server/internal-listener.ts';
+import { Session } from '../../src/dispatch/remote/api-server/session.ts';
+import { Tokens } from '../../src/dispatch/remote/shared/tokens.ts';
+import { FACTS_HEADER, HASH_TRAILER, type Line } from '../../src/dispatch/remote/shared/wire.ts';
 import { until } from '../running-server.ts';
 
 const MAX_BYTES = 1_000;

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RemoteRenderer } from '../../src/dispatch/remote/remote-renderer.ts';
-import { WorkerNode } from '../../src/dispatch/remote/worker-node.ts';
+import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
+import { WorkerNode } from '../../src/dispatch/remote/worker/worker-node.ts';
 import type { Renderer } from '../../src/dispatch/renderer.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
 import { until } from '../running-server.ts';

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FAULTS } from '../../src/http/faults.ts';
-import { RESPONSE_HEADERS } from '../../src/http/response-headers.ts';
-import { PROBLEMS } from '../../src/http/statuses.ts';
+import { FAULTS } from '../../src/http/reference/faults.ts';
+import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
+import { PROBLEMS } from '../../src/http/reference/statuses.ts';
 
 interface Document {
   readonly openapi: string;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { sniff } from '../../src/media/sniff.ts';
-import { probeVideo } from '../../src/media/video/probe.ts';
+import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { makeClip, PLAIN_TAGS } from './clip.ts';

@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { Codec, CodecContext, FormatContext, Frame, Packet, type Stream } from 'node-av/lib';
-import type { Segment } from '../../src/media/video/cuts.ts';
+import type { Segment } from '../../src/media/video/segments/cuts.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import type { VideoRecipe } from '../../src/render/video-recipe.ts';
 import { joinVideo, renderOnVideo, type VideoFacts } from '../../src/render/video.ts';

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { type Segment, segmentsBetween } from '../../src/media/video/cuts.ts';
+import { type Segment, segmentsBetween } from '../../src/media/video/segments/cuts.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import type { ClipOptions } from './clip.ts';
 import { BT709, paintYuv } from './painting.ts';

@@ -1,6 +1,6 @@
 // How renders ended, in four kinds people care about.
 
-import { PROBLEMS } from '../../http/statuses.ts';
+import { PROBLEMS } from '../../http/reference/statuses.ts';
 import type { UsageDay } from '../../store/store.ts';
 
 export const SERIES = ['delivered', 'test', 'refused', 'failed'] as const;

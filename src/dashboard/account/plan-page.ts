@@ -5,7 +5,7 @@ import type { PlanBook } from '../../account/plans.ts';
 import type { Subscription } from '../../account/subscription.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
-import { askedUrl } from '../../http/asked-url.ts';
+import { askedUrl } from '../../http/transport/asked-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { MemberVisit } from '../identity/door.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateBook } from '../../http/rate-book.ts';
+import { RateBook } from '../../http/limits/rate-limiter.ts';
 import { Throttle } from './throttle.ts';
 
 function throttleAt(now: () => number): Throttle {

@@ -4,7 +4,7 @@
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import { networkOf } from '../../http/network.ts';
+import { networkOf } from '../../http/limits/network.ts';
 import type { Limits } from '../../store/store.ts';
 
 const QUARTER_MS = 15 * 60_000;

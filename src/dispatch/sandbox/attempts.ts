@@ -72,7 +72,7 @@ async function doOwnWork(cell: string): Promise<string | undefined> {
     await Promise.all([
       import('../../media/image.ts'),
       import('../../render/renderer-tools.ts'),
-      import('../../media/video/codecs.ts'),
+      import('../../media/video/probe/codecs.ts'),
     ]);
     return undefined;
   } catch (error) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aacShape } from './aac.ts';
-import { type ColourTags, effectiveTags, treatmentFor } from './colour.ts';
-import { encoderSettings } from './encoding.ts';
-import { pictureGeometry } from './geometry.ts';
-import { readOrientation, UPRIGHT } from './orientation.ts';
-import { pictureSteps } from './picture-steps.ts';
-import { outputTimeBase, startOffset } from './timing.ts';
-import { toneCurve } from './tone-curve.ts';
+import { aacShape } from './sound/aac.ts';
+import { type ColourTags, effectiveTags, treatmentFor } from './frames/color.ts';
+import { encoderSettings } from './frames/encoding.ts';
+import { pictureGeometry } from './frames/geometry.ts';
+import { readOrientation, UPRIGHT } from './probe/orientation.ts';
+import { pictureSteps } from './frames/steps.ts';
+import { outputTimeBase, startOffset } from './probe/timing.ts';
+import { toneCurve } from './frames/tone-curve.ts';
 
 const HD = { width: 1920, height: 1080 };
 const SD = { width: 640, height: 480 };

@@ -4,9 +4,9 @@
 import { AVERROR_INVALIDDATA, AVFMT_FLAG_BITEXACT } from 'node-av/constants';
 import { FFmpegError, FormatContext, type Packet, PosixError, Rational, type Stream } from 'node-av/lib';
 import { rethrowAsStorageError } from '../work-area.ts';
-import { check } from './check.ts';
-import type { Encoder } from './encoder.ts';
-import type { Ratio } from './geometry.ts';
+import { check } from './probe/check.ts';
+import type { Encoder } from './frames/encoder.ts';
+import type { Ratio } from './frames/geometry.ts';
 import { undecodable } from './undecodable.ts';
 
 /** Where the packets of an encoder go. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Packet } from 'node-av/lib';
-import type { Container } from './container.ts';
+import type { Container } from './probe/container.ts';
 
 interface LoopOptions {
   readonly signal?: AbortSignal | undefined;

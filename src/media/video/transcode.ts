@@ -2,17 +2,17 @@
 // whatever the length of the clip.
 
 import type { Packet, Stream } from 'node-av/lib';
-import type { AudioSource } from './audio-source.ts';
+import type { AudioSource } from './sound/source.ts';
 import type { VideoFormat } from '../sniff.ts';
-import { Container } from './container.ts';
-import type { EncoderSettings } from './encoding.ts';
+import { Container } from './probe/container.ts';
+import type { EncoderSettings } from './frames/encoding.ts';
 import { Output } from './output.ts';
 import { forEachPacket } from './packet-loop.ts';
-import type { BarPicture } from './picture-graph.ts';
-import type { FilterStep } from './picture-steps.ts';
-import { PictureTrack } from './picture-track.ts';
-import type { VideoSource } from './probe.ts';
-import { openSound, type SoundTrack } from './sound.ts';
+import type { BarPicture } from './frames/graph.ts';
+import type { FilterStep } from './frames/steps.ts';
+import { PictureTrack } from './frames/track.ts';
+import type { VideoSource } from './probe/probe.ts';
+import { openSound, type SoundTrack } from './sound/sound.ts';
 import { undecodable } from './undecodable.ts';
 import type { Size } from '../../layout/geometry.ts';
 

@@ -1,0 +1,109 @@
+// Composition root of the command line: finds the command, prints what went wrong, sets the exit code.
+
+import { SettingsError } from '../config/settings.ts';
+import { AppError } from '../errors.ts';
+import { EXIT_CODES, UsageError } from './exit-codes.ts';
+import { VERSION } from '../main/version.ts';
+
+const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos.
+
+  storybar serve                                   start the HTTP service
+  storybar worker                                  render for servers on other machines
+  storybar render <asset> --text <caption>         caption a picture or a video, without a server
+  storybar render --width <px> --height <px> ...   a transparent PNG with the bars alone
+
+  storybar keys create --plan <name> [--name <n>]  make an API key; shown once
+  storybar keys list                               all keys
+  storybar keys suspend|resume|revoke <id>         change a key; takes effect at once
+  storybar keys rotate|rename|origins <id> ...     replace it; name it; say which web pages may use it
+  storybar accounts list|show|create|...           accounts: plan, credits, suspending
+  storybar users list|invite|reset|promote|...     people who sign in to the site
+  storybar plans [check <file>]                    what is sold
+  storybar usage [--account <id>]                  who rendered how much
+  storybar audit [--account <id>]                  who changed what
+  storybar db migrate|check|backup|copy            care of the database
+
+  storybar doctor                                  check this installation
+
+  storybar <command> --help tells more. Settings are described in docs/configuration.md.
+`;
+
+/** Loaded when called: \`keys list\` should not wait for an image decoder. */
+const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
+  serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
+  worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
+  render: async (args) => (await import('./render-command.ts')).renderCommand(args),
+  doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
+  keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
+  accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
+  users: async (args) => (await import('./users-command.ts')).usersCommand(args),
+  plans: async (args) => (await import('./plans-command.ts')).plansCommand(args),
+  usage: async (args) => (await import('./usage-command.ts')).usageCommand(args),
+  audit: async (args) => (await import('./audit-command.ts')).auditCommand(args),
+  db: async (args) => (await import('./db-command.ts')).dbCommand(args),
+};
+
+async function run([name, ...args]: string[]): Promise<void> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    process.stdout.write(HELP);
+    return;
+  }
+  if (name === '--version' || name === '-v') {
+    process.stdout.write(`${VERSION}\n`);
+    return;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new UsageError(`there is no command "${name}"; see storybar --help`);
+  await command(args);
+}
+
+interface Failure {
+  readonly exit: number;
+  readonly code: string;
+  readonly message: string;
+  readonly faults?: readonly string[];
+}
+
+/** A program that asked for JSON gets its errors so, too. */
+function report(error: unknown, json: boolean): number {
+  const { exit, code, message, faults = [] } = describe(error);
+  const lines = faults.map((fault) => `\n  ${fault}`).join('');
+  process.stderr.write(
+    json ? `${JSON.stringify({ error: { code, message, faults } })}\n` : `storybar: ${message}${lines}\n`,
+  );
+  return exit;
+}
+
+function describe(error: unknown): Failure {
+  if (error instanceof UsageError || isParseArgsError(error)) {
+    return { exit: EXIT_CODES.usage, code: 'usage', message: error.message };
+  }
+  if (error instanceof SettingsError) {
+    return { exit: EXIT_CODES.settings, code: 'settings', message: 'bad settings:', faults: error.faults };
+  }
+  if (error instanceof AppError) {
+    const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
+    return {
+      ...{ exit: EXIT_CODES[error.code], code: error.code, message: error.message },
+      faults: faults.length > 1 ? faults : [],
+    };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exit: EXIT_CODES.internal_error, code: 'internal_error', message };
+}
+
+function isParseArgsError(error: unknown): error is Error {
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
+// `storybar render ... -o - | head`: whoever reads us may stop early.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = report(error, process.argv.includes('--json'));
+}

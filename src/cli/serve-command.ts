@@ -1,0 +1,19 @@
+import { parseArgs } from 'node:util';
+import { readSettings } from '../config/settings.ts';
+import { assertMailComplete } from '../main/wire-identity.ts';
+import { serve } from '../main/serve.ts';
+import { stopOnSignals } from '../main/stop-on-signals.ts';
+
+const HELP = 'storybar serve: start the HTTP service. Settings come from the environment; see docs/configuration.md.\n';
+
+export async function serveCommand(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const settings = readSettings();
+  assertMailComplete(settings);
+  const server = await serve(settings);
+  stopOnSignals(async () => await server.close());
+}

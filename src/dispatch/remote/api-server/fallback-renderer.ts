@@ -1,0 +1,89 @@
+// Workers elsewhere first, those of this machine when nobody elsewhere can: no broker, no worker.
+
+import { type AssetKind, KIND_OF_FORMAT } from '../../../media/sniff.ts';
+import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
+import type { RenderFacts } from '../../../render/render.ts';
+import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../../renderer.ts';
+import { QueueUnavailable } from '../shared/queue-unavailable.ts';
+
+export interface PreferredRenderer extends Renderer {
+  /** False while it is known that nobody would take it up. */
+  isPromising(kind: AssetKind): boolean;
+}
+
+export interface Fallback {
+  readonly renderer: Renderer;
+  /** Whether there are workers of this kind here. */
+  readonly serves: Readonly<Record<AssetKind, boolean>>;
+}
+
+export class FallbackRenderer implements Renderer {
+  readonly #preferred: PreferredRenderer;
+  readonly #fallback: Fallback;
+
+  constructor(preferred: PreferredRenderer, fallback: Fallback) {
+    this.#preferred = preferred;
+    this.#fallback = fallback;
+  }
+
+  assertRoom(account: string, kind?: AssetKind): void {
+    this.#likely(kind ?? 'image').assertRoom(account, kind);
+  }
+
+  expect(account: string, kind: AssetKind): void {
+    this.#likely(kind).expect(account, kind);
+  }
+
+  async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
+    const kind = KIND_OF_FORMAT[asset.format];
+    return await this.#choose(kind, signal, (renderer) => renderer.probe(asset, limits, signal, share));
+  }
+
+  async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
+    const kind = job.recipe.kind === 'video' ? 'video' : 'image';
+    return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, share));
+  }
+
+  async renderImage(job: ImageJob, signal: AbortSignal, share?: Share, onProbed?: () => void): Promise<RenderFacts> {
+    return await this.#choose('image', signal, (renderer) => renderer.renderImage(job, signal, share, onProbed));
+  }
+
+  /** Slots of both; how many of them are elsewhere is told by `remote`. */
+  status(): RendererStatus {
+    const [there, here] = [this.#preferred.status(), this.#fallback.renderer.status()];
+    const add = (kind: 'images' | 'videos') => ({
+      workers: there[kind].workers + here[kind].workers,
+      ready: there[kind].ready + here[kind].ready,
+      busy: there[kind].busy + here[kind].busy,
+      waiting: there[kind].waiting + here[kind].waiting,
+      backlogMs: there[kind].backlogMs + here[kind].backlogMs,
+      restarts: there[kind].restarts + here[kind].restarts,
+    });
+    return { ...there, images: add('images'), videos: add('videos'), codecs: here.codecs ?? there.codecs };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#preferred.close(), this.#fallback.renderer.close()]);
+  }
+
+  #likely(kind: AssetKind): Renderer {
+    const isHere = this.#fallback.serves[kind] && !this.#preferred.isPromising(kind);
+    return isHere ? this.#fallback.renderer : this.#preferred;
+  }
+
+  async #choose<Result>(
+    kind: AssetKind,
+    signal: AbortSignal,
+    work: (renderer: Renderer) => Promise<Result>,
+  ): Promise<Result> {
+    if (!this.#fallback.serves[kind]) return await work(this.#preferred);
+    if (!this.#preferred.isPromising(kind)) return await work(this.#fallback.renderer);
+    try {
+      return await work(this.#preferred);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof QueueUnavailable) return await work(this.#fallback.renderer);
+      throw error;
+    }
+  }
+}

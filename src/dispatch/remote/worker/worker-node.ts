@@ -1,0 +1,121 @@
+// A render worker on a machine of its own: takes tickets, renders with whatever renderer it was given, tells everybody
+// that it is there.
+
+import { randomUUID } from 'node:crypto';
+import type { AssetKind } from '../../../media/sniff.ts';
+import type { WorkArea } from '../../../media/work-area.ts';
+import type { Renderer } from '../../renderer.ts';
+import { serveTicket, type Verdict } from './step-runner.ts';
+import { Broker } from '../shared/broker.ts';
+import { FrontClient } from './api-server-client.ts';
+import type { QueueAccess } from '../shared/queue-access.ts';
+import { TicketSlots } from './ticket-slots.ts';
+import { type Presence, presenceSubject, type Ticket } from '../shared/wire.ts';
+
+export interface WorkerNodeOptions {
+  readonly queue: QueueAccess;
+  readonly slots: Readonly<Record<AssetKind, number>>;
+  readonly renderer: Renderer;
+  readonly workArea: WorkArea;
+  readonly onError: (error: unknown) => void;
+  readonly onEvent: (event: WorkerEvent) => void;
+}
+
+type WorkerEvent =
+  | { readonly type: 'refused'; readonly status: number }
+  | { readonly type: 'connected' | 'disconnected' };
+
+export interface WorkerNodeStatus extends Presence {
+  readonly isConnected: boolean;
+  /** Tickets used up, handed back, and results that came too late. */
+  readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
+}
+
+const PRESENCE_MS = 1_000;
+
+export class WorkerNode {
+  readonly #id = randomUUID();
+  readonly #options: WorkerNodeOptions;
+  readonly #broker: Broker;
+  readonly #client = new FrontClient();
+  readonly #slots: Readonly<Record<AssetKind, TicketSlots>>;
+  readonly #presence: NodeJS.Timeout;
+  readonly #tickets = { used: 0, again: 0, refused: 0 };
+  #isDraining = false;
+
+  constructor(options: WorkerNodeOptions) {
+    this.#options = options;
+    this.#broker = new Broker({
+      access: options.queue,
+      role: 'worker',
+      onConnected: () => {
+        this.#announce();
+        options.onEvent({ type: 'connected' });
+      },
+      onDisconnected: () => options.onEvent({ type: 'disconnected' }),
+      onError: options.onError,
+    });
+    const slots = (kind: AssetKind): TicketSlots =>
+      new TicketSlots({
+        kind,
+        slots: options.slots[kind],
+        ready: () => this.#ready(kind),
+        broker: this.#broker,
+        serve: (ticket, isRedelivered, onRendered) => this.#serve(ticket, isRedelivered, onRendered),
+        onError: options.onError,
+      });
+    this.#slots = { image: slots('image'), video: slots('video') };
+    this.#presence = setInterval(() => this.#announce(), PRESENCE_MS);
+  }
+
+  status(): WorkerNodeStatus {
+    return { ...this.#describe(), isConnected: this.#broker.isConnected, tickets: { ...this.#tickets } };
+  }
+
+  /** Finishes what it has taken, takes nothing more, leaves. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#announce();
+    await Promise.all([this.#slots.image.drain(), this.#slots.video.drain()]);
+    clearInterval(this.#presence);
+    this.#client.close();
+    await this.#broker.close();
+  }
+
+  async #serve(ticket: Ticket, isRedelivered: boolean, onRendered: () => void): Promise<Verdict> {
+    const { renderer, workArea, onEvent } = this.#options;
+    const verdict = await serveTicket(ticket, isRedelivered, randomUUID(), {
+      worker: this.#id,
+      renderer,
+      workArea,
+      client: this.#client,
+      onRendered,
+      onRefused: (status) => {
+        this.#tickets.refused += 1;
+        onEvent({ type: 'refused', status });
+      },
+    });
+    this.#tickets[verdict] += 1;
+    return verdict;
+  }
+
+  #describe(): Presence {
+    return {
+      worker: this.#id,
+      slots: this.#options.slots,
+      ready: { image: this.#ready('image'), video: this.#ready('video') },
+      busy: { image: this.#slots.image.busy, video: this.#slots.video.busy },
+      isDraining: this.#isDraining,
+      codecs: this.#options.renderer.status().codecs,
+    };
+  }
+
+  #ready(kind: AssetKind): number {
+    const { images, videos } = this.#options.renderer.status();
+    return kind === 'image' ? images.ready : videos.ready;
+  }
+
+  #announce(): void {
+    this.#broker.say(presenceSubject(this.#id), this.#describe());
+  }
+}

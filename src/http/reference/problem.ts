@@ -1,0 +1,51 @@
+// Errors as RFC 9457 problem details.
+
+import type { AppError } from '../../errors.ts';
+import { PROBLEMS, type ProblemKind } from './statuses.ts';
+
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+const ERROR_DOCS_PATH = '/docs/errors';
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The render id, as in `x-render-id`. */
+  readonly instance: string;
+  readonly code: string;
+  readonly errors?: AppError['faults'];
+  readonly limit?: number;
+  readonly actual?: number;
+  /** When credits renew; ISO 8601. */
+  readonly renewsAt?: string;
+}
+
+/** An error as a page, for people. */
+export interface ErrorPage {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly render: (problem: Problem) => string;
+}
+
+/** `baseUrl`: where the caller reaches us, as far as that is known. */
+export function toProblem(error: AppError, renderId: string, baseUrl = 'http://localhost'): Problem {
+  const kind: ProblemKind = PROBLEMS[error.code];
+  return {
+    type: `${baseUrl}${ERROR_DOCS_PATH}#${error.code}`,
+    title: kind.title,
+    status: kind.status,
+    detail: error.message,
+    instance: renderId,
+    code: error.code,
+    ...(error.faults.length > 0 && { errors: error.faults }),
+    ...error.limit,
+    ...(error.renewsAt && { renewsAt: error.renewsAt.toISOString() }),
+  };
+}
+
+export function problemHeaders(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' };
+  if (PROBLEMS[error.code].status === 401) headers['www-authenticate'] = 'ApiKey realm="storybar", header="x-api-key"';
+  if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
+  return headers;
+}

@@ -1,0 +1,62 @@
+// Everything between a request and its account: who calls, how often, for how many credits.
+
+import path from 'node:path';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import { Admission } from '../http/limits/admission.ts';
+import { Authenticator } from '../http/access/authenticate.ts';
+import { Cashier } from '../http/overlay/reserve.ts';
+import { Habits } from '../http/overlay/habits.ts';
+import { Attempts } from '../http/overlay/idempotency.ts';
+import { LocalLimits } from '../http/limits/local-limits.ts';
+import { Marketplace } from '../http/access/marketplace.ts';
+import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
+import { Refusals } from '../http/overlay/refusals.ts';
+import { ReplayShelf } from '../http/overlay/replay-cache.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { Housekeeping } from './housekeeping.ts';
+
+type MoneyParts = Pick<
+  OverlayDependencies,
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'habits' | 'attempts' | 'cashier'
+>;
+
+export interface Money {
+  readonly parts: MoneyParts;
+  /** After the last request, before the store is closed. */
+  close(): Promise<void>;
+}
+
+export async function startMoney(settings: Settings, store: Store, plans: PlanBook, logger: Logger): Promise<Money> {
+  const marketplace = new Marketplace(settings.marketplaceName, settings.marketplaceSecrets);
+  const refusals = new Refusals(store.usage);
+  const shelf = await ReplayShelf.open(
+    path.join(settings.dataDirectory, 'replays'),
+    settings.replayMegabytes * 1_000_000,
+  );
+  const cashier = new Cashier(store.ledger, logger);
+  const { keepRendersDays, databaseUrl } = settings;
+  const embedded = databaseUrl === '';
+  const housekeeping = new Housekeeping({ store, refusals, shelf, logger, keepRendersDays, embedded });
+  await housekeeping.start();
+  return {
+    parts: {
+      marketplace,
+      authenticator: new Authenticator({
+        store,
+        plans,
+        marketplace,
+        onMarkFailed: (error) => logger.warn({ err: error }, 'last use of a key not noted'),
+      }),
+      admission: new Admission(store.limits ?? new LocalLimits()),
+      refusals,
+      habits: new Habits(),
+      attempts: new Attempts(store.idempotency, shelf, (error) => logger.warn({ err: error }, 'a replay was not kept')),
+      cashier,
+    },
+    close: async () => {
+      await housekeeping.stop();
+    },
+  };
+}

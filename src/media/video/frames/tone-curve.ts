@@ -1,0 +1,64 @@
+// From the light of an HDR signal to what a standard screen can show: one curve for each of red, green and blue. Shadows
+// and skin keep their light exactly, highlights are rolled off instead of cut (ITU-R BT.2390), and because every channel
+// has the same curve a very bright colour turns to white as it does to the eye. Numbers only.
+
+import type { Transfer } from './color.ts';
+
+/** Diffuse white of HDR (ITU-R BT.2408), which becomes the white of the result. */
+const WHITE_NITS = 330;
+/** What HLG is defined for, and what PQ masters are usually made for. */
+export const USUAL_PEAK_NITS = 1_000;
+const SCREEN_GAMMA = 2.4;
+const POINTS = 48;
+
+/** Signal in 0..1 to signal in 0..1, as points for a spline. */
+export function toneCurve(
+  transfer: Exclude<Transfer, 'sdr'>,
+  peakNits: number,
+): readonly (readonly [number, number])[] {
+  const peak = pqSignal(Math.max(peakNits, WHITE_NITS * 1.5));
+  return Array.from({ length: POINTS + 1 }, (_, index) => {
+    const signal = index / POINTS;
+    const nits = transfer === 'pq' ? pqNits(signal) : hlgNits(signal);
+    const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak) * peak);
+    return [signal, Math.min(1, shown / WHITE_NITS) ** (1 / SCREEN_GAMMA)] as const;
+  });
+}
+
+/** BT.2390's knee: straight up to a point, then a cubic that arrives at `top` when `value` is 1. */
+function rollOff(value: number, top: number): number {
+  const knee = 1.5 * top - 0.5;
+  if (value <= knee) return value;
+  const t = (value - knee) / (1 - knee);
+  return (
+    (2 * t ** 3 - 3 * t ** 2 + 1) * knee + (t ** 3 - 2 * t ** 2 + t) * (1 - knee) + (3 * t ** 2 - 2 * t ** 3) * top
+  );
+}
+
+// SMPTE ST 2084.
+const M1 = 2610 / 16384;
+const M2 = (2523 / 4096) * 128;
+const C1 = 3424 / 4096;
+const C2 = (2413 / 4096) * 32;
+const C3 = (2392 / 4096) * 32;
+
+function pqNits(signal: number): number {
+  const power = Math.max(signal, 0) ** (1 / M2);
+  return 10_000 * (Math.max(power - C1, 0) / (C2 - C3 * power)) ** (1 / M1);
+}
+
+function pqSignal(nits: number): number {
+  const power = (Math.max(nits, 0) / 10_000) ** M1;
+  return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
+}
+
+// ARIB STD-B67, with the viewing gamma of a 1000-nit screen applied to each channel.
+const A = 0.17883277;
+const B = 1 - 4 * A;
+const C = 0.5 - A * Math.log(4 * A);
+const HLG_GAMMA = 1.1;
+
+function hlgNits(signal: number): number {
+  const scene = signal <= 0.5 ? signal ** 2 / 3 : (Math.exp((signal - C) / A) + B) / 12;
+  return USUAL_PEAK_NITS * scene ** HLG_GAMMA;
+}
