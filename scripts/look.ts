@@ -71,7 +71,7 @@ for (const [index, item] of CASES.entries()) {
   await paintTile(context, item, x, y);
 }
 mkdirSync(path.dirname(output), { recursive: true });
-await sharp(sheet.toBuffer('image/png')).png({ palette: true, colours: 256 }).toFile(output);
+await sharp(sheet.toBuffer('image/png')).png({ palette: true, colors: 256 }).toFile(output);
 console.log(output);
 
 async function paintTile(target: SKRSContext2D, item: Case, x: number, y: number): Promise<void> {

@@ -11,11 +11,11 @@ const FRAMES = 4 * FRAMES_PER_SECOND;
 const HORIZON = 430;
 const MOON = { x: 370, y: 220, radius: 46 };
 const WAVES = [
-  { y: 440, reach: 5, length: 1, turns: 1, colour: [96, 104, 158] },
-  { y: 500, reach: 9, length: 2, turns: -1, colour: [70, 80, 138] },
-  { y: 580, reach: 14, length: 2, turns: 1, colour: [48, 58, 114] },
-  { y: 680, reach: 20, length: 1, turns: -1, colour: [32, 40, 90] },
-  { y: 800, reach: 26, length: 1, turns: 1, colour: [18, 24, 64] },
+  { y: 440, reach: 5, length: 1, turns: 1, color: [96, 104, 158] },
+  { y: 500, reach: 9, length: 2, turns: -1, color: [70, 80, 138] },
+  { y: 580, reach: 14, length: 2, turns: 1, color: [48, 58, 114] },
+  { y: 680, reach: 20, length: 1, turns: -1, color: [32, 40, 90] },
+  { y: 800, reach: 26, length: 1, turns: 1, color: [18, 24, 64] },
 ] as const;
 
 makeClip({
@@ -27,19 +27,19 @@ makeClip({
   height: HEIGHT,
   frames: FRAMES,
   timeBase: { num: 1, den: FRAMES_PER_SECOND },
-  paint: paintYuv(colourAt, BT709),
+  paint: paintYuv(colorAt, BT709),
   tags: PLAIN_TAGS,
   encoderOptions: { preset: 'veryslow', crf: '27' },
   muxerOptions: { movflags: '+faststart' },
 });
 
-function colourAt(x: number, y: number, frame: number): Rgb {
+function colorAt(x: number, y: number, frame: number): Rgb {
   const time = (frame / FRAMES) * Math.PI * 2;
   const wave = WAVES.findLast(
     ({ y: rest, reach, length, turns }) =>
       y > rest + Math.sin((x / WIDTH) * Math.PI * 2 * length + time * turns) * reach,
   );
-  return wave ? [...wave.colour] : skyAt(x, y);
+  return wave ? [...wave.color] : skyAt(x, y);
 }
 
 function skyAt(x: number, y: number): Rgb {

@@ -18,9 +18,9 @@ paintSky(context);
 paintClouds(context);
 paintSun(context);
 const ranges = [
-  { base: HORIZON - 70, relief: 210, roughness: 0.55, colour: '#b0718a' },
-  { base: HORIZON - 30, relief: 190, roughness: 0.6, colour: '#7d5480' },
-  { base: HORIZON, relief: 120, roughness: 0.62, colour: '#4d3a68' },
+  { base: HORIZON - 70, relief: 210, roughness: 0.55, color: '#b0718a' },
+  { base: HORIZON - 30, relief: 190, roughness: 0.6, color: '#7d5480' },
+  { base: HORIZON, relief: 120, roughness: 0.62, color: '#4d3a68' },
 ];
 for (const range of ranges) paintRange(context, range);
 paintLake(context);
@@ -84,10 +84,10 @@ interface Range {
   readonly base: number;
   readonly relief: number;
   readonly roughness: number;
-  readonly colour: string;
+  readonly color: string;
 }
 
-function paintRange(target: SKRSContext2D, { base, relief, roughness, colour }: Range): void {
+function paintRange(target: SKRSContext2D, { base, relief, roughness, color }: Range): void {
   const ridge = midpointRidge(11, roughness);
   target.beginPath();
   target.moveTo(0, HORIZON + 2);
@@ -95,7 +95,7 @@ function paintRange(target: SKRSContext2D, { base, relief, roughness, colour }: 
   target.lineTo(WIDTH, HORIZON + 2);
   target.closePath();
   const haze = target.createLinearGradient(0, base - relief, 0, HORIZON);
-  haze.addColorStop(0, colour);
+  haze.addColorStop(0, color);
   haze.addColorStop(1, '#f0a685');
   target.fillStyle = haze;
   target.fill();

@@ -29,7 +29,7 @@ async function paint(file: string, width: number, height: number, painter: Paint
 
 function gradient(target: SKRSContext2D, from: number, to: number, stops: readonly (readonly [number, string])[]) {
   const fill = target.createLinearGradient(0, from, 0, to);
-  for (const [at, colour] of stops) fill.addColorStop(at, colour);
+  for (const [at, color] of stops) fill.addColorStop(at, color);
   return fill;
 }
 
@@ -48,9 +48,9 @@ function paintCity(target: SKRSContext2D, width: number, height: number): void {
     target.fillRect(random() * width, random() ** 1.5 * shore * 0.6, size, size);
   }
   paintMoon(target, width * 0.78, height * 0.2);
-  paintTowers(target, width, shore, { tallest: 300, narrowest: 50, colour: '#3d2f66', lit: 0.1 });
-  paintTowers(target, width, shore, { tallest: 440, narrowest: 74, colour: '#241f4d', lit: 0.26 });
-  paintTowers(target, width, shore, { tallest: 250, narrowest: 96, colour: '#141433', lit: 0.34 });
+  paintTowers(target, width, shore, { tallest: 300, narrowest: 50, color: '#3d2f66', lit: 0.1 });
+  paintTowers(target, width, shore, { tallest: 440, narrowest: 74, color: '#241f4d', lit: 0.26 });
+  paintTowers(target, width, shore, { tallest: 250, narrowest: 96, color: '#141433', lit: 0.34 });
   paintRiver(target, width, height, shore);
 }
 
@@ -69,7 +69,7 @@ function paintMoon(target: SKRSContext2D, x: number, y: number): void {
 interface Row {
   readonly tallest: number;
   readonly narrowest: number;
-  readonly colour: string;
+  readonly color: string;
   /** Share of windows with light. */
   readonly lit: number;
 }
@@ -78,12 +78,12 @@ function paintTowers(
   target: SKRSContext2D,
   width: number,
   foot: number,
-  { tallest, narrowest, colour, lit }: Row,
+  { tallest, narrowest, color, lit }: Row,
 ): void {
   for (let x = -20; x < width; ) {
     const across = narrowest + random() * narrowest;
     const tall = tallest * (0.35 + random() * 0.65);
-    target.fillStyle = colour;
+    target.fillStyle = color;
     target.fillRect(x, foot - tall, across, tall);
     if (random() < 0.3) target.fillRect(x + across / 2 - 2, foot - tall - 46, 4, 46);
     for (let top = foot - tall + 14; top < foot - 18; top += 18) {
@@ -167,8 +167,8 @@ function paintNotebook(target: SKRSContext2D): void {
 }
 
 function paintCup(target: SKRSContext2D, x: number, y: number): void {
-  const disc = (radius: number, colour: string): void => {
-    target.fillStyle = colour;
+  const disc = (radius: number, color: string): void => {
+    target.fillStyle = color;
     target.beginPath();
     target.arc(x, y, radius, 0, Math.PI * 2);
     target.fill();

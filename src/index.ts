@@ -1,4 +1,4 @@
-// The public door of the library: the same renderer as behind the API, without server, store or settings. It decodes in
+// The public entry point of the library: the same renderer as behind the API, without server, store or settings. It decodes in
 // the calling process; a service that takes files from strangers should use the server, which keeps decoders apart.
 
 import { randomUUID } from 'node:crypto';

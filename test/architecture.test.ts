@@ -37,7 +37,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors.ts',
   ],
   'index.ts': ['render', 'media', 'caption', 'errors.ts'],
+  // Composition roots; only the command line starts them.
   main: ['*'],
+  cli: ['*'],
 };
 
 /** Inside these, only the interface of the folder may be imported from elsewhere. */
@@ -92,8 +94,12 @@ describe('imports', () => {
     expect(forbidden).toEqual([]);
   });
 
-  it('nobody imports a composition root', () => {
-    expect(internal.filter(({ file, target }) => roomOf(target) === 'main' && roomOf(file) !== 'main')).toEqual([]);
+  it('only the command line imports a composition root, and nothing imports the command line', () => {
+    const outside = internal.filter(
+      ({ file, target }) => roomOf(target) === 'main' && !['main', 'cli'].includes(roomOf(file)),
+    );
+    expect(outside).toEqual([]);
+    expect(internal.filter(({ file, target }) => roomOf(target) === 'cli' && roomOf(file) !== 'cli')).toEqual([]);
   });
 
   it('reach only the interface where there is one', () => {
@@ -132,6 +138,24 @@ describe('files', () => {
     expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
     const sorted = lengths.map(({ lines }) => lines).toSorted((a, b) => a - b);
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(120);
+  });
+
+  it('live in folders of at most 24 files of production code', () => {
+    const counts = new Map<string, number>();
+    for (const file of production)
+      counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 24)).toEqual([]);
+  });
+
+  it('export types under names that are unique in the project', () => {
+    const declared = production.flatMap((file) =>
+      [...text(file).matchAll(/^export (?:abstract )?(?:class|interface|type) (?<name>\w+)/gmu)].map((match) => ({
+        file,
+        name: match.groups?.['name'] ?? '',
+      })),
+    );
+    const names = declared.map(({ name }) => name);
+    expect(declared.filter(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))).toEqual([]);
   });
 
   it('have names that say something', () => {

@@ -127,7 +127,7 @@ describe('storybar accounts', () => {
 
   it('leaves to others what others decide', async () => {
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
-    await createStore(engine).accounts.meetMarketplace('rapidapi:bob', 'free', 'marketplace:rapidapi');
+    await createStore(engine).accounts.upsertMarketplaceAccount('rapidapi:bob', 'free', 'marketplace:rapidapi');
     await engine.close();
     for (const words of [
       ['plan', 'rapidapi:bob', 'pro'],

@@ -19,7 +19,7 @@ const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) 
 /** Name and kind of every figure the server has. */
 async function figures(): Promise<Map<string, string>> {
   const metrics = new Metrics('1.2.3');
-  metrics.watchCrews(() => ({ images: CREW, videos: CREW }));
+  metrics.watchPools(() => ({ images: CREW, videos: CREW }));
   metrics.watchRequests({ inside: () => 0, promisedBytes: () => 0 });
   const types = (await metrics.text()).matchAll(/^# TYPE (?<name>\S+) (?<kind>\S+)$/gmu);
   return new Map([...types].map(({ groups }) => [groups?.['name'] ?? '', groups?.['kind'] ?? '']));

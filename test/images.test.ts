@@ -98,13 +98,13 @@ function over({ data, channels }: Pixels, overlay: Buffer): Buffer {
       const above = (overlay[pixel * 4 + 3] ?? 0) / 255;
       const below = (channels === 4 ? (data[pixel * 4 + 3] ?? 0) / 255 : 1) * (1 - above);
       if (index % channels === 3) return Math.round((above + below) * 255);
-      const colour = overlay[pixel * 4 + (index % channels)] ?? 0;
-      return above + below === 0 ? value : Math.round((colour * above + value * below) / (above + below));
+      const color = overlay[pixel * 4 + (index % channels)] ?? 0;
+      return above + below === 0 ? value : Math.round((color * above + value * below) / (above + below));
     }),
   );
 }
 
-describe('colour and depth', () => {
+describe('color and depth', () => {
   it('turns Display P3 into sRGB', async () => {
     const source = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#ff0000' } })
       .withIccProfile('p3')
@@ -118,9 +118,9 @@ describe('colour and depth', () => {
   });
 
   it.each([
-    ['CMYK', () => sharp(whitePage()).toColourspace('cmyk').jpeg().toBuffer(), 3],
+    ['CMYK', () => sharp(whitePage()).toColorspace('cmyk').jpeg().toBuffer(), 3],
     ['grey', () => sharp(whitePage()).greyscale().jpeg().toBuffer(), 3],
-    ['16-bit', () => sharp(whitePage()).toColourspace('rgb16').png().toBuffer(), 3],
+    ['16-bit', () => sharp(whitePage()).toColorspace('rgb16').png().toBuffer(), 3],
     ['palette', () => sharp(whitePage()).png({ palette: true }).toBuffer(), 3],
   ] as const)('%s white stays white', async (_name, make, channels) => {
     const result = await captioned(await make());

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanText } from '../src/caption/clean.ts';
 import { graphemes } from '../src/caption/graphemes.ts';
 import { splitByKind } from '../src/layout/emoji.ts';
-import { analyseParagraph, layoutParagraph, type Line } from '../src/layout/paragraph.ts';
+import { analyseParagraph, layoutParagraph, type TextLine } from '../src/layout/paragraph.ts';
 import { style } from '../src/layout/style.ts';
 import { type CaptionFonts, FontIndex } from '../src/raster/font-index.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
@@ -119,7 +119,7 @@ function theirLines(paragraph: Paragraph, text: string, width: number): string[]
 }
 
 /** The same of ours: runs from left to right, the characters of a right-to-left run turned around. */
-function ourLines(lines: readonly Line[]): string[] {
+function ourLines(lines: readonly TextLine[]): string[] {
   return lines.map((line) =>
     line.runs
       .flatMap((run) => (run.rtl ? graphemes(run.text).toReversed() : graphemes(run.text)))

@@ -9,8 +9,8 @@ export interface Pixels {
   readonly data: Buffer;
 }
 
-export async function plainPng(width: number, height: number, colour: string): Promise<Buffer> {
-  return await sharp({ create: { width, height, channels: 3, background: colour } })
+export async function plainPng(width: number, height: number, color: string): Promise<Buffer> {
+  return await sharp({ create: { width, height, channels: 3, background: color } })
     .png()
     .toBuffer();
 }

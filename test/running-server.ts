@@ -103,8 +103,8 @@ export async function health(server: Pick<RunningServer, 'url'>) {
     status: string;
     sandbox: { level: string; guards: string[] };
     renderer: {
-      images: CrewHealth;
-      videos: CrewHealth;
+      images: PoolHealth;
+      videos: PoolHealth;
       remote?: {
         isConnected: boolean;
         workers: { images: number; videos: number };
@@ -120,7 +120,7 @@ interface TicketCount {
   readonly taken: number;
 }
 
-interface CrewHealth {
+interface PoolHealth {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;

@@ -29,7 +29,7 @@ export const floor: Contender = {
     return async () => {
       const { data, info } = await sharp(picture.jpeg, { failOn: 'error', pages: 1, sequentialRead: true })
         .autoOrient()
-        .toColourspace('srgb')
+        .toColorspace('srgb')
         .raw({ depth: 'uchar' })
         .toBuffer({ resolveWithObject: true });
       return await encodePng({ width: info.width, height: info.height, channels: 3, data });

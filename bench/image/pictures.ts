@@ -44,7 +44,7 @@ async function fitted(photo: string, { width, height }: Target): Promise<Sharp> 
   const turn = autoOrient.width > autoOrient.height !== width > height && width > autoOrient.width ? 90 : 0;
   const upright = await sharp(photo)
     .autoOrient()
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .removeAlpha()
     .png({ compressionLevel: 0 })
     .toBuffer();

@@ -8,7 +8,7 @@ const BOUNDARY = 'storybar-prove-boundary';
 /** Longer than any deadline of a server under proof. */
 const PATIENCE_MS = 90_000;
 
-export interface Door {
+export interface Target {
   readonly url: string;
   readonly agent: Agent;
 }
@@ -22,7 +22,7 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-export function openDoor(url: string): Door {
+export function openTarget(url: string): Target {
   return { url, agent: new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY }) };
 }
 
@@ -38,7 +38,7 @@ export function multipart(fields: Readonly<Record<string, string | Buffer>>): Bu
 
 export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-export async function ask({ url, agent }: Door, journal: Journal, call: Call): Promise<Answer> {
+export async function ask({ url, agent }: Target, journal: Journal, call: Call): Promise<Answer> {
   const { key, body, headers, signal, due = performance.now() } = call;
   const answered = (status: number, code: string, renderId = ''): Answer => {
     const at = performance.now();

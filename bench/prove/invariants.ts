@@ -23,7 +23,7 @@ const SPARE_DESCRIPTORS = 4;
 export async function findFaults(subject: Subject, journal: Journal, allowed: Allowed = {}): Promise<string[]> {
   const faults = journal.faults.map((fault) => explain(fault, subject.log));
   if (!subject.lives) return [...faults, `the server ended: ${subject.log.slice(-300)}`];
-  subject.door.agent.destroy();
+  subject.target.agent.destroy();
   faults.push(...(await findLeftovers(subject)));
   faults.push(...findMoneyFaults(subject, journal, allowed));
   faults.push(...findLogFaults(subject));
@@ -66,8 +66,8 @@ async function findLeftovers(subject: Subject): Promise<string[]> {
 }
 
 /** What the server holds in memory for requests under way. */
-async function gaugesOf({ door }: Subject): Promise<Record<string, number>> {
-  const text = await (await fetch(`${door.url}/metrics`)).text();
+async function gaugesOf({ target }: Subject): Promise<Record<string, number>> {
+  const text = await (await fetch(`${target.url}/metrics`)).text();
   const gauge = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'mu').exec(text)?.[1] ?? Number.NaN);
   return {
     'bytes of uploads promised': gauge('storybar_uploads_promised_bytes'),

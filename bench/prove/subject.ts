@@ -21,7 +21,7 @@ import { withStore } from '../../src/main/open-store.ts';
 import { health, until } from '../../test/running-server.ts';
 import { START_ARGUMENTS } from '../../test/start-command.ts';
 import { type Canaries, placeCanaries } from './canaries.ts';
-import { type Door, openDoor } from './client.ts';
+import { type Target, openTarget } from './client.ts';
 import { childrenOf, commandOf, descriptorsOf, innermost } from './processes.ts';
 
 const START_MS = 60_000;
@@ -52,7 +52,7 @@ export class Subject {
   readonly #options: SubjectOptions;
   #holders: readonly Holder[] = [];
   #child: ChildProcess | undefined;
-  #door: Door | undefined;
+  #target: Target | undefined;
   #descriptors = 0;
   /** Set while the end of the process is wanted. */
   #ending = false;
@@ -78,9 +78,9 @@ export class Subject {
     }
   }
 
-  get door(): Door {
-    if (this.#door === undefined) throw new Error('the server was not started');
-    return this.#door;
+  get target(): Target {
+    if (this.#target === undefined) throw new Error('the server was not started');
+    return this.#target;
   }
 
   get pid(): number {
@@ -123,7 +123,7 @@ export class Subject {
   }
 
   async health(): ReturnType<typeof health> {
-    return await health({ url: this.door.url });
+    return await health({ url: this.target.url });
   }
 
   async allReady(timeoutMs = START_MS): Promise<void> {
@@ -156,7 +156,7 @@ export class Subject {
       if (child.exitCode !== null) throw new Error(`the server ended: ${this.log.slice(-500)}`);
       return /listens on (\S+)/u.exec(printed)?.[1];
     }, START_MS);
-    this.#door = openDoor(url);
+    this.#target = openTarget(url);
     await this.allReady();
     this.#descriptors = descriptorsOf(this.pid);
   }
@@ -180,7 +180,7 @@ export class Subject {
 
   async #ended(): Promise<void> {
     const child = this.#child;
-    this.#door?.agent.destroy();
+    this.#target?.agent.destroy();
     if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 

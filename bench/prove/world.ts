@@ -79,7 +79,7 @@ export class World {
     const subject = await Subject.start(options);
     try {
       const journal = new Journal(subject.canaries.secrets);
-      const allowed = await play({ subject, journal, ask: async (call) => await ask(subject.door, journal, call) });
+      const allowed = await play({ subject, journal, ask: async (call) => await ask(subject.target, journal, call) });
       const faults = await findFaults(subject, journal, allowed ?? {});
       for (const fault of faults) this.fault(fault);
     } finally {

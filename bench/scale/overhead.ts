@@ -8,7 +8,7 @@ import path from 'node:path';
 import { receiveHashed, sendHashed } from '../../src/dispatch/remote/shared/hashed-transfer.ts';
 import { HASH_TRAILER } from '../../src/dispatch/remote/shared/wire.ts';
 import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
-import { startCrews } from '../../test/dispatch/crews.ts';
+import { startPools } from '../../test/dispatch/pools.ts';
 import { until } from '../../test/running-server.ts';
 import { startWorker } from '../../test/running-worker.ts';
 import { interleave, median, medianDifference, seriesNamed } from '../image/rounds.ts';
@@ -26,8 +26,8 @@ export interface OverheadResult {
 }
 
 export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: StoredAsset): Promise<OverheadResult> {
-  const crews = startCrews();
-  const local = crews.renderer;
+  const pools = startPools();
+  const local = pools.renderer;
   const worker = await startWorker(natsUrl);
   try {
     await fleet.sees(1);
@@ -54,7 +54,7 @@ export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: Stor
     return { barsMs: bars.more, photoMs: whole.more - transferMs };
   } finally {
     await worker.stop();
-    await crews.stop();
+    await pools.stop();
   }
 }
 

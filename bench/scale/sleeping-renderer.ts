@@ -2,13 +2,13 @@
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CrewStatus, Renderer } from '../../src/dispatch/renderer.ts';
+import type { PoolStatus, Renderer } from '../../src/dispatch/renderer.ts';
 import type { AssetProbe } from '../../src/render/compose.ts';
 import type { RenderFacts } from '../../src/render/render.ts';
 
 export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
   const output = Buffer.alloc(outputBytes, 'storybar');
-  const crew: CrewStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
+  const pool: PoolStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
   const render = async (job: { readonly output: string }, signal: AbortSignal): Promise<RenderFacts> => {
     await sleep(renderMs, undefined, { signal });
     await writeFile(job.output, output);
@@ -20,7 +20,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
     probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
     render,
     renderImage: render,
-    status: () => ({ images: crew, videos: crew, codecs: undefined }),
+    status: () => ({ images: pool, videos: pool, codecs: undefined }),
     close: async () => undefined,
   };
 }

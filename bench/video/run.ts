@@ -54,11 +54,11 @@ async function ssimOutsideBars({ clip, output, recipe }: Job): Promise<string> {
     .join(',');
   const { width, height } = recipe.canvas;
   const { matrix } = recipe.video.tags;
-  const colour =
+  const color =
     matrix === 'bt601'
       ? `scale=${width}:${height}:in_color_matrix=bt601:out_color_matrix=bt709`
       : `scale=${width}:${height}`;
-  const graph = `[0:v]${masks}[a];[1:v]${colour},format=yuv420p,${masks}[b];[a][b]ssim`;
+  const graph = `[0:v]${masks}[a];[1:v]${color},format=yuv420p,${masks}[b];[a][b]ssim`;
   const { stderr } = spawnSync('ffmpeg', ['-i', output, '-i', clip, '-lavfi', graph, '-f', 'null', '-'], {
     encoding: 'utf8',
   });

@@ -8,7 +8,7 @@ export interface Rate {
   readonly windowMs: number;
 }
 
-export interface Verdict {
+export interface RateVerdict {
   readonly allowed: boolean;
   /** The new state of the bucket: when it will be full. */
   readonly fullAt: number;
@@ -17,7 +17,7 @@ export interface Verdict {
   readonly retryAfterMs: number;
 }
 
-export function take({ burst, windowMs }: Rate, fullAt: number, now: number): Verdict {
+export function take({ burst, windowMs }: Rate, fullAt: number, now: number): RateVerdict {
   const interval = windowMs / burst;
   const after = Math.max(fullAt, now) + interval;
   const excess = after - now - windowMs;

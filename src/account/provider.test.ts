@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { afterProvider, type ProviderSubscription } from './provider.ts';
-import { type Subscription, turnOf, withPlan } from './subscription.ts';
+import { type Subscription, changeDue, withPlan } from './subscription.ts';
 
 const at = (day: string): Date => new Date(`2026-${day}T00:00:00Z`);
 const period = { startsAt: at('03-10'), endsAt: at('04-10') };
@@ -66,8 +66,8 @@ describe('what the provider says', () => {
 describe('the turn of a paid subscription', () => {
   it('lapses when it was cancelled, and waits for the provider when another plan follows', () => {
     const after = at('04-11');
-    expect(turnOf({ ...paid, renews: false }, after)).toEqual({ kind: 'lapsed' });
-    expect(turnOf({ ...paid, renews: false, nextPlan: 'free' }, after)).toEqual({ kind: 'none' });
-    expect(turnOf({ ...paid, renews: false, nextPlan: 'free' }, at('04-14'))).toEqual({ kind: 'lapsed' });
+    expect(changeDue({ ...paid, renews: false }, after)).toEqual({ kind: 'lapsed' });
+    expect(changeDue({ ...paid, renews: false, nextPlan: 'free' }, after)).toEqual({ kind: 'none' });
+    expect(changeDue({ ...paid, renews: false, nextPlan: 'free' }, at('04-14'))).toEqual({ kind: 'lapsed' });
   });
 });

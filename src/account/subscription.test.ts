@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterTurn, type Subscription, turnOf, withPlan } from './subscription.ts';
+import { afterTurn, type Subscription, changeDue, withPlan } from './subscription.ts';
 
 const date = (text: string): Date => new Date(text);
 const SUBSCRIPTION: Subscription = {
@@ -33,21 +33,21 @@ describe('what becomes due', () => {
     ['no wait for a cancelled payment', { provider: 'stripe', renews: false }, END, { kind: 'lapsed' }],
     ['nothing when the clock went back', {}, date('2020-01-01'), { kind: 'none' }],
   ])('%s', (_name, changes, now, expected) => {
-    expect(turnOf({ ...SUBSCRIPTION, ...changes }, now)).toEqual(expected);
+    expect(changeDue({ ...SUBSCRIPTION, ...changes }, now)).toEqual(expected);
   });
 
   it('a renewal after months of silence gives the period of today, once', () => {
     const now = date('2026-08-15T00:00Z');
-    const after = afterTurn(SUBSCRIPTION, turnOf(SUBSCRIPTION, now));
+    const after = afterTurn(SUBSCRIPTION, changeDue(SUBSCRIPTION, now));
     expect(after.period).toEqual({ startsAt: date('2026-07-31T00:00Z'), endsAt: date('2026-08-31T00:00Z') });
-    expect(turnOf(after, now)).toEqual({ kind: 'none' });
+    expect(changeDue(after, now)).toEqual({ kind: 'none' });
   });
 
   it('a turn changes nothing else', () => {
     expect(afterTurn(SUBSCRIPTION, { kind: 'none' })).toBe(SUBSCRIPTION);
     expect(afterTurn(SUBSCRIPTION, { kind: 'lapsed' })).toEqual({ ...SUBSCRIPTION, status: 'inactive' });
     const due = { ...SUBSCRIPTION, nextPlan: 'free' };
-    expect(afterTurn(due, turnOf(due, END))).toEqual({ ...SUBSCRIPTION, plan: 'free', period: NEXT });
+    expect(afterTurn(due, changeDue(due, END))).toEqual({ ...SUBSCRIPTION, plan: 'free', period: NEXT });
   });
 });
 

@@ -17,7 +17,7 @@ export interface Subscription {
   readonly period: Period;
 }
 
-export type Turn =
+export type SubscriptionChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'renewed'; readonly plan: string; readonly period: Period }
   | { readonly kind: 'lapsed' };
@@ -26,7 +26,7 @@ export type Turn =
 const PAYMENT_GRACE_MS = 72 * 3_600_000;
 
 /** What has become due by `now`. A clock that went backwards changes nothing: a period once begun stays. */
-export function turnOf(subscription: Subscription, now: Date): Turn {
+export function changeDue(subscription: Subscription, now: Date): SubscriptionChange {
   const { status, renews, provider, period, anchorAt } = subscription;
   if (status === 'inactive' || now < period.endsAt) return { kind: 'none' };
   // Cancelled for a plan without a price: the provider says when the paid one is over, as it does for a renewal.
@@ -39,7 +39,7 @@ export function turnOf(subscription: Subscription, now: Date): Turn {
 }
 
 /** The subscription once its turn was made. */
-export function afterTurn(subscription: Subscription, turn: Turn): Subscription {
+export function afterTurn(subscription: Subscription, turn: SubscriptionChange): Subscription {
   if (turn.kind === 'none') return subscription;
   if (turn.kind === 'lapsed') return { ...subscription, status: 'inactive' };
   return { ...subscription, plan: turn.plan, nextPlan: null, period: turn.period };

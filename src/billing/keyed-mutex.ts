@@ -1,5 +1,5 @@
 /** Work under one name runs one after the other; under different names, side by side. */
-export class OneAtATime {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {

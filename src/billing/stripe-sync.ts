@@ -7,7 +7,7 @@ import type { ProviderSubscription } from '../account/provider.ts';
 import { AppError } from '../errors.ts';
 import type { CustomerLink, Store } from '../store/store.ts';
 import type { BillingLog } from './billing.ts';
-import { OneAtATime } from './keyed-mutex.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 import { isMissing } from './stripe-client.ts';
 import { ACCOUNT, readSubscriptions } from './stripe-reading.ts';
 
@@ -27,7 +27,7 @@ export class StripeSync {
   readonly #plans: PlanBook;
   readonly #log: BillingLog;
   /** A checkout sends half a dozen events at once; asking for each in turn is cheaper than overtaking each other. */
-  readonly #turns = new OneAtATime();
+  readonly #turns = new KeyedMutex();
 
   constructor(stripe: Stripe, store: Pick<Store, 'accounts'>, plans: PlanBook, log: BillingLog) {
     this.#stripe = stripe;

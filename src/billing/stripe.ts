@@ -3,7 +3,7 @@
 import type { PlanBook } from '../account/plans.ts';
 import type { Store } from '../store/store.ts';
 import type { Billing, BillingLog, Choice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
-import { OneAtATime } from './keyed-mutex.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
 import { StripeCheckout } from './stripe-checkout.ts';
 import { createStripeClient, type StripeAccess, translated } from './stripe-client.ts';
 import { StripePlans } from './stripe-plans.ts';
@@ -28,7 +28,7 @@ export class StripeBilling implements Billing {
   readonly #plans: StripePlans;
   readonly #reconciler: StripeReconciler;
   /** By account. A double click must make neither two customers nor two checkouts. */
-  readonly #turns = new OneAtATime();
+  readonly #turns = new KeyedMutex();
 
   constructor({ webhookSecrets, store, plans, log, ...access }: StripeOptions) {
     const stripe = createStripeClient(access);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type FieldFault } from '../errors.ts';
-import { type Form, type OverlayRequest, parseForm, pointerTo } from './form.ts';
+import { type Form, type CaptionForm, parseForm, pointerTo } from './form.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
 /** With an asset, unless width or height is among the fields. */
-function parse(fields: Fields, rest: Partial<Form> = {}): OverlayRequest {
+function parse(fields: Fields, rest: Partial<Form> = {}): CaptionForm {
   const list = Object.entries(fields).map(([name, value]) => ({ name, value }));
   return parseForm({ fields: list, hasAsset: !('width' in fields || 'height' in fields), faults: [], ...rest });
 }
@@ -115,7 +115,7 @@ describe('overlays', () => {
     const overlays = [
       { text: ' a ', position: 12.5 },
       { text: 'b', position: null },
-      { text: 'c', colour: 'red' },
+      { text: 'c', color: 'red' },
     ];
     expect(parse({ overlays: JSON.stringify(overlays) }).overlays).toEqual([
       { text: 'a', position: 12.5 },
@@ -239,8 +239,8 @@ describe('fields', () => {
 
   it('have every fault of a request in one answer', () => {
     const overlays = JSON.stringify([{ text: '' }, { text: 'b', position: '50' }, 7, { position: 101 }]);
-    expect(faultsOf({ overlays, width: 'x', colour: 'red' })).toEqual([
-      '#/colour unknown_field',
+    expect(faultsOf({ overlays, width: 'x', color: 'red' })).toEqual([
+      '#/color unknown_field',
       '#/overlays/0/text blank',
       '#/overlays/1/position wrong_type',
       '#/overlays/2 wrong_type',

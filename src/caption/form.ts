@@ -18,7 +18,7 @@ export interface Form {
   readonly faults: readonly FieldFault[];
 }
 
-export interface OverlayRequest {
+export interface CaptionForm {
   readonly overlays: readonly Overlay[];
   /** The size of the transparent overlay; with an asset, the asset decides. */
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
@@ -27,7 +27,7 @@ export interface OverlayRequest {
 const FIELD_NAMES = ['text', 'overlays', 'width', 'height'] as const;
 type FieldName = (typeof FIELD_NAMES)[number];
 
-export function parseForm(form: Form): OverlayRequest {
+export function parseForm(form: Form): CaptionForm {
   const faults: FieldFault[] = [...form.faults];
   const values = collectFields(form.fields, faults);
   const unreadable = new Set(form.faults.map((fault) => fault.pointer));
@@ -100,7 +100,7 @@ function parseCanvas(
   values: ReadonlyMap<FieldName, string>,
   unreadable: ReadonlySet<string>,
   faults: FieldFault[],
-): OverlayRequest['canvas'] {
+): CaptionForm['canvas'] {
   const width = parseSide('width', values, unreadable, faults);
   const height = parseSide('height', values, unreadable, faults);
   if (width === undefined || height === undefined) return undefined;

@@ -32,7 +32,7 @@ export function facts(pairs: readonly (readonly [string, Cell])[]): string {
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${show(value)}\n`).join('');
 }
 
-/** Names come from callers: what would move the cursor or colour the terminal is not passed on. */
+/** Names come from callers: what would move the cursor or color the terminal is not passed on. */
 function show(cell: Cell): string {
   return cell === null || cell === undefined ? '-' : String(cell).replaceAll(/\p{C}/gu, '?');
 }

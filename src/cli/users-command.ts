@@ -5,7 +5,7 @@ import { parseEmail } from '../account/email.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Role } from '../store/users.ts';
+import type { UserRole } from '../store/users.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { withStore } from '../main/open-store.ts';
@@ -95,7 +95,7 @@ async function reset({ store, settings, print, email }: Task): Promise<void> {
   print({ email: address, url }, `${url}\n\nFor ${address}; works once, for a day.\n`);
 }
 
-async function setRole({ store, print, email }: Task, role: Role): Promise<void> {
+async function setRole({ store, print, email }: Task, role: UserRole): Promise<void> {
   const address = email();
   if (!(await store.users.setRole(address, role, commandLineActor()))) {
     throw new AppError('not_found', `There is no user "${address}". Somebody who signed up can be promoted.`);

@@ -51,7 +51,7 @@ async function startWorker(settings: Settings): Promise<RunningWorker> {
   const metrics = new Metrics(VERSION);
   const workers = await startLocalWorkers(settings, logger, metrics);
   const { renderer } = workers;
-  metrics.watchCrews(() => renderer.status());
+  metrics.watchPools(() => renderer.status());
   const node = new WorkerNode({
     queue,
     slots: { image: settings.workers, video: settings.videoWorkers },

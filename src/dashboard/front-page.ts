@@ -87,7 +87,7 @@ const FACTS: readonly (readonly [string, string])[] = [
   ],
   [
     'Your picture stays your picture',
-    'Pixels outside the bars do not change. Photos come out upright and in true colour, transparency is kept, GPS and ' +
+    'Pixels outside the bars do not change. Photos come out upright and in true color, transparency is kept, GPS and ' +
       'other metadata are gone.',
   ],
   [

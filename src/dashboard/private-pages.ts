@@ -6,12 +6,12 @@ import type { RouteGroup } from '../http/route-group.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { addKeyPages } from './account/key-pages.ts';
-import { MemberRoutes } from './account/member-routes.ts';
+import { SignedInRoutes } from './account/signed-in-routes.ts';
 import { addPlanPages } from './account/plan-page.ts';
 import { addSecurityPages } from './account/security-page.ts';
 import { signInPages } from './account/sign-in-pages.ts';
 import { addUsagePages } from './account/usage-page.ts';
-import type { Door } from './identity/door.ts';
+import type { SessionGuard } from './identity/session-guard.ts';
 import type { Identity } from './identity/identity.ts';
 import { addAccountPages } from './operator/account-pages.ts';
 import { addAuditPage } from './operator/audit-page.ts';
@@ -24,7 +24,7 @@ export interface PrivatePagesDependencies {
   readonly plans: PlanBook;
   readonly billing: Billing;
   readonly identity: Identity;
-  readonly door: Door;
+  readonly sessionGuard: SessionGuard;
   readonly health: () => HealthReport;
   /** False: people come by an operator's link. */
   readonly signUpOpen: boolean;
@@ -33,13 +33,13 @@ export interface PrivatePagesDependencies {
 }
 
 export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup[] {
-  const { site, store, door, health } = dependencies;
-  const members = new MemberRoutes(door, 'member');
+  const { site, store, sessionGuard, health } = dependencies;
+  const members = new SignedInRoutes(sessionGuard, 'member');
   addUsagePages(members, dependencies);
   addKeyPages(members, dependencies);
   addPlanPages(members, dependencies);
   addSecurityPages(members, dependencies);
-  const operators = new MemberRoutes(door, 'operator');
+  const operators = new SignedInRoutes(sessionGuard, 'operator');
   addHealthPage(operators, site, health);
   addAccountPages(operators, dependencies);
   addAuditPage(operators, site, store);

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { AppError } from '../errors.ts';
-import { FairQueue, type Turn } from './fair-queue.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
 
 const FOREVER = new AbortController().signal;
 setMaxListeners(0, FOREVER);
-const turn = (account: string, cost = 10, changes: Partial<Turn> = {}): Turn => ({
+const turn = (account: string, cost = 10, changes: Partial<QueueEntry> = {}): QueueEntry => ({
   account,
   cost,
   budgetMs: 1e9,
@@ -17,7 +17,7 @@ function busyQueue(maxWaiting = 1_000) {
   const queue = new FairQueue<string>(1, maxWaiting);
   const served: string[] = [];
   const refused: string[] = [];
-  const ask = (account: string, cost?: number, changes?: Partial<Turn>): void => {
+  const ask = (account: string, cost?: number, changes?: Partial<QueueEntry>): void => {
     queue.take(FOREVER, turn(account, cost, changes)).then(
       () => served.push(account),
       (error: unknown) => refused.push(`${account} ${error instanceof AppError ? error.code : String(error)}`),
@@ -76,8 +76,8 @@ describe('a fair queue', () => {
   it('serves what is urgent first, in its order, and never turns it away', async () => {
     const { served, refused, ask, serve } = busyQueue(1);
     ask('a');
-    ask('retry 1', 10, { urgent: true });
-    ask('retry 2', 10, { urgent: true });
+    ask('retry 1', 10, { isRetry: true });
+    ask('retry 2', 10, { isRetry: true });
     await serve(3);
     expect([served, refused]).toEqual([['retry 1', 'retry 2', 'a'], []]);
   });
@@ -140,7 +140,7 @@ describe('a fair queue', () => {
   it('leaves room for a wrong estimate, and counts what is urgent too', async () => {
     const { queue, ask } = busyQueue();
     for (let index = 0; index < 3; index += 1) ask('a', 1_000);
-    ask('a', 1_000, { urgent: true });
+    ask('a', 1_000, { isRetry: true });
     const late = queue.take(FOREVER, turn('a', 1_000, { budgetMs: 6_000 }));
     await expect(late).rejects.toMatchObject({ code: 'overloaded' });
     ask('a', 1_000, { budgetMs: 8_000 });
@@ -152,7 +152,7 @@ describe('a fair queue', () => {
     for (let index = 0; index < 10; index += 1) ask('heavy');
     for (let index = 0; index < 10; index += 1) ask('light');
     await serve(2);
-    queue.book('heavy', 1_000);
+    queue.adjustCost('heavy', 1_000);
     for (let index = 0; index < 5; index += 1) ask('heavy');
     for (let index = 0; index < 5; index += 1) ask('light');
     await serve(28);

@@ -6,18 +6,18 @@
 import { AppError } from '../errors.ts';
 
 /** Who waits, and for what. */
-export interface Turn {
+export interface QueueEntry {
   readonly account: string;
   /** Estimated milliseconds of work. */
   readonly cost: number;
   /** The longest wait and work together that still make sense. */
   readonly budgetMs: number;
   /** Served before everyone else and never turned away: a second try, or the rest of what has waited already. */
-  readonly urgent?: boolean;
+  readonly isRetry?: boolean;
 }
 
 interface Waiter<Item> {
-  readonly turn: Turn;
+  readonly turn: QueueEntry;
   readonly start: number;
   readonly resolve: (item: Item) => void;
   readonly reject: (reason: Error) => void;
@@ -71,7 +71,7 @@ export class FairQueue<Item> {
       return;
     }
     this.#waiters.delete(next);
-    if (!next.turn.urgent) this.#clock = Math.max(this.#clock, next.start);
+    if (!next.turn.isRetry) this.#clock = Math.max(this.#clock, next.start);
     if (this.#waiters.size === 0) this.#forgetPast();
     next.resolve(item);
   }
@@ -96,7 +96,7 @@ export class FairQueue<Item> {
     this.#expected.push({ account, at: performance.now() });
   }
 
-  async take(signal: AbortSignal, turn: Turn): Promise<Item> {
+  async take(signal: AbortSignal, turn: QueueEntry): Promise<Item> {
     signal.throwIfAborted();
     this.#welcome(turn.account);
     const item = this.#free.pop();
@@ -104,7 +104,7 @@ export class FairQueue<Item> {
       this.#enter(turn);
       return item;
     }
-    if (!turn.urgent) this.#makeRoom(turn);
+    if (!turn.isRetry) this.#makeRoom(turn);
     return await new Promise<Item>((resolve, reject) => {
       const leave = (): void => {
         this.#waiters.delete(waiter);
@@ -118,7 +118,7 @@ export class FairQueue<Item> {
       const settled = (): void => signal.removeEventListener('abort', onAbort);
       const waiter: Waiter<Item> = {
         turn,
-        start: turn.urgent ? 0 : this.#enter(turn),
+        start: turn.isRetry ? 0 : this.#enter(turn),
         resolve: (taken) => {
           settled();
           resolve(taken);
@@ -129,13 +129,13 @@ export class FairQueue<Item> {
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      if (turn.urgent) this.#urgent.push(waiter);
+      if (turn.isRetry) this.#urgent.push(waiter);
       else this.#waiters.add(waiter);
     });
   }
 
   /** What an account's render costs beyond the guess it waited with; less than nothing is given back. */
-  book(account: string, cost: number): void {
+  adjustCost(account: string, cost: number): void {
     this.#endOf.set(account, Math.max(this.#clock, (this.#endOf.get(account) ?? this.#clock) + cost));
   }
 
@@ -147,14 +147,14 @@ export class FairQueue<Item> {
   }
 
   /** The start of a render on the clock of work; books its end. */
-  #enter({ account, cost, urgent }: Turn): number {
-    if (urgent) return 0;
+  #enter({ account, cost, isRetry }: QueueEntry): number {
+    if (isRetry) return 0;
     const start = Math.max(this.#clock, this.#endOf.get(account) ?? 0);
     this.#endOf.set(account, start + cost);
     return start;
   }
 
-  #makeRoom(turn: Turn): void {
+  #makeRoom(turn: QueueEntry): void {
     const start = Math.max(this.#clock, this.#endOf.get(turn.account) ?? 0);
     let ahead = 0;
     for (const waiter of this.#urgent) ahead += waiter.turn.cost;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CourtesyRenderer } from './guest-renderer.ts';
+import { GuestRenderer } from './guest-renderer.ts';
 import type { Renderer, RenderJob } from './renderer.ts';
 
 const JOB: RenderJob = {
@@ -21,7 +21,7 @@ function slowRenderer() {
 
 it('renders as many at once as it may, and the next when one has ended, however it ended', async () => {
   const { renderer, finish } = slowRenderer();
-  const courtesy = new CourtesyRenderer(renderer, { atOnce: 2, maxWaiting: 1 });
+  const courtesy = new GuestRenderer(renderer, { atOnce: 2, maxWaiting: 1 });
   const { signal } = new AbortController();
   const renders = [1, 2, 3].map(() => courtesy.render(JOB, signal));
   const settled = Promise.allSettled(renders);

@@ -2,22 +2,22 @@
 // waits behind a crowd that does not.
 
 import type { RenderFacts } from '../render/render.ts';
-import { FairQueue, type Turn } from './fair-queue.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import type { ImageJob, Renderer, RenderJob } from './renderer.ts';
 
-export interface CourtesyLimits {
+export interface GuestLimits {
   readonly atOnce: number;
   readonly maxWaiting: number;
 }
 
 /** Nobody knows one visitor from another, so they wait in one line. */
-const VISITOR: Turn = { account: 'visitors', cost: 1, budgetMs: Number.POSITIVE_INFINITY };
+const VISITOR: QueueEntry = { account: 'visitors', cost: 1, budgetMs: Number.POSITIVE_INFINITY };
 
-export class CourtesyRenderer implements Pick<Renderer, 'render' | 'renderImage'> {
+export class GuestRenderer implements Pick<Renderer, 'render' | 'renderImage'> {
   readonly #renderer: Renderer;
   readonly #queue: FairQueue<number>;
 
-  constructor(renderer: Renderer, { atOnce, maxWaiting }: CourtesyLimits) {
+  constructor(renderer: Renderer, { atOnce, maxWaiting }: GuestLimits) {
     this.#renderer = renderer;
     this.#queue = new FairQueue(atOnce, maxWaiting);
     for (let slot = 0; slot < atOnce; slot += 1) this.#queue.put(slot);

@@ -1,4 +1,4 @@
-// Renders on this machine, in worker processes: a crew for images and one for videos, so that neither waits for the other.
+// Renders on this machine, in worker processes: a pool for images and one for videos, so that neither waits for the other.
 // A render with an asset waits once, before the first look at it: with a look beforehand, a crowd would keep the workers
 // looking at assets whose renders are refused afterwards.
 
@@ -9,7 +9,7 @@ import { type AssetLimits, type AssetProbe, completeDraft, type ImageDraft } fro
 import type { ImageRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { CostModel } from './cost-model.ts';
-import type { Crew } from './worker-pool.ts';
+import type { WorkerPool } from './worker-pool.ts';
 import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
 
 /** A video's probe reads all its packets; an image's only the header. */
@@ -20,47 +20,47 @@ const PROBE_COST_MS = { image: 2, video: 100 } as const;
 const ANYBODY: Share = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 
 export class LocalRenderer implements Renderer {
-  readonly #crews: { readonly image: Crew; readonly video: Crew };
+  readonly #pools: { readonly image: WorkerPool; readonly video: WorkerPool };
   readonly #costs = new CostModel();
 
-  constructor(crews: { readonly image: Crew; readonly video: Crew }) {
-    this.#crews = crews;
+  constructor(pools: { readonly image: WorkerPool; readonly video: WorkerPool }) {
+    this.#pools = pools;
   }
 
   assertRoom(account: string, kind?: AssetKind): void {
     if (kind !== undefined) {
-      this.#crews[kind].assertRoom(account);
+      this.#pools[kind].assertRoom(account);
       return;
     }
     try {
-      this.#crews.image.assertRoom(account);
+      this.#pools.image.assertRoom(account);
     } catch {
       // Only when there is no room for a video either.
-      this.#crews.video.assertRoom(account);
+      this.#pools.video.assertRoom(account);
     }
   }
 
   expect(account: string, kind: AssetKind): void {
-    this.#crews[kind].expect(account);
+    this.#pools[kind].expect(account);
   }
 
   async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
     const kind = KIND_OF_FORMAT[asset.format];
     const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };
     const task = { type: 'probe', asset, limits } as const;
-    return (await this.#crews[kind].run<'probe'>(task, { limitMs: PROBE_LIMIT_MS[kind] }, signal, turn)).result;
+    return (await this.#pools[kind].run<'probe'>(task, { limitMs: PROBE_LIMIT_MS[kind] }, signal, turn)).result;
   }
 
   async render(job: RenderJob, signal: AbortSignal, share = ANYBODY): Promise<RenderFacts> {
     const { recipe } = job;
     const kind = recipe.kind === 'video' ? 'video' : 'image';
-    const crew = this.#crews[kind];
+    const pool = this.#pools[kind];
     const cost = this.#costs.estimateMs(recipe);
     const hasWaited = job.asset !== undefined;
-    if (hasWaited) crew.book(share.account, cost - this.#costs.usualMs(kind));
+    if (hasWaited) pool.adjustCost(share.account, cost - this.#costs.usualMs(kind));
     const turn = { ...share, cost, urgent: hasWaited };
     const terms = { limitMs: recipe.attemptMs };
-    const { result, workedMs } = await crew.run<'render'>({ type: 'render', job }, terms, signal, turn);
+    const { result, workedMs } = await pool.run<'render'>({ type: 'render', job }, terms, signal, turn);
     this.#costs.learn(recipe, workedMs);
     return result;
   }
@@ -71,7 +71,7 @@ export class LocalRenderer implements Renderer {
     share = ANYBODY,
     onProbed: () => void = () => undefined,
   ): Promise<RenderFacts> {
-    const crew = this.#crews.image;
+    const pool = this.#pools.image;
     const usualMs = this.#costs.usualMs('image');
     let recipe: ImageRecipe | undefined;
     const terms = {
@@ -80,24 +80,24 @@ export class LocalRenderer implements Renderer {
         const isFirst = recipe === undefined;
         recipe = completed(job.draft, probe);
         if (recipe === undefined) return undefined;
-        if (isFirst) crew.book(share.account, this.#costs.estimateMs(recipe) - usualMs);
+        if (isFirst) pool.adjustCost(share.account, this.#costs.estimateMs(recipe) - usualMs);
         onProbed();
         return recipe.attemptMs;
       },
     };
     const turn = { ...share, cost: PROBE_COST_MS.image + usualMs };
-    const { result, workedMs } = await crew.run<'image'>({ type: 'image', job }, terms, signal, turn);
+    const { result, workedMs } = await pool.run<'image'>({ type: 'image', job }, terms, signal, turn);
     if (recipe) this.#costs.learn(recipe, workedMs);
     return result;
   }
 
   status(): RendererStatus {
-    const { image, video } = this.#crews;
+    const { image, video } = this.#pools;
     return { images: image.status(), videos: video.status(), codecs: video.codecs };
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#crews.image.close(), this.#crews.video.close()]);
+    await Promise.all([this.#pools.image.close(), this.#pools.video.close()]);
   }
 }
 

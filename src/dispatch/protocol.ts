@@ -8,15 +8,15 @@ import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { ImageJob, RenderJob, StoredAsset } from './renderer.ts';
 
-export type Task =
+export type WorkerTask =
   | { readonly type: 'probe'; readonly asset: StoredAsset; readonly limits: AssetLimits }
   | { readonly type: 'render'; readonly job: RenderJob }
   | { readonly type: 'image'; readonly job: ImageJob };
 
-export type TaskOf<Type extends Task['type']> = Extract<Task, { readonly type: Type }>;
+export type TaskOf<Type extends WorkerTask['type']> = Extract<WorkerTask, { readonly type: Type }>;
 
 export type ToWorker =
-  | { readonly type: 'task'; readonly id: number; readonly task: Task }
+  | { readonly type: 'task'; readonly id: number; readonly task: WorkerTask }
   | { readonly type: 'cancel'; readonly id: number };
 
 export interface TaskResults {
@@ -28,12 +28,12 @@ export interface TaskResults {
 export type FromWorker =
   | { readonly type: 'ready'; readonly codecs?: CodecInfo }
   | { readonly type: 'probed'; readonly id: number; readonly probe: ImageProbe }
-  | { readonly type: 'done'; readonly id: number; readonly result: TaskResults[Task['type']] }
+  | { readonly type: 'done'; readonly id: number; readonly result: TaskResults[WorkerTask['type']] }
   | { readonly type: 'failed'; readonly id: number; readonly failure: TaskFailure };
 
 export type Ready = Extract<FromWorker, { readonly type: 'ready' }>;
 export type Probed = Extract<FromWorker, { readonly type: 'probed' }>;
-export type Outcome = Extract<FromWorker, { readonly type: 'done' | 'failed' }>;
+export type TaskOutcome = Extract<FromWorker, { readonly type: 'done' | 'failed' }>;
 
 /** An `AppError` on its way between processes; `code` is undefined for a bug in the worker. */
 export interface TaskFailure {
@@ -64,7 +64,7 @@ export function isProbed(message: unknown): message is Probed {
   return kind === 'image' && Number.isInteger(width) && Number.isInteger(height) && typeof isSrgb === 'boolean';
 }
 
-export function isOutcome(message: unknown): message is Outcome {
+export function isOutcome(message: unknown): message is TaskOutcome {
   if (!isRecord(message) || typeof message['id'] !== 'number') return false;
   if (message['type'] === 'done') return isRecord(message['result']);
   const { type, failure } = message;

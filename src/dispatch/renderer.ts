@@ -34,7 +34,7 @@ export interface Share {
   readonly budgetMs: number;
 }
 
-export interface CrewStatus {
+export interface PoolStatus {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;
@@ -45,8 +45,8 @@ export interface CrewStatus {
 }
 
 export interface RendererStatus {
-  readonly images: CrewStatus;
-  readonly videos: CrewStatus;
+  readonly images: PoolStatus;
+  readonly videos: PoolStatus;
   /** What the video workers can decode and encode; unknown until the first is ready. */
   readonly codecs: CodecInfo | undefined;
   /** Present when renders go to workers elsewhere. */

@@ -6,22 +6,22 @@ import { constants, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { rethrowAsStorageError } from '../media/work-area.ts';
-import type { Task } from './protocol.ts';
+import type { WorkerTask } from './protocol.ts';
 import type { RenderJob } from './renderer.ts';
 
-export interface Stay<Of extends Task> {
+export interface StagedTask<Of extends WorkerTask> {
   /** The task in the worker's own terms. */
   readonly task: Of;
   /** After success: the finished file goes where the task wants it. */
-  takeOut(): Promise<void>;
+  collect(): Promise<void>;
   /** Always: nothing of the task remains. */
-  end(): Promise<void>;
+  cleanUp(): Promise<void>;
 }
 
-export class Cell {
+export class WorkerDirectory {
   readonly #outside: string;
   readonly #inside: string;
-  #stays = 0;
+  #staged = 0;
 
   /** The same directory, as the server and as the worker call it. */
   constructor(outside: string, inside: string) {
@@ -29,13 +29,13 @@ export class Cell {
     this.#inside = inside;
   }
 
-  async admit<Of extends Task>(task: Of): Promise<Stay<Of>> {
-    this.#stays += 1;
+  async stage<Of extends WorkerTask>(task: Of): Promise<StagedTask<Of>> {
+    this.#staged += 1;
     // Never a name twice: a decoder may remember what it has read by its name.
     const names = {
-      asset: `asset-${this.#stays}`,
-      segments: `segments-${this.#stays}`,
-      output: `output-${this.#stays}`,
+      asset: `asset-${this.#staged}`,
+      segments: `segments-${this.#staged}`,
+      output: `output-${this.#staged}`,
     };
     const { asset, segments, output } = names;
     const wanted: Wanted = task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
@@ -49,12 +49,12 @@ export class Cell {
     if (wanted.output !== undefined) remains.add(output);
     return {
       task: this.#translated(task, names),
-      takeOut: async () => {
+      collect: async () => {
         if (wanted.output === undefined) return;
         takeOut(path.join(this.#outside, output), wanted.output);
         remains.delete(output);
       },
-      end: async () => {
+      cleanUp: async () => {
         for (const name of remains) remove(path.join(this.#outside, name));
       },
     };
@@ -65,7 +65,7 @@ export class Cell {
     await rm(this.#outside, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #translated<Of extends Task>(task: Of, names: Names): Of {
+  #translated<Of extends WorkerTask>(task: Of, names: Names): Of {
     const inside = (name: string): string => path.join(this.#inside, name);
     if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: inside(names.asset) } };
     const { job } = task;

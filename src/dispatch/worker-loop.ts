@@ -8,7 +8,7 @@ import { rethrowAsStorageError } from '../media/work-area.ts';
 import { type AssetProbe, completeDraft } from '../render/compose.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
-import type { FromWorker, Task, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
+import type { FromWorker, WorkerTask, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 import type { ImageJob, RenderJob } from './renderer.ts';
 import { warmUpImages, warmUpVideos } from './warm-up.ts';
 
@@ -17,7 +17,7 @@ export interface Channel {
   onMessage(listener: (message: ToWorker) => void): void;
 }
 
-export async function runWorkerLoop(channel: Channel, crew: 'image' | 'video'): Promise<void> {
+export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): Promise<void> {
   lockDownDecoders();
   const tools = createRenderTools();
   const running = new Map<number, AbortController>();
@@ -37,7 +37,7 @@ export async function runWorkerLoop(channel: Channel, crew: 'image' | 'video'): 
       )
       .finally(() => running.delete(id));
   });
-  if (crew === 'video') {
+  if (pool === 'video') {
     channel.send({ type: 'ready', codecs: await warmUpVideos() });
   } else {
     await warmUpImages(tools);
@@ -51,7 +51,7 @@ interface Circumstances {
   readonly onProbed: (probe: ImageProbe) => void;
 }
 
-async function perform(task: Task, circumstances: Circumstances): Promise<TaskResults[Task['type']]> {
+async function perform(task: WorkerTask, circumstances: Circumstances): Promise<TaskResults[WorkerTask['type']]> {
   switch (task.type) {
     case 'probe':
       return await probe(task);

@@ -1,16 +1,16 @@
-// A fixed crew of warm worker processes. One that dies is replaced, and the task it held is tried once more on another, so
+// A fixed pool of warm worker processes. One that dies is replaced, and the task it held is tried once more on another, so
 // that a crash is invisible unless the asset itself brings the decoder down.
 
 import { AppError } from '../errors.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
-import { FairQueue, type Turn } from './fair-queue.ts';
-import type { Task, TaskOf, TaskResults } from './protocol.ts';
-import type { CrewStatus } from './renderer.ts';
-import { type Terms, Worker, WorkerLost, type WorkerPlace } from './worker.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
+import type { WorkerTask, TaskOf, TaskResults } from './protocol.ts';
+import type { PoolStatus } from './renderer.ts';
+import { type TaskLimits, Worker, WorkerLost, type WorkerSpec } from './worker.ts';
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   /** Makes the place of the next worker. */
-  readonly place: () => Promise<WorkerPlace>;
+  readonly createSpec: () => Promise<WorkerSpec>;
   readonly workers: number;
   readonly maxWaiting: number;
   /** Then a worker retires: what a decoder leaks, and what it remembers of callers, stays bounded. */
@@ -20,7 +20,7 @@ export interface CrewOptions {
   /** Told about every worker that ended unasked. */
   readonly onWorkerLost: (lost: WorkerLost) => void;
   /** Told when a worker's place could not be made, or not be removed after it. */
-  readonly onPlaceFault: (error: unknown) => void;
+  readonly onDirectoryError: (error: unknown) => void;
 }
 
 const ATTEMPTS = 2;
@@ -38,14 +38,14 @@ const CRASH_SIGNALS: ReadonlySet<string> = new Set([
 const FAILED_STARTS_BEFORE_GIVING_UP = 3;
 const RESTART_PAUSE_MS = 500;
 
-export interface Done<Type extends Task['type']> {
+export interface TaskResult<Type extends WorkerTask['type']> {
   readonly result: TaskResults[Type];
   /** From the moment a worker had it. */
   readonly workedMs: number;
 }
 
-export class Crew {
-  readonly #options: CrewOptions;
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
   readonly #queue: FairQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
@@ -54,17 +54,17 @@ export class Crew {
   #failedStarts = 0;
   #closing = false;
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options;
     this.#queue = new FairQueue(options.workers, options.maxWaiting);
-    for (let count = 0; count < options.workers; count += 1) this.#hire();
+    for (let count = 0; count < options.workers; count += 1) this.#spawn();
   }
 
   get codecs(): CodecInfo | undefined {
     return this.#codecs;
   }
 
-  status(): CrewStatus {
+  status(): PoolStatus {
     return {
       workers: this.#options.workers,
       ready: this.#ready.size,
@@ -91,20 +91,20 @@ export class Crew {
     this.#queue.expect(account);
   }
 
-  book(account: string, cost: number): void {
-    this.#queue.book(account, cost);
+  adjustCost(account: string, cost: number): void {
+    this.#queue.adjustCost(account, cost);
   }
 
   /** Runs a task on the next free worker; the terms are those of one attempt. */
-  async run<Type extends Task['type']>(
+  async run<Type extends WorkerTask['type']>(
     task: TaskOf<Type>,
-    terms: Terms,
+    terms: TaskLimits,
     signal: AbortSignal,
-    turn: Turn,
-  ): Promise<Done<Type>> {
+    turn: QueueEntry,
+  ): Promise<TaskResult<Type>> {
     for (let attempt = 1; ; attempt += 1) {
       const asked = performance.now();
-      const worker = await this.#queue.take(signal, attempt > 1 ? { ...turn, urgent: true } : turn);
+      const worker = await this.#queue.take(signal, attempt > 1 ? { ...turn, isRetry: true } : turn);
       this.#options.onWaited(performance.now() - asked);
       try {
         const began = performance.now();
@@ -114,27 +114,27 @@ export class Crew {
         if (!(error instanceof WorkerLost)) throw error;
         if (attempt === ATTEMPTS) throw explainLoss(error, task);
       } finally {
-        // A dead or dying worker leaves the crew; its successor enters by itself.
+        // A dead or dying worker leaves the pool; its successor enters by itself.
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         if (this.#ready.has(worker) && !worker.killed) this.#queue.put(worker);
       }
     }
   }
 
-  #hire(): void {
-    this.#options.place().then(
+  #spawn(): void {
+    this.#options.createSpec().then(
       (place) => this.#start(place),
       (error: unknown) => {
-        this.#options.onPlaceFault(error);
+        this.#options.onDirectoryError(error);
         this.#failedStarts += 1;
-        this.#hireAgain();
+        this.#respawn();
       },
     );
   }
 
-  #start(place: WorkerPlace): void {
+  #start(place: WorkerSpec): void {
     const removePlace = (): void => {
-      place.cell.remove().catch(this.#options.onPlaceFault);
+      place.directory.remove().catch(this.#options.onDirectoryError);
     };
     if (this.#closing) {
       removePlace();
@@ -155,7 +155,7 @@ export class Crew {
     void worker.exited.then((exit) => {
       // The last ones go with the whole area.
       if (!this.#closing) removePlace();
-      this.#replace(worker, new WorkerLost(exit, worker.offence));
+      this.#replace(worker, new WorkerLost(exit, worker.killReason));
     });
   }
 
@@ -169,31 +169,31 @@ export class Crew {
       this.#restarts += 1;
       this.#options.onWorkerLost(lost);
     }
-    this.#hireAgain();
+    this.#respawn();
   }
 
   /** At once, or after a pause when the last ones never got ready. */
-  #hireAgain(): void {
+  #respawn(): void {
     if (this.#failedStarts === 0) {
-      this.#hire();
+      this.#spawn();
       return;
     }
     if (this.#failedStarts >= FAILED_STARTS_BEFORE_GIVING_UP) {
       this.#queue.rejectWaiting(unavailable('Render workers do not start.'));
     }
     setTimeout(() => {
-      if (!this.#closing) this.#hire();
+      if (!this.#closing) this.#spawn();
     }, RESTART_PAUSE_MS);
   }
 }
 
 /** Twice lost: an asset that breaks or hangs the decoder is the sender's to mend; anything else is ours. */
-function explainLoss(lost: WorkerLost, task: Task): AppError {
+function explainLoss(lost: WorkerLost, task: WorkerTask): AppError {
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
-  if (asset && lost.offence === 'took too much memory') {
+  if (asset && lost.killReason === 'took too much memory') {
     return new AppError('asset_undecodable', 'The asset needs more memory than one render may take.', { cause: lost });
   }
-  const broke = lost.offence === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
+  const broke = lost.killReason === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
   if (asset && broke) {
     return new AppError('asset_undecodable', 'The asset brought the decoder down twice; it cannot be rendered.', {
       cause: lost,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
-import { Cell } from './worker-directory.ts';
+import { WorkerDirectory } from './worker-directory.ts';
 import { Worker, WorkerLost } from './worker.ts';
 
 let folder: string;
@@ -19,7 +19,7 @@ const recipe = composeTransparentRecipe({ width: 16, height: 16 }, [{ text: 'a',
 const READY = `say({ type: 'ready' });`;
 
 /** Runs the script in place of a worker; `say` sends a message, `write` what is none. */
-function hire(script: string): Worker {
+function spawn(script: string): Worker {
   const program = `
     const write = (text) => require('node:fs').writeSync(3, text);
     const say = (message) => write(JSON.stringify(message) + '\\n');
@@ -28,7 +28,7 @@ function hire(script: string): Worker {
     channel.on('close', () => process.exit(0));
     ${script}`;
   const start = { file: process.execPath, args: ['-e', program], env: {} };
-  return new Worker({ start, cell: new Cell(folder, folder), memoryBytes: 2 * 1024 ** 3 });
+  return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 });
 }
 
 async function render(worker: Worker): Promise<unknown> {
@@ -56,7 +56,7 @@ describe('a worker that', () => {
     ['sends what nobody knows', `say({ type: 'NODE_HANDLE', cmd: 'NODE_HANDLE' });`],
     ['answers before it was asked', `say({ type: 'done', id: 1, result: {} });`],
   ])('%s is ended', async (_what, script) => {
-    const worker = hire(script);
+    const worker = spawn(script);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
   });
@@ -72,7 +72,7 @@ describe('a worker that', () => {
     ['is ready twice', READY],
     ['has probed what it was not asked to', `say({ type: 'probed', id: 1, probe: ${PROBE} });`],
   ])('%s is ended, and the task can be tried elsewhere', async (_what, script) => {
-    const worker = hire(`${READY} onTask(() => { ${script} });`);
+    const worker = spawn(`${READY} onTask(() => { ${script} });`);
     await worker.ready;
     await expect(render(worker)).rejects.toThrow(WorkerLost);
     expect(worker.killed).toBe(true);
@@ -84,23 +84,23 @@ describe('a worker that', () => {
     ['says nothing of it', `say({ type: 'probed', id: 1 });`, 10_000],
     ['has no width for it', `say({ type: 'probed', id: 1, probe: { ...${PROBE}, width: '16' } });`, 10_000],
   ])('%s is ended', async (_what, script, afterProbeMs) => {
-    const worker = hire(`${READY} onTask(() => { ${script} });`);
+    const worker = spawn(`${READY} onTask(() => { ${script} });`);
     await worker.ready;
-    await expect(renderImage(worker, afterProbeMs)).rejects.toMatchObject({ offence: undefined });
+    await expect(renderImage(worker, afterProbeMs)).rejects.toMatchObject({ killReason: undefined });
     expect(worker.killed).toBe(true);
   });
 
   it('hangs is ended in time, before and after it has probed', async () => {
-    const silent = hire(`${READY} onTask(() => undefined);`);
+    const silent = spawn(`${READY} onTask(() => undefined);`);
     await silent.ready;
-    await expect(renderImage(silent, 60_000)).rejects.toMatchObject({ offence: 'hung' });
-    const stuck = hire(`${READY} onTask(() => say({ type: 'probed', id: 1, probe: ${PROBE} }));`);
+    await expect(renderImage(silent, 60_000)).rejects.toMatchObject({ killReason: 'hung' });
+    const stuck = spawn(`${READY} onTask(() => say({ type: 'probed', id: 1, probe: ${PROBE} }));`);
     await stuck.ready;
-    await expect(renderImage(stuck, 50)).rejects.toMatchObject({ offence: 'hung' });
+    await expect(renderImage(stuck, 50)).rejects.toMatchObject({ killReason: 'hung' });
   });
 
   it('has probed may take as long as its image needs', async () => {
-    const worker = hire(`${READY} onTask(() => {
+    const worker = spawn(`${READY} onTask(() => {
       say({ type: 'probed', id: 1, probe: ${PROBE} });
       setTimeout(() => {
         require('node:fs').writeFileSync(${JSON.stringify(path.join(folder, 'output-1'))}, '');
@@ -113,14 +113,14 @@ describe('a worker that', () => {
   });
 
   it('closes its channel is ended at the next task', async () => {
-    const worker = hire(`${READY} require('node:fs').closeSync(3); setInterval(() => undefined, 1000);`);
+    const worker = spawn(`${READY} require('node:fs').closeSync(3); setInterval(() => undefined, 1000);`);
     await worker.ready;
     await expect(render(worker)).rejects.toThrow(WorkerLost);
   });
 
   it('crashes is seen to have crashed', async () => {
-    const worker = hire(`${READY} onTask(() => process.kill(process.pid, 'SIGSEGV'));`);
+    const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSEGV'));`);
     await worker.ready;
-    await expect(render(worker)).rejects.toMatchObject({ exit: { signal: 'SIGSEGV' }, offence: undefined });
+    await expect(render(worker)).rejects.toMatchObject({ exit: { signal: 'SIGSEGV' }, killReason: undefined });
   });
 });

@@ -5,14 +5,14 @@ import type { ImageProbe } from '../media/image.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
-import type { Cell } from './worker-directory.ts';
+import type { WorkerDirectory } from './worker-directory.ts';
 import { watchMemory } from './memory-watch.ts';
 import {
   isOutcome,
   isProbed,
   isReady,
-  type Outcome,
-  type Task,
+  type TaskOutcome,
+  type WorkerTask,
   type TaskFailure,
   type TaskOf,
   type TaskResults,
@@ -20,31 +20,31 @@ import {
 } from './protocol.ts';
 
 /** Why we ended a worker ourselves. */
-export type Offence = 'hung' | 'took too much memory';
+export type KillReason = 'hung' | 'took too much memory';
 
-/** The process ended, or was ended for an offence, before it answered. The task may be tried again elsewhere. */
+/** The process ended, or was ended for an killReason, before it answered. The task may be tried again elsewhere. */
 export class WorkerLost extends Error {
   readonly exit: ProcessExit;
-  readonly offence: Offence | undefined;
+  readonly killReason: KillReason | undefined;
 
-  constructor(exit: ProcessExit, offence?: Offence) {
-    super(offence ? `the render worker ${offence}` : `the render worker ended (${exit.signal ?? exit.code})`);
+  constructor(exit: ProcessExit, killReason?: KillReason) {
+    super(killReason ? `the render worker ${killReason}` : `the render worker ended (${exit.signal ?? exit.code})`);
     this.name = 'WorkerLost';
     this.exit = exit;
-    this.offence = offence;
+    this.killReason = killReason;
   }
 }
 
 /** How and where a worker lives. */
-export interface WorkerPlace {
+export interface WorkerSpec {
   readonly start: StartOptions;
-  readonly cell: Cell;
+  readonly directory: WorkerDirectory;
   /** More than this, and it is ended. */
   readonly memoryBytes: number;
 }
 
 /** How long a task may take, in milliseconds, before its worker counts as hung. */
-export interface Terms {
+export interface TaskLimits {
   readonly limitMs: number;
   /** What a worker says halfway: the image is this, its render begins. Returns how long that may take, or nothing if it cannot be true. */
   readonly onProbed?: (probe: ImageProbe) => number | undefined;
@@ -55,7 +55,7 @@ const CANCEL_GRACE_MS = 100;
 
 interface Pending {
   readonly id: number;
-  readonly settle: (outcome: Outcome) => void;
+  readonly settle: (outcome: TaskOutcome) => void;
   onProbed: ((probe: ImageProbe) => void) | undefined;
 }
 
@@ -64,16 +64,16 @@ export class Worker {
   /** Resolves with what the worker says about its codecs, if it serves videos. */
   readonly ready: Promise<CodecInfo | undefined>;
   readonly exited: Promise<ProcessExit>;
-  readonly #cell: Cell;
+  readonly #directory: WorkerDirectory;
   readonly #memoryBytes: number;
   #pending: Pending | undefined;
   #killed = false;
   #isReady = false;
-  #offence: Offence | undefined;
+  #killReason: KillReason | undefined;
   #nextId = 1;
 
-  constructor({ start, cell, memoryBytes }: WorkerPlace) {
-    this.#cell = cell;
+  constructor({ start, directory, memoryBytes }: WorkerSpec) {
+    this.#directory = directory;
     this.#memoryBytes = memoryBytes;
     this.#process = new ManagedProcess(start);
     this.exited = this.#process.exited;
@@ -98,26 +98,26 @@ export class Worker {
   }
 
   /** Why we ended it, if we did. */
-  get offence(): Offence | undefined {
-    return this.#offence;
+  get killReason(): KillReason | undefined {
+    return this.#killReason;
   }
 
-  kill(offence?: Offence): void {
-    this.#offence ??= offence;
+  kill(killReason?: KillReason): void {
+    this.#killReason ??= killReason;
     this.#killed = true;
     this.#process.kill();
   }
 
   /** Rejects with `WorkerLost` when the process dies or exceeds its terms; with the signal's reason when cancelled. */
-  async run<Type extends Task['type']>(
+  async run<Type extends WorkerTask['type']>(
     task: TaskOf<Type>,
-    terms: Terms,
+    terms: TaskLimits,
     signal: AbortSignal,
   ): Promise<TaskResults[Type]> {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
-    const stay = await this.#cell.admit(task);
+    const stay = await this.#directory.stage(task);
     const watch = this.#watch(terms.limitMs);
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -130,7 +130,7 @@ export class Worker {
       });
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
-      await stay.takeOut();
+      await stay.collect();
       return outcome.result as TaskResults[Type];
     } catch (error) {
       signal.throwIfAborted();
@@ -140,7 +140,7 @@ export class Worker {
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
       // One whose cell cannot be cleared has made something of it that we did not ask for.
-      await stay.end().catch(() => this.kill());
+      await stay.cleanUp().catch(() => this.kill());
     }
   }
 
@@ -162,13 +162,13 @@ export class Worker {
     };
   }
 
-  async #ask(id: number, task: Task, onProbed: (probe: ImageProbe) => void): Promise<Outcome> {
-    const answered = new Promise<Outcome>((resolve) => {
+  async #ask(id: number, task: WorkerTask, onProbed: (probe: ImageProbe) => void): Promise<TaskOutcome> {
+    const answered = new Promise<TaskOutcome>((resolve) => {
       this.#pending = { id, settle: resolve, onProbed };
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
-      throw new WorkerLost(exit, this.#offence);
+      throw new WorkerLost(exit, this.#killReason);
     });
     return await Promise.race([answered, lost]);
   }

@@ -2,10 +2,10 @@
 
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
-import { analyseParagraph, layoutParagraph, type Line, type Paragraph } from './paragraph.ts';
+import { analyseParagraph, layoutParagraph, type TextLine, type Paragraph } from './paragraph.ts';
 import { type Scale, style } from './style.ts';
 
-interface PlacedLine extends Line {
+interface PlacedLine extends TextLine {
   /** Pixels below the top edge of the bar. */
   readonly baseline: number;
 }
@@ -76,12 +76,12 @@ function blockOf(
 }
 
 /** Baselines from the top of the bar. Ordinary text gives exactly `lines * 1.2 em + 0.8 em`. */
-function stack(lines: readonly Line[], em: number): { baselines: number[]; height: number } {
+function stack(lines: readonly TextLine[], em: number): { baselines: number[]; height: number } {
   const above = (style.padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
   const below = (style.padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
   const pitch = style.lineHeight * em;
   const baselines: number[] = [];
-  let previous: Line | undefined;
+  let previous: TextLine | undefined;
   let baseline = 0;
   for (const line of lines) {
     baseline += previous

@@ -1,4 +1,4 @@
-// Which parts of a text are colour emoji. They are measured and drawn apart, with the emoji font first: asked to choose by
+// Which parts of a text are color emoji. They are measured and drawn apart, with the emoji font first: asked to choose by
 // itself, a font list gives a heart with a variation selector to the first text font that owns a white heart.
 
 import { graphemes } from '../caption/graphemes.ts';

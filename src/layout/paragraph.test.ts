@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
-import { analyseParagraph, layoutParagraph, type Line } from './paragraph.ts';
+import { analyseParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
 
 const EM = 10;
 
 /** Lines of a paragraph in a column so many characters wide (half an em each). */
-function layout(text: string, columns: number): Line[] {
+function layout(text: string, columns: number): TextLine[] {
   return layoutParagraph(analyseParagraph(text), (columns * EM) / 2, EM, fakeMeasurer);
 }
 

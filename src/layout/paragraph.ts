@@ -5,14 +5,14 @@ import { breakPositions } from './breaks.ts';
 import { embeddingLevels, visualOrder } from './direction.ts';
 import { splitByKind } from './emoji.ts';
 import type { Extent, Measurer, Run } from './measurer.ts';
-import { type LineRange, type Segment, wrapBalanced } from './wrap.ts';
+import { type LineRange, type WrapSegment, wrapBalanced } from './wrap.ts';
 
 interface PlacedRun extends Run {
   /** From the left end of the line. */
   readonly x: number;
 }
 
-export interface Line extends Extent {
+export interface TextLine extends Extent {
   readonly runs: readonly PlacedRun[];
 }
 
@@ -39,7 +39,12 @@ export function analyseParagraph(text: string): Paragraph {
   return { text, levels: embeddingLevels(text), breaks: breakPositions(text) };
 }
 
-export function layoutParagraph(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): Line[] {
+export function layoutParagraph(
+  paragraph: Paragraph,
+  maxWidth: number,
+  fontSize: number,
+  measurer: Measurer,
+): TextLine[] {
   if (paragraph.text === '') return [{ width: 0, ascent: 0, descent: 0, runs: [] }];
   let width = maxWidth;
   for (let attempt = 0; ; attempt += 1) {
@@ -53,13 +58,13 @@ export function layoutParagraph(paragraph: Paragraph, maxWidth: number, fontSize
   }
 }
 
-function textRange(segments: readonly Segment[], { first, last }: LineRange): [number, number] {
+function textRange(segments: readonly WrapSegment[], { first, last }: LineRange): [number, number] {
   return [segments[first]?.start ?? 0, segments[last]?.end ?? 0];
 }
 
 /** The paragraph cut at its break positions; a piece wider than a line is cut again, between graphemes. */
-function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): Segment[] {
-  const segments: Segment[] = [];
+function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): WrapSegment[] {
+  const segments: WrapSegment[] = [];
   let start = 0;
   for (const end of paragraph.breaks) {
     for (const piece of fitPieces(paragraph.text.slice(start, end), maxWidth, fontSize, measurer)) {
@@ -138,7 +143,12 @@ function advance(text: string, fontSize: number, measurer: Measurer): number {
     .reduce((sum, width) => sum + width, 0);
 }
 
-function composeLine(paragraph: Paragraph, [start, end]: [number, number], fontSize: number, measurer: Measurer): Line {
+function composeLine(
+  paragraph: Paragraph,
+  [start, end]: [number, number],
+  fontSize: number,
+  measurer: Measurer,
+): TextLine {
   const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
   const levels = paragraph.levels.subarray(start, start + text.length);
   // A soft hyphen shows only where a line ends on it and the paragraph goes on.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Segment, wrapBalanced } from './wrap.ts';
+import { type WrapSegment, wrapBalanced } from './wrap.ts';
 
 const SPACE = 1;
 
 /** Words of these widths, a space of one after each; the lines as lists of widths. */
 function wrap(widths: readonly number[], maxWidth: number): number[][] {
-  const segments: Segment[] = widths.map((width, index) => ({
+  const segments: WrapSegment[] = widths.map((width, index) => ({
     start: index,
     end: index + 1,
     width,
@@ -73,7 +73,7 @@ describe('wrapBalanced', () => {
 
   it('counts a disappearing hyphen as nothing while the line goes on', () => {
     const hyphenated = { width: 11, spaceWidth: -1 };
-    const segments: Segment[] = [0, 1, 2].map((start) => ({ start, end: start + 1, ...hyphenated }));
+    const segments: WrapSegment[] = [0, 1, 2].map((start) => ({ start, end: start + 1, ...hyphenated }));
     expect(wrapBalanced(segments, 31)).toEqual([{ first: 0, last: 2 }]);
     expect(wrapBalanced(segments, 30)).toHaveLength(2);
   });

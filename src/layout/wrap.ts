@@ -1,7 +1,7 @@
 // Lines from measured segments: greedy first, then as narrow as the same number of lines allows, which balances them, and
 // without a lonely last word.
 
-export interface Segment {
+export interface WrapSegment {
   /** Range in the paragraph, trailing spaces included. */
   readonly start: number;
   readonly end: number;
@@ -19,7 +19,7 @@ export interface LineRange {
 /** Half a pixel is below what anybody sees and ends the bisection in about ten steps. */
 const PRECISION = 0.5;
 
-export function wrapBalanced(segments: readonly Segment[], maxWidth: number): LineRange[] {
+export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
   const greedy = wrapGreedy(segments, maxWidth);
   if (greedy.length < 2) return greedy;
   let tooNarrow = Math.max(...segments.map((segment) => segment.width)) - PRECISION;
@@ -39,7 +39,7 @@ export function wrapBalanced(segments: readonly Segment[], maxWidth: number): Li
 }
 
 /** A word alone on the last line gets company from the line before, if both then fit and are more even. */
-function withoutOrphan(segments: readonly Segment[], lines: readonly LineRange[], maxWidth: number): LineRange[] {
+function withoutOrphan(segments: readonly WrapSegment[], lines: readonly LineRange[], maxWidth: number): LineRange[] {
   const [before, last] = lines.slice(-2);
   if (!before || !last || last.first < last.last || before.first === before.last) return [...lines];
   const shorter = { ...before, last: before.last - 1 };
@@ -49,12 +49,12 @@ function withoutOrphan(segments: readonly Segment[], lines: readonly LineRange[]
   return better ? [...lines.slice(0, -2), shorter, longer] : [...lines];
 }
 
-function widthOf(segments: readonly Segment[], { first, last }: LineRange): number {
+function widthOf(segments: readonly WrapSegment[], { first, last }: LineRange): number {
   const full = segments.slice(first, last + 1).reduce((sum, { width, spaceWidth }) => sum + width + spaceWidth, 0);
   return full - (segments[last]?.spaceWidth ?? 0);
 }
 
-function wrapGreedy(segments: readonly Segment[], maxWidth: number): LineRange[] {
+function wrapGreedy(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
   const lines: LineRange[] = [];
   let first = 0;
   let width = 0;

@@ -2,7 +2,7 @@
 // round again.
 
 import type { Refusals } from '../http/overlay/refusals.ts';
-import type { ReplayShelf } from '../http/overlay/replay-cache.ts';
+import type { ReplayCache } from '../http/overlay/replay-cache.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -14,7 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 export interface HousekeepingOptions {
   readonly store: Store;
   readonly refusals: Refusals;
-  readonly shelf: ReplayShelf;
+  readonly replayCache: ReplayCache;
   readonly logger: Logger;
   readonly keepRendersDays: number;
   /** All processes that use the store are on this machine, so that a dead one is known at once. */
@@ -57,12 +57,12 @@ export class Housekeeping {
   }
 
   async #forget(): Promise<void> {
-    const { store, shelf, keepRendersDays } = this.#options;
+    const { store, replayCache, keepRendersDays } = this.#options;
     await store.limits?.forget();
     await store.idempotency.removeExpired();
     await store.sessions.removeExpired();
     await store.users.removeExpired();
-    await shelf.removeExpired();
+    await replayCache.removeExpired();
     await store.usage.forgetBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
   }
 

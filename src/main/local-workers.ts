@@ -1,15 +1,15 @@
-// Makes the renderer of this machine: crews of worker processes, locked away as well as the machine can. For the server,
+// Makes the renderer of this machine: pools of worker processes, locked away as well as the machine can. For the server,
 // and for whatever else renders here on behalf of strangers.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { Cell } from '../dispatch/worker-directory.ts';
-import { Crew } from '../dispatch/worker-pool.ts';
+import { WorkerDirectory } from '../dispatch/worker-directory.ts';
+import { WorkerPool } from '../dispatch/worker-pool.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
-import type { Limits } from '../dispatch/sandbox/limits.ts';
+import type { ResourceLimits } from '../dispatch/sandbox/limits.ts';
 import { PROMISES, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -83,14 +83,14 @@ function startRenderer(
   cells: WorkArea,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): LocalRenderer {
-  const crew = (kind: 'image' | 'video', workers: number, limits: Limits): Crew =>
-    new Crew({
-      place: async () => {
+  const pool = (kind: 'image' | 'video', workers: number, limits: ResourceLimits): WorkerPool =>
+    new WorkerPool({
+      createSpec: async () => {
         const { path: directory } = await cells.directory(randomUUID());
         const program = { file: process.execPath, args: [...ENGINE_FLAGS[kind], WORKER_FILE, kind] };
         return {
           start: sandbox.start(program, directory, limits),
-          cell: new Cell(directory, sandbox.cellInside(directory)),
+          directory: new WorkerDirectory(directory, sandbox.cellInside(directory)),
           memoryBytes: limits.memoryBytes,
         };
       },
@@ -98,12 +98,12 @@ function startRenderer(
       maxWaiting: settings.queueLength,
       tasksPerWorker: settings.workerTasks,
       onWaited: (milliseconds) => metrics.waited(kind, milliseconds),
-      onWorkerLost: ({ exit, offence }) => logger.warn({ kind, exit, offence }, 'render worker lost, replaced'),
-      onPlaceFault: (error) => logger.error({ kind, err: error }, 'directory of a render worker'),
+      onWorkerLost: ({ exit, killReason }) => logger.warn({ kind, exit, killReason }, 'render worker lost, replaced'),
+      onDirectoryError: (error) => logger.error({ kind, err: error }, 'directory of a render worker'),
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
   return new LocalRenderer({
-    image: crew('image', workers, { memoryBytes: workerMemory, fileBytes }),
-    video: crew('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }),
+    image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
+    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }),
   });
 }

@@ -12,7 +12,7 @@ import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages } from '../dashboard/public-pages.ts';
 import { sampleRoutes } from '../dashboard/samples.ts';
-import { CourtesyRenderer } from '../dispatch/guest-renderer.ts';
+import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/reference/problem.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
@@ -67,7 +67,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   const guides = await loadGuides(beside('../../docs'));
   // Half of the workers at most, so that a busy playground leaves the rest to callers with a key.
   const atOnce = Math.max(1, Math.floor(settings.workers / 2));
-  const courtesy = new CourtesyRenderer(renderer, { atOnce, maxWaiting: COURTESY_WAITING });
+  const courtesy = new GuestRenderer(renderer, { atOnce, maxWaiting: COURTESY_WAITING });
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),

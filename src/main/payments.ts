@@ -14,7 +14,7 @@ type PaymentSettings = Pick<Settings, 'billing' | 'stripeSecretKey' | 'stripeWeb
 
 const HOUR_MS = 3_600_000;
 
-export interface Payments {
+export interface PaymentServices {
   readonly billing: Billing;
   readonly groups: readonly RouteGroup[];
   /** Before the store is closed. */
@@ -40,7 +40,12 @@ export function assertPaymentSettings(settings: PaymentSettings, { plans }: Plan
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function startPayments(settings: PaymentSettings, store: Store, plans: PlanBook, logger: Logger): Payments {
+export function startPayments(
+  settings: PaymentSettings,
+  store: Store,
+  plans: PlanBook,
+  logger: Logger,
+): PaymentServices {
   if (settings.billing === 'manual') {
     return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Opened } from './resource-stack.ts';
+import { ResourceStack } from './resource-stack.ts';
 
 describe('what has been opened', () => {
   it('is closed in reverse, each after the one before, and once', async () => {
-    const opened = new Opened();
+    const opened = new ResourceStack();
     const order: string[] = [];
     for (const name of ['store', 'workers', 'pages']) {
       opened.add({

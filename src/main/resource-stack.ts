@@ -5,7 +5,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-export class Opened {
+export class ResourceStack {
   readonly #parts: Closable[] = [];
 
   add<Part extends Closable>(part: Part): Part {

@@ -20,9 +20,9 @@ import { assertPlans, healthOf, whyNotReady } from './startup-checks.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from './message-of.ts';
-import { startMoney } from './wire-billing.ts';
+import { wireBilling } from './wire-billing.ts';
 import { openStore } from './open-store.ts';
-import { Opened } from './resource-stack.ts';
+import { ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
 import { introduceOperator } from './wire-identity.ts';
@@ -40,7 +40,7 @@ export interface RunningServer {
 }
 
 export async function serve(settings: Settings): Promise<RunningServer> {
-  const opened = new Opened();
+  const opened = new ResourceStack();
   try {
     return await open(settings, opened);
   } catch (error) {
@@ -49,7 +49,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   }
 }
 
-async function open(settings: Settings, opened: Opened): Promise<RunningServer> {
+async function open(settings: Settings, opened: ResourceStack): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
@@ -57,7 +57,7 @@ async function open(settings: Settings, opened: Opened): Promise<RunningServer> 
   const onBroken = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
   const store = opened.add(await openStore(settings, onBroken));
   await assertPlans(store, plans);
-  const money = opened.add(await startMoney(settings, store, plans, logger));
+  const money = opened.add(await wireBilling(settings, store, plans, logger));
   const workArea = opened.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const { renderer, sandbox } = opened.add(await startRenderer(settings, logger, metrics));
   const shutdown = new AbortController();
@@ -113,7 +113,7 @@ async function listen(app: FastifyInstance, { port, host }: Settings): Promise<s
 }
 
 function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
-  metrics.watchCrews(() => renderer.status());
+  metrics.watchPools(() => renderer.status());
   metrics.watchRequests({ inside: () => admission.inside, promisedBytes: () => uploads.promisedBytes });
 }
 

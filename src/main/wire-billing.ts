@@ -5,40 +5,45 @@ import type { PlanBook } from '../account/plans.ts';
 import type { Settings } from '../config/settings.ts';
 import { Admission } from '../http/limits/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
-import { Cashier } from '../http/overlay/reserve.ts';
+import { CreditReservations } from '../http/overlay/reserve.ts';
 import { Habits } from '../http/overlay/habits.ts';
-import { Attempts } from '../http/overlay/idempotency.ts';
+import { IdempotencyKeys } from '../http/overlay/idempotency.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
 import { Refusals } from '../http/overlay/refusals.ts';
-import { ReplayShelf } from '../http/overlay/replay-cache.ts';
+import { ReplayCache } from '../http/overlay/replay-cache.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
 
 type MoneyParts = Pick<
   OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'habits' | 'attempts' | 'cashier'
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'habits' | 'idempotency' | 'reservations'
 >;
 
-export interface Money {
+export interface BillingServices {
   readonly parts: MoneyParts;
   /** After the last request, before the store is closed. */
   close(): Promise<void>;
 }
 
-export async function startMoney(settings: Settings, store: Store, plans: PlanBook, logger: Logger): Promise<Money> {
+export async function wireBilling(
+  settings: Settings,
+  store: Store,
+  plans: PlanBook,
+  logger: Logger,
+): Promise<BillingServices> {
   const marketplace = new Marketplace(settings.marketplaceName, settings.marketplaceSecrets);
   const refusals = new Refusals(store.usage);
-  const shelf = await ReplayShelf.open(
+  const replayCache = await ReplayCache.open(
     path.join(settings.dataDirectory, 'replays'),
     settings.replayMegabytes * 1_000_000,
   );
-  const cashier = new Cashier(store.ledger, logger);
+  const reservations = new CreditReservations(store.ledger, logger);
   const { keepRendersDays, databaseUrl } = settings;
   const embedded = databaseUrl === '';
-  const housekeeping = new Housekeeping({ store, refusals, shelf, logger, keepRendersDays, embedded });
+  const housekeeping = new Housekeeping({ store, refusals, replayCache, logger, keepRendersDays, embedded });
   await housekeeping.start();
   return {
     parts: {
@@ -52,8 +57,10 @@ export async function startMoney(settings: Settings, store: Store, plans: PlanBo
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,
       habits: new Habits(),
-      attempts: new Attempts(store.idempotency, shelf, (error) => logger.warn({ err: error }, 'a replay was not kept')),
-      cashier,
+      idempotency: new IdempotencyKeys(store.idempotency, replayCache, (error) =>
+        logger.warn({ err: error }, 'a replay was not kept'),
+      ),
+      reservations,
     },
     close: async () => {
       await housekeeping.stop();

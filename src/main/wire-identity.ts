@@ -1,7 +1,7 @@
 // Who signs in to the site, and how they get there: sessions, passwords, mails, and the first operator.
 
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { Door } from '../dashboard/identity/door.ts';
+import { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
@@ -11,8 +11,8 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { makePasswordLink } from './password-link.ts';
 
-export interface People {
-  readonly door: Door;
+export interface IdentityServices {
+  readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   readonly close: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ export function assertMailComplete({ smtpUrl, mailFrom, publicUrl }: Settings): 
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function createPeople(settings: Settings, store: Store, logger: Logger): People {
+export function createPeople(settings: Settings, store: Store, logger: Logger): IdentityServices {
   const { smtpUrl, mailFrom, publicUrl, operatorEmail } = settings;
   const onMailFailed = (error: unknown): void => logger.warn({ err: error }, 'a mail was not sent');
   const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom, onFailed: onMailFailed });
@@ -36,7 +36,7 @@ export function createPeople(settings: Settings, store: Store, logger: Logger): 
   const throttle = new Throttle(store.limits ?? new LocalLimits());
   const { users, sessions } = store;
   return {
-    door: new Door({ sessions, publicUrl }),
+    sessionGuard: new SessionGuard({ sessions, publicUrl }),
     identity: new Identity({ users, passwords, throttle, mailer, publicUrl, operatorEmail, onMailFailed }),
     close: async () => await mailer?.close(),
   };

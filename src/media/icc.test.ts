@@ -18,7 +18,7 @@ function profile(name: string, kind: 'desc' | 'mluc'): Buffer {
   return Buffer.concat([header, tag, text, Buffer.alloc(16)]);
 }
 
-describe('a colour profile', () => {
+describe('a color profile', () => {
   it.each(['sRGB IEC61966-2.1', 'sRGB built-in', 'sRGB', 'sRGB2014', 'c2', 'uRGB'])('%s is plain sRGB', (name) => {
     expect([isSrgbProfile(profile(name, 'desc')), isSrgbProfile(profile(name, 'mluc'))]).toEqual([true, true]);
   });

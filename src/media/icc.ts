@@ -1,4 +1,4 @@
-// Is an embedded colour profile plain sRGB? Then the pixels already are what we deliver, and converting them from sRGB to
+// Is an embedded color profile plain sRGB? Then the pixels already are what we deliver, and converting them from sRGB to
 // sRGB would only move some of them by a rounding error.
 
 const TAG_COUNT_AT = 128;

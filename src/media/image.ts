@@ -9,7 +9,7 @@ import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
-  /** It carries a colour profile, and that is plain sRGB. */
+  /** It carries a color profile, and that is plain sRGB. */
   readonly isSrgb: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise
   } catch {
     // Damaged, or cut off on the way. Browsers show what there is, and so do we, as long as there is anything.
     const image = await decodeDamaged(source, plan);
-    if (isOneColour(image)) throw undecodable('it breaks off before the first pixels');
+    if (isOneColor(image)) throw undecodable('it breaks off before the first pixels');
     return image;
   }
 }
@@ -96,7 +96,7 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
   })
     .autoOrient()
     .extend({ top: spareRows })
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
   if (info.channels !== 3 && info.channels !== 4) throw new Error(`decoder gave ${info.channels} channels`);
@@ -111,7 +111,7 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
 }
 
 /** A decoder that found nothing to decode fills the frame with one value. */
-function isOneColour({ data, channels }: DecodedImage): boolean {
+function isOneColor({ data, channels }: DecodedImage): boolean {
   return data.every((value, index) => value === data[index % channels]);
 }
 

@@ -34,7 +34,7 @@ it('sweeps what dead processes left and leaves the living alone', async () => {
 
 it('makes a directory when it is needed, once, and removes none that was not', async () => {
   const area = await WorkArea.open(root);
-  const directory = area.laterDirectory('render');
+  const directory = area.lazyDirectory('render');
   await directory.remove();
   expect(existsSync(directory.path)).toBe(false);
   await Promise.all([directory.make(), directory.make()]);

@@ -14,7 +14,7 @@ export interface WorkDirectory {
   remove(): Promise<void>;
 }
 
-export interface LaterDirectory extends WorkDirectory {
+export interface LazyDirectory extends WorkDirectory {
   /** Once, however often it is asked for. */
   make(): Promise<void>;
 }
@@ -39,13 +39,13 @@ export class WorkArea {
   }
 
   async directory(id: string): Promise<WorkDirectory> {
-    const directory = this.laterDirectory(id);
+    const directory = this.lazyDirectory(id);
     await directory.make();
     return directory;
   }
 
-  /** One that is made when it is needed, which it is not for whoever is refused at the door. */
-  laterDirectory(id: string): LaterDirectory {
+  /** One that is made when it is needed, which it is not for whoever is refused at the entry point. */
+  lazyDirectory(id: string): LazyDirectory {
     const directory = path.join(this.#path, id);
     const named = new Set<string>();
     let made = false;

@@ -36,7 +36,7 @@ describe('toPlanarBand', () => {
     expect(plane(planes, 2, 4, 3).slice(6)).toEqual([0, 0]);
   });
 
-  it('weighs colour by opacity: what cannot be seen does not tint', () => {
+  it('weighs color by opacity: what cannot be seen does not tint', () => {
     const mixed = band(0, 2, 2, [255, 0, 0, 255]);
     mixed.pixels.set([0, 0, 255, 0], 4);
     expect(plane(toPlanarBand(mixed).planes, 2, 2, 2)).toEqual([240]);

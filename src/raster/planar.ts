@@ -1,6 +1,6 @@
-// Bands as video wants them: BT.709 limited range, colour at half resolution, alpha beside it. Rows and columns pair up
-// for colour, so a band that begins on an odd row gets a transparent one above it: every pixel keeps its place, and a
-// colour sample shared with the picture outside is mixed by exactly its share.
+// Bands as video wants them: BT.709 limited range, color at half resolution, alpha beside it. Rows and columns pair up
+// for color, so a band that begins on an odd row gets a transparent one above it: every pixel keeps its place, and a
+// color sample shared with the picture outside is mixed by exactly its share.
 
 import type { Band } from './band.ts';
 
@@ -45,7 +45,7 @@ interface Grid {
   readonly lead: number;
 }
 
-/** Each colour sample is the mean of its four pixels, weighed by how opaque they are. */
+/** Each color sample is the mean of its four pixels, weighed by how opaque they are. */
 function writeChroma(planes: Uint8Array, band: Band, { width, height, lead }: Grid): void {
   const blueAt = width * height;
   const redAt = blueAt + blueAt / 4;

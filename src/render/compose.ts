@@ -18,14 +18,14 @@ export type AssetLimits = ImageLimits & VideoLimits;
 export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
 
 /** What the captions go on: an asset, or an empty canvas. */
-export type Ground = AssetProbe | ({ readonly kind: 'canvas' } & Size);
+export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
 export interface ComposeOptions {
   readonly watermark?: boolean;
 }
 
 export function composeRecipe(
-  ground: Ground,
+  ground: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
   { watermark = false }: ComposeOptions = {},
@@ -55,7 +55,7 @@ function marked<Of extends Recipe>(recipe: Of, watermark: boolean): Of {
   return watermark ? { ...recipe, watermark } : recipe;
 }
 
-function composeUnmarked(ground: Ground, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
+function composeUnmarked(ground: BaseLayer, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
   switch (ground.kind) {
     case 'canvas':
       return composeTransparentRecipe({ width: ground.width, height: ground.height }, overlays);

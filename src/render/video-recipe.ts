@@ -4,7 +4,7 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
-import { type Cut, planSegments, type Segment } from '../media/video/segments/cuts.ts';
+import { type Cut, planSegments, type VideoSegment } from '../media/video/segments/cuts.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
 import { pictureSteps } from '../media/video/frames/steps.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
@@ -25,8 +25,8 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
 }
 
 type VideoPiece =
-  | { readonly type: 'segment'; readonly segment: Segment }
-  | { readonly type: 'join'; readonly segments: readonly Segment[] };
+  | { readonly type: 'segment'; readonly segment: VideoSegment }
+  | { readonly type: 'join'; readonly segments: readonly VideoSegment[] };
 
 /** How long, large and fast a video a caller may send; part of the plan. */
 export interface VideoLimits {
@@ -82,7 +82,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
 }
 
 /** Segments of about so many seconds; `undefined` for a video that should stay whole. */
-export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): readonly Segment[] | undefined {
+export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): readonly VideoSegment[] | undefined {
   const ticks = video.timeBase.den / video.timeBase.num;
   const stretch = { start: video.start * ticks, end: video.end * ticks, frames: video.frames };
   return planSegments(cuts, stretch, seconds * ticks);

@@ -1,7 +1,7 @@
 // Everything from one database into an empty other one, and read back.
 
 import { crc32 } from 'node:zlib';
-import type { Engine, Parameter, Session } from './engine.ts';
+import type { Engine, Parameter, SqlSession } from './engine.ts';
 
 interface Table {
   readonly name: string;
@@ -78,7 +78,7 @@ export async function copyAll(source: Engine, target: Engine): Promise<Copied[]>
   });
 }
 
-async function copyTable(what: Table, from: Session, to: Session): Promise<Copied> {
+async function copyTable(what: Table, from: SqlSession, to: SqlSession): Promise<Copied> {
   let [rows, sum] = [0, 0];
   for await (const batch of batches(what, from)) {
     const places = batch.map(() => `(${what.columns.map(() => '?').join(', ')})`).join(', ');
@@ -89,7 +89,7 @@ async function copyTable(what: Table, from: Session, to: Session): Promise<Copie
   return { table: what.name, rows, sum };
 }
 
-async function compare(what: Table, to: Session, copied: Copied | undefined): Promise<void> {
+async function compare(what: Table, to: SqlSession, copied: Copied | undefined): Promise<void> {
   let [rows, sum] = [0, 0];
   for await (const batch of batches(what, to)) {
     rows += batch.length;
@@ -102,7 +102,7 @@ async function compare(what: Table, to: Session, copied: Copied | undefined): Pr
   }
 }
 
-async function* batches({ name, key, columns }: Table, session: Session): AsyncGenerator<Parameter[][]> {
+async function* batches({ name, key, columns }: Table, session: SqlSession): AsyncGenerator<Parameter[][]> {
   const marks = key.map(() => '?').join(', ');
   for (let last: Parameter[] | undefined; ; ) {
     const beyond = last === undefined ? '' : `where (${key.join(', ')}) > (${marks})`;
@@ -122,7 +122,7 @@ function checksum(row: readonly Parameter[]): number {
 }
 
 /** Numbers that were given explicitly do not move the counter. */
-async function continueNumbers(session: Session): Promise<void> {
+async function continueNumbers(session: SqlSession): Promise<void> {
   await session.all(
     "select setval(pg_get_serial_sequence('audit', 'seq'), (select coalesce(max(seq), 0) + 1 from audit), false)",
   );

@@ -5,22 +5,22 @@ import { AppError } from '../errors.ts';
 
 export type Parameter = string | number | null;
 
-export interface Session {
+export interface SqlSession {
   all<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
   /** How many rows were changed. */
   run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
 }
 
 /** A database that cannot be reached, is locked for too long or has no room answers `storage_unavailable`. */
-export interface Engine extends Session {
+export interface Engine extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres';
   /** All of `work` or nothing. Whatever it throws is thrown on, after the rollback. `work` may run more than once. */
-  transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
 export async function first<Row>(
-  session: Session,
+  session: SqlSession,
   sql: string,
   parameters: readonly Parameter[] = [],
 ): Promise<Row | undefined> {

@@ -3,7 +3,7 @@
 
 import pg from 'pg';
 import { AppError } from '../errors.ts';
-import { type Engine, OutcomeUnknown, type Parameter, type Session, unavailable } from './engine.ts';
+import { type Engine, OutcomeUnknown, type Parameter, type SqlSession, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { isConflict, isTrouble } from './postgres-errors.ts';
 
@@ -56,7 +56,7 @@ export class PostgresEngine implements Engine {
     return await sessionOn(this.#pool).run(sql, parameters);
   }
 
-  async transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await onOneConnection(this.#pool, work);
@@ -73,7 +73,7 @@ export class PostgresEngine implements Engine {
   }
 }
 
-async function onOneConnection<Result>(pool: pg.Pool, work: (session: Session) => Promise<Result>): Promise<Result> {
+async function onOneConnection<Result>(pool: pg.Pool, work: (session: SqlSession) => Promise<Result>): Promise<Result> {
   const client = await clearly(async () => await pool.connect());
   try {
     const session = sessionOn(client);
@@ -95,7 +95,7 @@ async function onOneConnection<Result>(pool: pg.Pool, work: (session: Session) =
   }
 }
 
-async function commit(session: Session): Promise<void> {
+async function commit(session: SqlSession): Promise<void> {
   try {
     await session.run('commit');
   } catch (error) {
@@ -103,7 +103,7 @@ async function commit(session: Session): Promise<void> {
   }
 }
 
-function sessionOn(connection: pg.Pool | pg.ClientBase): Session {
+function sessionOn(connection: pg.Pool | pg.ClientBase): SqlSession {
   const query = async (sql: string, parameters: readonly Parameter[]): Promise<pg.QueryResult> =>
     await clearly(async () => await connection.query(numbered(sql), [...parameters]));
   return {

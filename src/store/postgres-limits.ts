@@ -1,8 +1,8 @@
 // Rates and places that all servers of a database share. Rates go by the clock of the database, so that the servers' own
 // need not agree; each change is one statement.
 
-import { type Rate, take, type Verdict } from '../account/gcra.ts';
-import { type Engine, first, type Session } from './engine.ts';
+import { type Rate, take, type RateVerdict } from '../account/gcra.ts';
+import { type Engine, first, type SqlSession } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import type { Limits } from './store.ts';
@@ -22,7 +22,7 @@ export class PostgresLimits implements Limits {
   readonly #lease: Lease;
   /** How many run here. Written as they are, not as differences: what a broken connection lost is right the next time. */
   readonly #running = new Map<string, number>();
-  #told: Promise<void> = Promise.resolve();
+  #pendingWrites: Promise<void> = Promise.resolve();
 
   constructor(engine: Engine, clock: Clock, lease: Lease) {
     this.#engine = engine;
@@ -30,7 +30,7 @@ export class PostgresLimits implements Limits {
     this.#lease = lease;
   }
 
-  async take(name: string, rate: Rate): Promise<Verdict & { readonly fullInMs: number }> {
+  async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
     const interval = rate.windowMs / rate.burst;
     const taken = await first<Bucket>(
       this.#engine,
@@ -97,7 +97,7 @@ export class PostgresLimits implements Limits {
     }
   }
 
-  async #elsewhere(session: Session, account: string): Promise<number> {
+  async #elsewhere(session: SqlSession, account: string): Promise<number> {
     const row = await first<{ running: number }>(
       session,
       `select coalesce(sum(p.running), 0) as running from places p join owners o on o.id = p.owner
@@ -107,7 +107,7 @@ export class PostgresLimits implements Limits {
     return row?.running ?? 0;
   }
 
-  async #write(session: Session, account: string, running: number): Promise<void> {
+  async #write(session: SqlSession, account: string, running: number): Promise<void> {
     await session.run(
       `insert into places (account_id, owner, running) values (?, ?, ?)
        on conflict (account_id, owner) do update set running = excluded.running`,
@@ -117,7 +117,7 @@ export class PostgresLimits implements Limits {
 
   /** In turn, each with the number of its moment. Should one fail, the next to come or go sets it right. */
   #tell(account: string): void {
-    this.#told = this.#told
+    this.#pendingWrites = this.#pendingWrites
       .then(async () => await this.#write(this.#engine, account, this.#running.get(account) ?? 0))
       .catch(() => undefined);
   }

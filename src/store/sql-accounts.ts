@@ -1,9 +1,9 @@
 import { type Holder, stateOf } from '../account/access.ts';
 import { afterProvider, type ProviderSubscription } from '../account/provider.ts';
-import { afterTurn, type Subscription, turnOf, withPlan } from '../account/subscription.ts';
-import { type Engine, first, type Session } from './engine.ts';
+import { afterTurn, type Subscription, changeDue, withPlan } from '../account/subscription.ts';
+import { type Engine, first, type SqlSession } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
-import type { Accounts, AccountSummary, Actor, CustomerLink, NewAccount, Page } from './store.ts';
+import type { Accounts, AccountSummary, Actor, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
   bringUpToDate,
   lockAccount,
@@ -55,7 +55,7 @@ export class SqlAccounts implements Accounts {
     return row && this.#summary(row);
   }
 
-  async list({ after, count = ALL }: Page = {}): Promise<AccountSummary[]> {
+  async list({ after, count = ALL }: PageRequest = {}): Promise<AccountSummary[]> {
     const beyond = 'where (a.created_at, a.id) > (select created_at, id from accounts where id = ?)';
     const rows = await this.#engine.all<AccountRow>(
       `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit ?`,
@@ -195,11 +195,16 @@ export class SqlAccounts implements Accounts {
     ]);
   }
 
-  async meetMarketplace(accountId: string, plan: string, actor: Actor): Promise<Holder> {
+  async upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder> {
     const known = await first<AccountRow>(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
     const now = this.#clock();
     const subscription = known && toSubscription(known);
-    if (known && subscription && isAsMarketplaceSays(subscription, plan) && turnOf(subscription, now).kind === 'none') {
+    if (
+      known &&
+      subscription &&
+      isAsMarketplaceSays(subscription, plan) &&
+      changeDue(subscription, now).kind === 'none'
+    ) {
       return { accountId, suspended: known.state === 'suspended', subscription };
     }
     return await this.#engine.transaction(async (session) => {
@@ -215,7 +220,7 @@ export class SqlAccounts implements Accounts {
     });
   }
 
-  async #insert(session: Session, { id, name }: NewAccount, actor: Actor): Promise<void> {
+  async #insert(session: SqlSession, { id, name }: NewAccount, actor: Actor): Promise<void> {
     const created = await session.run(
       'insert into accounts (id, name, created_at) values (?, ?, ?) on conflict (id) do nothing',
       [id, name, this.#clock().toISOString()],
@@ -223,7 +228,7 @@ export class SqlAccounts implements Accounts {
     if (created === 1) await this.#note(session, id, actor, 'account.created', { name });
   }
 
-  async #current(session: Session, accountId: string, now: Date): Promise<Subscription | undefined> {
+  async #current(session: SqlSession, accountId: string, now: Date): Promise<Subscription | undefined> {
     await lockAccount(session, accountId);
     return await bringUpToDate(session, accountId, now);
   }
@@ -231,13 +236,13 @@ export class SqlAccounts implements Accounts {
   /** As things stand now. Only looking makes no turn: a list of all accounts must not become as many transactions. */
   #summary(row: AccountRow): AccountSummary {
     const stored = toSubscription(row);
-    const subscription = stored && afterTurn(stored, turnOf(stored, this.#clock()));
+    const subscription = stored && afterTurn(stored, changeDue(stored, this.#clock()));
     const state = stateOf({ suspended: row.state === 'suspended', subscription });
     return { id: row.id, name: row.name, state, subscription, createdAt: row.createdAt };
   }
 
   async #note(
-    session: Session,
+    session: SqlSession,
     accountId: string,
     actor: Actor,
     action: string,
@@ -253,7 +258,7 @@ function isAsMarketplaceSays({ plan, status, renews, provider }: Subscription, w
 }
 
 /** The end of a subscription that was replaced by another one, or by a plan without payment, no longer matters. */
-async function isPaidBy(session: Session, accountId: string, subscription: string): Promise<boolean> {
+async function isPaidBy(session: SqlSession, accountId: string, subscription: string): Promise<boolean> {
   const row = await first<{ provider: string; id: string | null }>(
     session,
     'select provider, provider_subscription as id from subscriptions where account_id = ?',

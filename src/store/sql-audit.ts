@@ -1,4 +1,4 @@
-import type { Engine, Session } from './engine.ts';
+import type { Engine, SqlSession } from './engine.ts';
 import type { Actor, Audit, AuditEntry } from './store.ts';
 
 /** The clock of the store, so that tests can move it. */
@@ -13,7 +13,7 @@ export interface AuditNote {
 }
 
 /** Inside the transaction that makes the change. */
-export async function note(session: Session, at: string, entry: AuditNote): Promise<void> {
+export async function note(session: SqlSession, at: string, entry: AuditNote): Promise<void> {
   await session.run('insert into audit (at, actor, action, account_id, subject, details) values (?, ?, ?, ?, ?, ?)', [
     at,
     entry.actor,

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Engine, first, type Session } from './engine.ts';
+import { type Engine, first, type SqlSession } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import type { Claim, Idempotency } from './store.ts';
@@ -65,7 +65,7 @@ export class SqlIdempotency implements Idempotency {
   }
 
   async #judge(
-    session: Session,
+    session: SqlSession,
     place: readonly [string, string],
     fingerprint: string,
     renderId: string,

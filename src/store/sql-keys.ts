@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
-import { afterTurn, turnOf } from '../account/subscription.ts';
+import { afterTurn, changeDue } from '../account/subscription.ts';
 import { type Engine, first, type Parameter } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
 import type { Actor, KeySummary, Keys, NewKey } from './store.ts';
@@ -65,7 +65,7 @@ export class SqlKeys implements Keys {
     if (row === undefined || !timingSafeEqual(Buffer.from(row.hash, 'hex'), hash)) return undefined;
     const now = this.#clock();
     let subscription = toSubscription(row);
-    if (subscription && turnOf(subscription, now).kind !== 'none') {
+    if (subscription && changeDue(subscription, now).kind !== 'none') {
       subscription = await this.#engine.transaction(async (session) => {
         await lockAccount(session, row.accountId);
         return await bringUpToDate(session, row.accountId, now);
@@ -151,7 +151,7 @@ export class SqlKeys implements Keys {
 
 function toSummary(row: KeyRow, now: Date): KeySummary {
   const stored = toSubscription(row);
-  const subscription = stored && afterTurn(stored, turnOf(stored, now));
+  const subscription = stored && afterTurn(stored, changeDue(stored, now));
   return {
     id: row.id,
     accountId: row.accountId,

@@ -6,11 +6,11 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { type Balance, priceOf } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
 import { AppError } from '../errors.ts';
-import { type Engine, first, OutcomeUnknown, type Session } from './engine.ts';
+import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
-import type { Ending, Ledger, NewHold, Remembered, Reservation } from './store.ts';
+import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
 
@@ -44,7 +44,7 @@ export class SqlLedger implements Ledger {
     this.#lease = lease;
   }
 
-  async reserve(hold: NewHold): Promise<Reservation> {
+  async reserve(hold: NewHold): Promise<ReserveResult> {
     await this.#lease.ensure();
     try {
       const reservation = await this.#engine.transaction(async (session) => await this.#reserve(session, hold));
@@ -116,7 +116,7 @@ export class SqlLedger implements Ledger {
     return released;
   }
 
-  async #reserve(session: Session, hold: NewHold): Promise<Reservation> {
+  async #reserve(session: SqlSession, hold: NewHold): Promise<ReserveResult> {
     const { accountId, limit } = hold;
     const startsAt = hold.period.startsAt.toISOString();
     const credits = priceOf(hold.mode, hold.credits);
@@ -144,7 +144,7 @@ export class SqlLedger implements Ledger {
   }
 
   /** False when this render was reserved before. */
-  async #insertHold(session: Session, hold: NewHold, credits: number): Promise<boolean> {
+  async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
     const { renderId, accountId, keyId = null, mode, kind, period } = hold;
     const startsAt = period.startsAt.toISOString();
     const added = await session.run(
@@ -166,7 +166,7 @@ export class SqlLedger implements Ledger {
     }
   }
 
-  async #end(session: Session, renderId: string, { state, ending, remember }: End): Promise<boolean> {
+  async #end(session: SqlSession, renderId: string, { state, ending, remember }: End): Promise<boolean> {
     if (remember === undefined || (await keep(session, renderId, remember))) {
       return await this.#finish(session, renderId, state, ending);
     }
@@ -174,7 +174,7 @@ export class SqlLedger implements Ledger {
     return false;
   }
 
-  async #finish(session: Session, renderId: string, state: End['state'], ending: Ending): Promise<boolean> {
+  async #finish(session: SqlSession, renderId: string, state: End['state'], ending: Ending): Promise<boolean> {
     const { outcome, durationMs } = ending;
     const at = this.#clock().toISOString();
     const [hold] = await session.all<HoldRow>(
@@ -195,7 +195,7 @@ export class SqlLedger implements Ledger {
   }
 }
 
-async function addPeriod(session: Session, { accountId, period }: NewHold): Promise<void> {
+async function addPeriod(session: SqlSession, { accountId, period }: NewHold): Promise<void> {
   await session.run(
     'insert into periods (account_id, starts_at, ends_at) values (?, ?, ?) on conflict (account_id, starts_at) do nothing',
     [accountId, period.startsAt.toISOString(), period.endsAt.toISOString()],
@@ -203,7 +203,7 @@ async function addPeriod(session: Session, { accountId, period }: NewHold): Prom
 }
 
 /** False when the key is no longer this render's. */
-async function keep(session: Session, renderId: string, { accountId, key, facts }: Remembered): Promise<boolean> {
+async function keep(session: SqlSession, renderId: string, { accountId, key, facts }: Remembered): Promise<boolean> {
   const kept = await session.run(
     "update idempotency set state = 'done', facts = ? where account_id = ? and key = ? and render_id = ?",
     [facts, accountId, key, renderId],
@@ -211,7 +211,7 @@ async function keep(session: Session, renderId: string, { accountId, key, facts 
   return kept === 1;
 }
 
-async function readBalance(session: Session, accountId: string, startsAt: string, limit: number): Promise<Balance> {
+async function readBalance(session: SqlSession, accountId: string, startsAt: string, limit: number): Promise<Balance> {
   const row = await first<{ used: number; reserved: number }>(
     session,
     'select used, reserved from periods where account_id = ? and starts_at = ?',

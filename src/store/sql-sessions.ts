@@ -1,9 +1,9 @@
 import { type Engine, first } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
-import type { NewSession, Role, Session, Sessions, User } from './users.ts';
+import type { NewSession, UserRole, UserSession, Sessions, User } from './users.ts';
 
 interface Row extends User {
-  readonly role: Role;
+  readonly role: UserRole;
   readonly idleUntil: string;
   readonly endsAt: string;
 }
@@ -34,7 +34,7 @@ export class SqlSessions implements Sessions {
     });
   }
 
-  async find(hash: string): Promise<Session | undefined> {
+  async find(hash: string): Promise<UserSession | undefined> {
     const now = this.#clock().toISOString();
     const row = await first<Row>(
       this.#engine,

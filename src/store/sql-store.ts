@@ -13,7 +13,7 @@ import { SqlLedger } from './sql-ledger.ts';
 import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
-import type { Payments, Store } from './store.ts';
+import type { PaymentEvents, Store } from './store.ts';
 
 export function createStore(
   engine: Engine,
@@ -50,7 +50,7 @@ export function isGone(owner: string): boolean {
   }
 }
 
-function createPayments(engine: Engine, clock: Clock): Payments {
+function createPayments(engine: Engine, clock: Clock): PaymentEvents {
   return {
     once: async (eventId, type, apply) => {
       const known = await engine.all('select id from payment_events where id = ?', [eventId]);

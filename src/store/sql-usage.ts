@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Engine, Session } from './engine.ts';
+import type { Engine, SqlSession } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
 import type { AccountUsage, RenderSummary, Usage, UsageDay } from './store.ts';
 
@@ -7,7 +7,7 @@ const BATCH = 500;
 
 /** Adds to the sums of a day. */
 export async function addUsage(
-  session: Session,
+  session: SqlSession,
   usage: { accountId: string; day: string; mode: string; outcome: string; renders: number; credits: number },
 ): Promise<void> {
   const { accountId, day, mode, outcome, renders, credits } = usage;

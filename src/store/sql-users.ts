@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Engine, first, type Session } from './engine.ts';
+import { type Engine, first, type SqlSession } from './engine.ts';
 import { type Clock, note } from './sql-audit.ts';
 import type { Actor } from './store.ts';
-import type { PasswordLink, Role, User, Users } from './users.ts';
+import type { PasswordLink, UserRole, User, Users } from './users.ts';
 
 interface UserRow extends User {
   readonly passwordHash: string;
@@ -48,7 +48,7 @@ export class SqlUsers implements Users {
     );
   }
 
-  async setRole(email: string, role: Role, actor: Actor): Promise<boolean> {
+  async setRole(email: string, role: UserRole, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const user = await first<User>(session, `select ${COLUMNS} from users where email = ?`, [email]);
       if (user === undefined) return false;
@@ -131,7 +131,7 @@ export class SqlUsers implements Users {
   }
 
   async #insert(
-    session: Session,
+    session: SqlSession,
     { email, role, accountId }: Pick<PasswordLink, 'email' | 'role' | 'accountId'>,
     passwordHash: string,
   ): Promise<User | undefined> {
@@ -159,7 +159,7 @@ export class SqlUsers implements Users {
     return user;
   }
 
-  async #changeRole(session: Session, user: User, role: Role, actor: Actor): Promise<void> {
+  async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
     await session.run('update users set role = ? where id = ?', [role, user.id]);
     // What the person may do has changed, so what was signed in before is no longer good for it.
     await session.run('delete from sessions where user_id = ?', [user.id]);
@@ -168,7 +168,7 @@ export class SqlUsers implements Users {
     await note(session, this.#clock().toISOString(), { actor, ...entry });
   }
 
-  async #changePassword(session: Session, user: User, passwordHash: string, action: string): Promise<void> {
+  async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
     await session.run('update users set password_hash = ? where id = ?', [passwordHash, user.id]);
     await session.run('delete from sessions where user_id = ?', [user.id]);
     await session.run('delete from password_links where email = ?', [user.email]);

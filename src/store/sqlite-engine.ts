@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
-import { type Engine, type Parameter, type Session, unavailable } from './engine.ts';
+import { type Engine, type Parameter, type SqlSession, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 /** While opening, where nothing else has to go on. */
@@ -60,7 +60,7 @@ export class SqliteEngine implements Engine {
     return await this.transaction(async (session) => await session.run(sql, parameters));
   }
 
-  async transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
     return await this.#inTurn(async () => {
       await this.#patiently(async () => this.#database.exec('begin immediate'));
       try {
@@ -88,7 +88,7 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  readonly #direct: Session = {
+  readonly #direct: SqlSession = {
     all: async <Row>(sql: string, parameters: readonly Parameter[] = []) =>
       this.#with(sql, (statement) => statement.all([...parameters]) as Row[]),
     run: async (sql, parameters = []) => this.#with(sql, (statement) => statement.run([...parameters]).changes),

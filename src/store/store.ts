@@ -4,7 +4,7 @@
 import type { AccountState, Holder, KeyHolder, KeyState } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
 import type { Balance } from '../account/credits.ts';
-import type { Rate, Verdict } from '../account/gcra.ts';
+import type { Rate, RateVerdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
@@ -35,7 +35,7 @@ export interface CustomerLink {
 }
 
 /** Oldest first, beginning after the one with this id. */
-export interface Page {
+export interface PageRequest {
   readonly after?: string | undefined;
   readonly count?: number | undefined;
 }
@@ -45,7 +45,7 @@ export interface Accounts {
   /** Does nothing when there is one with this id. */
   create(account: NewAccount, actor: Actor): Promise<void>;
   find(accountId: string): Promise<AccountSummary | undefined>;
-  list(page?: Page): Promise<AccountSummary[]>;
+  list(page?: PageRequest): Promise<AccountSummary[]>;
   /** Plans that accounts have or will have; each must be in the plans file. */
   plansInUse(): Promise<string[]>;
   /** False when there is no such account. */
@@ -79,7 +79,7 @@ export interface Accounts {
   /** In the order of account ids, beginning behind one of them. */
   listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]>;
   /** The account of a marketplace's user, made on first sight, on the plan the marketplace says. */
-  meetMarketplace(accountId: string, plan: string, actor: Actor): Promise<Holder>;
+  upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder>;
 }
 
 export interface NewKey {
@@ -139,7 +139,7 @@ export interface NewHold {
   readonly limit: number;
 }
 
-export type Reservation =
+export type ReserveResult =
   | { readonly granted: true; readonly balance: Balance }
   | { readonly granted: false; readonly balance: Balance };
 
@@ -162,7 +162,7 @@ export interface Remembered {
  */
 export interface Ledger {
   /** Idempotent by render id. A test key's holds are free. */
-  reserve(hold: NewHold): Promise<Reservation>;
+  reserve(hold: NewHold): Promise<ReserveResult>;
   /**
    * Charges. False, and nothing changes, when the hold is not reserved (any more). With `remember`, false too when another
    * server has taken the idempotency key over because it thought this one dead: one key is charged once, by that one.
@@ -243,7 +243,7 @@ export interface Audit {
   list(filter: { accountId?: string | undefined; before?: number | undefined; count: number }): Promise<AuditEntry[]>;
 }
 
-export interface Payments {
+export interface PaymentEvents {
   /** False when this event was taken before. `apply` and the note of the event are not one transaction: `apply` must be
    * safe to repeat. */
   once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
@@ -253,7 +253,7 @@ export interface Payments {
 
 /** How often and how many at once, across all servers. */
 export interface Limits {
-  take(name: string, rate: Rate): Promise<Verdict & { readonly fullInMs: number }>;
+  take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }>;
   /** One of the account's places; what gives it back, once, or undefined when all are taken. */
   enter(account: string, most: number): Promise<(() => void) | undefined>;
   /** Throws away what no longer says anything. */
@@ -267,7 +267,7 @@ export interface Store {
   readonly idempotency: Idempotency;
   readonly usage: Usage;
   readonly audit: Audit;
-  readonly payments: Payments;
+  readonly payments: PaymentEvents;
   /** Undefined where one server has the database to itself and counts in memory. */
   readonly limits: Limits | undefined;
   readonly users: Users;

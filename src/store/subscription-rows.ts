@@ -1,8 +1,8 @@
 // Subscriptions between rows and values, and the turn of a period.
 
-import { afterTurn, type Subscription, turnOf } from '../account/subscription.ts';
+import { afterTurn, type Subscription, changeDue } from '../account/subscription.ts';
 import { AppError } from '../errors.ts';
-import type { Session } from './engine.ts';
+import type { SqlSession } from './engine.ts';
 import { note } from './sql-audit.ts';
 
 /** With a left join all of these may be null; `plan` tells. */
@@ -35,7 +35,7 @@ export function toSubscription(row: SubscriptionRow): Subscription | undefined {
 }
 
 export async function writeSubscription(
-  session: Session,
+  session: SqlSession,
   accountId: string,
   { plan, nextPlan, status, renews, provider, anchorAt, period }: Subscription,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function writeSubscription(
   );
 }
 
-export async function readSubscription(session: Session, accountId: string): Promise<Subscription | undefined> {
+export async function readSubscription(session: SqlSession, accountId: string): Promise<Subscription | undefined> {
   const [row] = await session.all<SubscriptionRow>(
     `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = ?`,
     [accountId],
@@ -73,16 +73,20 @@ export async function readSubscription(session: Session, accountId: string): Pro
  * Inside a transaction, before anything that depends on the account: whoever else changes it waits until we are through.
  * An update, because SQLite knows no other way to lock a row, and needs none.
  */
-export async function lockAccount(session: Session, accountId: string): Promise<void> {
+export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
   const found = await session.run('update accounts set state = state where id = ?', [accountId]);
   if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
 }
 
 /** Inside a transaction, for a locked account: makes the turn of the period if it is due, and says what holds now. */
-export async function bringUpToDate(session: Session, accountId: string, now: Date): Promise<Subscription | undefined> {
+export async function bringUpToDate(
+  session: SqlSession,
+  accountId: string,
+  now: Date,
+): Promise<Subscription | undefined> {
   const before = await readSubscription(session, accountId);
   if (before === undefined) return undefined;
-  const turn = turnOf(before, now);
+  const turn = changeDue(before, now);
   if (turn.kind === 'none') return before;
   const after = afterTurn(before, turn);
   await writeSubscription(session, accountId, after);

@@ -3,13 +3,13 @@
 import type { Actor } from './store.ts';
 
 /** An operator sees and changes every account. */
-export type Role = 'member' | 'operator';
+export type UserRole = 'member' | 'operator';
 
 export interface User {
   readonly id: string;
   readonly accountId: string;
   readonly email: string;
-  readonly role: Role;
+  readonly role: UserRole;
   readonly createdAt: string;
 }
 
@@ -17,7 +17,7 @@ export interface User {
 export interface PasswordLink {
   readonly email: string;
   /** Of a new user. */
-  readonly role: Role;
+  readonly role: UserRole;
   /** Where a new user belongs; null: to an account of their own. */
   readonly accountId: string | null;
   readonly expiresAt: Date;
@@ -31,7 +31,7 @@ export interface Users {
   /** Oldest first. */
   list(accountId?: string): Promise<User[]>;
   /** Ends their sessions. False when nobody has the address. */
-  setRole(email: string, role: Role, actor: Actor): Promise<boolean>;
+  setRole(email: string, role: UserRole, actor: Actor): Promise<boolean>;
   /** Ends their sessions and links. */
   setPassword(userId: string, passwordHash: string): Promise<void>;
   addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
@@ -52,7 +52,7 @@ export interface NewSession {
   readonly endsAt: Date;
 }
 
-export interface Session {
+export interface UserSession {
   readonly user: User;
   readonly idleUntil: Date;
   readonly endsAt: Date;
@@ -61,7 +61,7 @@ export interface Session {
 export interface Sessions {
   begin(session: NewSession): Promise<void>;
   /** Undefined when it is over. */
-  find(hash: string): Promise<Session | undefined>;
+  find(hash: string): Promise<UserSession | undefined>;
   extend(hash: string, idleUntil: Date): Promise<void>;
   end(hash: string): Promise<void>;
   endAll(userId: string): Promise<void>;

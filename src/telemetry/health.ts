@@ -11,8 +11,8 @@ export interface HealthReport {
   /** Milliseconds from the headers to the last byte of the latest deliveries, by type. */
   readonly latencyMs: Readonly<Record<string, Latency>>;
   readonly renderer: {
-    readonly images: CrewReport;
-    readonly videos: CrewReport;
+    readonly images: PoolReport;
+    readonly videos: PoolReport;
     /** Of a server that renders on other machines. */
     readonly remote?: {
       readonly isConnected: boolean;
@@ -23,7 +23,7 @@ export interface HealthReport {
   };
 }
 
-interface CrewReport {
+interface PoolReport {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;

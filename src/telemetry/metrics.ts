@@ -5,10 +5,10 @@ import { type Latency, LatestTimes } from './latency.ts';
 
 export type RequestType = 'image' | 'video' | 'overlay' | 'none';
 type Delivered = Exclude<RequestType, 'none'>;
-export type CrewName = 'image' | 'video';
+export type PoolName = 'image' | 'video';
 
 /** What a gauge reads when somebody asks. */
-export interface CrewReading {
+export interface PoolReading {
   readonly workers: number;
   readonly ready: number;
   readonly busy: number;
@@ -28,7 +28,7 @@ export class Metrics {
     'outcome',
   ]);
   readonly #seconds = this.#histogram('request_seconds', 'From the headers to the last byte.', ['type', 'result']);
-  readonly #waits = this.#histogram('queue_wait_seconds', 'Time a render waited for a worker.', ['crew']);
+  readonly #waits = this.#histogram('queue_wait_seconds', 'Time a render waited for a worker.', ['pool']);
   readonly #credits = this.#counter('credits_charged_total', 'Credits charged for delivered renders.', []);
   readonly #bytes = this.#counter('bytes_total', 'Bytes of bodies received and sent.', ['direction']);
 
@@ -58,8 +58,8 @@ export class Metrics {
     if (outcome === 'delivered' && type !== 'none') this.#latest[type].add(seconds * 1_000);
   }
 
-  waited(crew: CrewName, milliseconds: number): void {
-    this.#waits.observe({ crew }, milliseconds / 1_000);
+  waited(pool: PoolName, milliseconds: number): void {
+    this.#waits.observe({ pool }, milliseconds / 1_000);
   }
 
   charged(credits: number): void {
@@ -70,28 +70,28 @@ export class Metrics {
     this.#bytes.inc({ direction }, bytes);
   }
 
-  /** Reads the crews whenever figures are asked for. */
-  watchCrews(read: () => { readonly images: CrewReading; readonly videos: CrewReading }): void {
-    const each = (set: (crew: CrewName, reading: CrewReading) => void): void => {
+  /** Reads the pools whenever figures are asked for. */
+  watchPools(read: () => { readonly images: PoolReading; readonly videos: PoolReading }): void {
+    const each = (set: (pool: PoolName, reading: PoolReading) => void): void => {
       const { images, videos } = read();
       set('image', images);
       set('video', videos);
     };
-    this.#gauge('queue_waiting', 'Renders that wait for a worker.', ['crew'], (gauge) => {
-      each((crew, { waiting }) => gauge.set({ crew }, waiting));
+    this.#gauge('queue_waiting', 'Renders that wait for a worker.', ['pool'], (gauge) => {
+      each((pool, { waiting }) => gauge.set({ pool }, waiting));
     });
-    this.#gauge('queue_backlog_seconds', 'Estimated work that waits, for one worker.', ['crew'], (gauge) => {
-      each((crew, { backlogMs }) => gauge.set({ crew }, backlogMs / 1_000));
+    this.#gauge('queue_backlog_seconds', 'Estimated work that waits, for one worker.', ['pool'], (gauge) => {
+      each((pool, { backlogMs }) => gauge.set({ pool }, backlogMs / 1_000));
     });
-    this.#gauge('workers', 'Render workers: wanted, ready and busy.', ['crew', 'state'], (gauge) => {
-      each((crew, { workers, ready, busy }) => {
-        gauge.set({ crew, state: 'wanted' }, workers);
-        gauge.set({ crew, state: 'ready' }, ready);
-        gauge.set({ crew, state: 'busy' }, busy);
+    this.#gauge('workers', 'Render workers: wanted, ready and busy.', ['pool', 'state'], (gauge) => {
+      each((pool, { workers, ready, busy }) => {
+        gauge.set({ pool, state: 'wanted' }, workers);
+        gauge.set({ pool, state: 'ready' }, ready);
+        gauge.set({ pool, state: 'busy' }, busy);
       });
     });
-    this.#gauge('worker_restarts', 'Render workers that ended unasked since the start.', ['crew'], (gauge) => {
-      each((crew, { restarts }) => gauge.set({ crew }, restarts));
+    this.#gauge('worker_restarts', 'Render workers that ended unasked since the start.', ['pool'], (gauge) => {
+      each((pool, { restarts }) => gauge.set({ pool }, restarts));
     });
   }
 

@@ -47,12 +47,12 @@ describe('the same key and the same request', () => {
     const first = await ask(key, { asset: photo, text: 'Gone' });
     const bytes = Buffer.from(await first.arrayBuffer());
     const before = await remaining();
-    const shelf = path.join(server.dataDirectory, 'replays');
-    // Pushed off the shelf by larger ones.
+    const replayCache = path.join(server.dataDirectory, 'replays');
+    // Pushed off the replayCache by larger ones.
     for (let count = 0; count < 3; count += 1) {
       await (await ask(randomUUID(), { asset: await noisyJpeg(1800, 1800), text: String(count) })).arrayBuffer();
     }
-    await until(() => !readdirSync(shelf).includes(first.headers.get('x-render-id') ?? ''));
+    await until(() => !readdirSync(replayCache).includes(first.headers.get('x-render-id') ?? ''));
     const again = await ask(key.replaceAll('"', ''), { asset: photo, text: 'Gone' });
     expect([again.status, again.headers.get('x-credits-charged')]).toEqual([200, '0']);
     expect(again.headers.get('idempotency-replayed')).toBe('true');

@@ -30,9 +30,9 @@ describe('metrics', () => {
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_api_key"}')).toBe(1);
     expect(seen.get('storybar_request_seconds_count{type="overlay",result="delivered"}')).toBe(1);
     expect(seen.get('storybar_credits_charged_total')).toBe(1);
-    expect(seen.get('storybar_queue_wait_seconds_count{crew="image"}')).toBe(1);
-    expect(seen.get('storybar_queue_waiting{crew="image"}')).toBe(0);
-    expect(seen.get('storybar_workers{crew="video",state="ready"}')).toBe(1);
+    expect(seen.get('storybar_queue_wait_seconds_count{pool="image"}')).toBe(1);
+    expect(seen.get('storybar_queue_waiting{pool="image"}')).toBe(0);
+    expect(seen.get('storybar_workers{pool="video",state="ready"}')).toBe(1);
     expect(seen.get('storybar_requests_inside')).toBe(0);
     expect(seen.get('storybar_uploads_promised_bytes')).toBe(0);
     expect(seen.get('storybar_bytes_total{direction="sent"}')).toBeGreaterThan(500);

@@ -48,7 +48,7 @@ describe('400 for fields', () => {
       { ...SIZE, overlays: JSON.stringify(Array.from({ length: 11 }, () => ({ text: 'a' }))) },
       ['#/overlays too_many'],
     ],
-    ['an unknown field', { ...SIZE, text: 'a', colour: 'red' }, ['#/colour unknown_field']],
+    ['an unknown field', { ...SIZE, text: 'a', color: 'red' }, ['#/color unknown_field']],
     ['a field over 64 KiB', { ...SIZE, text: 'a'.repeat(70_000) }, ['#/text too_large']],
   ])('%s', async (_name, values, faults) => {
     expect(await refusal(values)).toMatchObject({ status: 400, code: 'invalid_fields', faults });

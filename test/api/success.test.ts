@@ -59,7 +59,7 @@ describe('a captioned image', () => {
   });
 
   it('spaces defaults 10 points apart and ignores unknown keys, null positions, width and height', async () => {
-    const overlays = JSON.stringify([{ text: 'a', position: null, colour: 'red' }, { text: 'b' }, { text: 'c' }]);
+    const overlays = JSON.stringify([{ text: 'a', position: null, color: 'red' }, { text: 'b' }, { text: 'c' }]);
     const asset = await plainPng(500, 1000, '#fff');
     const response = await post(server, form({ asset, overlays, width: 'nonsense', height: '-1' }));
     expect(response.status).toBe(200);

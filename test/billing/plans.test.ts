@@ -68,7 +68,7 @@ describe('the first plan', () => {
     const pages = { successUrl: 'https://a.test', cancelUrl: 'https://a.test' };
     await expect(world.choose('gold')).rejects.toMatchObject({ code: 'not_found' });
     await expect(world.billing.choosePlan('nobody', 'pro', pages)).rejects.toMatchObject({ code: 'not_found' });
-    await world.store.accounts.meetMarketplace('rapidapi:x', 'free', 'system');
+    await world.store.accounts.upsertMarketplaceAccount('rapidapi:x', 'free', 'system');
     await expect(world.billing.choosePlan('rapidapi:x', 'pro', pages)).rejects.toMatchObject({
       code: 'invalid_fields',
     });

@@ -148,7 +148,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     const { width, height } = await decode(readFileSync(await download.path()));
     expect({ width, height }).toEqual({ width: 300, height: 400 });
     const preview = [await sourceOf('[data-media] img'), await sourceOf('img[data-overlay]')];
-    // The browser blends with premultiplied colours, so it may round differently, by one.
+    // The browser blends with premultiplied colors, so it may round differently, by one.
     expect(await difference(preview, [await sourceOf('[data-result-media] img')])).toBeLessThanOrEqual(1);
     const headers = await page.locator('[data-headers]').textContent();
     expect(headers).toMatch(/x-render-duration-ms\d+/u);

@@ -1,4 +1,4 @@
-// The front's door for workers, tried by somebody who is not one, or is a bad one.
+// The front's entry point for workers, tried by somebody who is not one, or is a bad one.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InternalListener } from '../../src/dispatch/remote/api-server/internal-listener.ts';
-import { Session } from '../../src/dispatch/remote/api-server/session.ts';
+import { RenderSession } from '../../src/dispatch/remote/api-server/session.ts';
 import { Tokens } from '../../src/dispatch/remote/shared/tokens.ts';
-import { FACTS_HEADER, HASH_TRAILER, type Line } from '../../src/dispatch/remote/shared/wire.ts';
+import { FACTS_HEADER, HASH_TRAILER, type ControlMessage } from '../../src/dispatch/remote/shared/wire.ts';
 import { until } from '../running-server.ts';
 
 const MAX_BYTES = 1_000;
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 let directory: string;
 let listener: InternalListener;
 let port: number;
-let session: Session;
+let session: RenderSession;
 let generations: number[];
 const tokens = new Tokens();
 const inAMinute = (): number => Date.now() + 60_000;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const asset = path.join(directory, 'asset');
   writeFileSync(asset, 'the asset');
   generations = [];
-  session = new Session(
+  session = new RenderSession(
     'image',
     { path: asset, format: 'png' },
     {
@@ -93,9 +93,9 @@ async function join(generation = 1, headers: Record<string, string> = {}) {
     token: ticketToken(generation),
     headers,
   });
-  const lines: Line[] = [];
+  const lines: ControlMessage[] = [];
   response.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter(Boolean)) lines.push(JSON.parse(line) as Line);
+    for (const line of text.split('\n').filter(Boolean)) lines.push(JSON.parse(line) as ControlMessage);
   });
   response.on('error', () => undefined);
   if (response.statusCode === 200) await until(() => lines.length > 0);
@@ -217,7 +217,7 @@ describe('the internal listener', () => {
     expect(await report('failure', 'x'.repeat(300_000))).toBe(400);
     // Nobody asked for a probe.
     expect(await report('probe', '{"kind":"image","width":1,"height":1}')).toBe(409);
-    expect(session.errandOf(attempt)).toBeDefined();
+    expect(session.stepOf(attempt)).toBeDefined();
   });
 
   it('passes on why a worker could not', async () => {

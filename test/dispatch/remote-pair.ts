@@ -43,7 +43,7 @@ export async function startPair(natsUrl: string, renderer: Renderer): Promise<Re
     onError: (error) => errors.push(error),
     onEvent: () => undefined,
   });
-  await until(() => front.isPromising('image') && front.isPromising('video'));
+  await until(() => front.isAvailable('image') && front.isAvailable('video'));
   return {
     front,
     worker,

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
-import { type AssetLimits, composeRecipe, type Ground } from '../../src/render/compose.ts';
+import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { decode, noisyJpeg, plainPng } from '../pictures.ts';
@@ -49,7 +49,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     writeFileSync(asset.path, bytes);
     return asset;
   };
-  const render = async (ground: Ground, asset: StoredAsset | undefined, signal = never) => {
+  const render = async (ground: BaseLayer, asset: StoredAsset | undefined, signal = never) => {
     const output = newPath();
     const facts = await subject.renderer.render(
       { recipe: composeRecipe(ground, OVERLAYS, LIMITS), asset, output },

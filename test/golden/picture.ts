@@ -20,8 +20,8 @@ function lightGradient({ width, height }: Size): RawImage {
   const data = new Uint8Array(width * height * 3);
   for (let row = 0; row < height; row += 1) {
     const share = row / Math.max(1, height - 1);
-    const colour = [255 - 30 * share, 250 - 20 * share, 240 + 15 * share].map(Math.round);
-    for (let column = 0; column < width; column += 1) data.set(colour, (row * width + column) * 3);
+    const color = [255 - 30 * share, 250 - 20 * share, 240 + 15 * share].map(Math.round);
+    for (let column = 0; column < width; column += 1) data.set(color, (row * width + column) * 3);
   }
   return { width, height, channels: 3, data };
 }

@@ -65,7 +65,7 @@ export function accountsContract(world: () => World): void {
     const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
     const met = await Promise.all(
       [...servers, ...servers].map(
-        async ({ accounts }) => await accounts.meetMarketplace('rapidapi:ann', 'free', 'marketplace:rapidapi'),
+        async ({ accounts }) => await accounts.upsertMarketplaceAccount('rapidapi:ann', 'free', 'marketplace:rapidapi'),
       ),
     );
     expect(new Set(met.map((holder) => JSON.stringify(holder))).size).toBe(1);
@@ -78,19 +78,19 @@ export function accountsContract(world: () => World): void {
 
   it('of a marketplace follow what it says, at once and in the same period', async () => {
     const { accounts } = world().store;
-    const before = await accounts.meetMarketplace('m:1', 'pro', 'marketplace:m');
+    const before = await accounts.upsertMarketplaceAccount('m:1', 'pro', 'marketplace:m');
     world().pass(1_000);
-    const after = await accounts.meetMarketplace('m:1', 'free', 'marketplace:m');
+    const after = await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m');
     expect(after.subscription).toEqual({ ...before.subscription, plan: 'free' });
     await accounts.setSuspended('m:1', true, 'cli:test');
-    expect(await accounts.meetMarketplace('m:1', 'free', 'marketplace:m')).toMatchObject({ suspended: true });
+    expect(await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m')).toMatchObject({ suspended: true });
     // A cancellation of ours does not last: the marketplace says with each request that they pay.
     await accounts.setRenews('m:1', false, 'cli:test');
-    expect(await accounts.meetMarketplace('m:1', 'free', 'marketplace:m')).toMatchObject({
+    expect(await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m')).toMatchObject({
       subscription: { renews: true, status: 'active' },
     });
     world().goTo('2026-06-15T00:00:00Z');
-    expect((await accounts.meetMarketplace('m:1', 'free', 'marketplace:m')).subscription?.period).toEqual({
+    expect((await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m')).subscription?.period).toEqual({
       startsAt: new Date('2026-05-31T10:00:00Z'),
       endsAt: new Date('2026-06-30T10:00:00Z'),
     });

@@ -2,7 +2,7 @@
 
 import { describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
-import type { Engine, Parameter, Session } from '../../src/store/engine.ts';
+import type { Engine, Parameter, SqlSession } from '../../src/store/engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
@@ -15,7 +15,7 @@ const url = inject('postgresUrl');
 const SMALL = /\b(?:owners|o)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly Parameter[]>): Engine {
-  const listenTo = (session: Session): Session => ({
+  const listenTo = (session: SqlSession): SqlSession => ({
     all: async (sql, parameters = []) => {
       seen.set(sql, parameters);
       return await session.all(sql, parameters);
@@ -44,7 +44,7 @@ async function useAll(world: World, { accounts, keys, ledger, idempotency, usage
   await accounts.find(id);
   await accounts.list({ count: 20 });
   await accounts.list({ count: 20, after: id });
-  await accounts.meetMarketplace('m:1', 'free', 'm');
+  await accounts.upsertMarketplaceAccount('m:1', 'free', 'm');
   await accounts.findByCustomer('c');
   for (const end of ['settle', 'release', 'none'] as const) {
     const hold = await world.hold(id, { renderId: end });

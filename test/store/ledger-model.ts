@@ -2,7 +2,7 @@
 // the first answer or balance that differs is an error.
 
 import { deepStrictEqual as same } from 'node:assert';
-import { afterTurn, type Subscription, turnOf, withPlan } from '../../src/account/subscription.ts';
+import { afterTurn, type Subscription, changeDue, withPlan } from '../../src/account/subscription.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
 import { createStore } from '../../src/store/sql-store.ts';
@@ -167,7 +167,7 @@ export class LedgerModel {
     const when = this.#random.pick(['now', 'next period'] as const);
     const now = new Date(this.#now);
     const before = this.#subscriptions.get(account);
-    const after = withPlan(before && afterTurn(before, turnOf(before, now)), plan, when, now);
+    const after = withPlan(before && afterTurn(before, changeDue(before, now)), plan, when, now);
     same(await this.#anyStore().accounts.subscribe(account, plan, when, 'test'), after);
     this.#subscriptions.set(account, after);
   }
@@ -247,7 +247,7 @@ export class LedgerModel {
   #current(account: string): Subscription {
     const stored = this.#subscriptions.get(account);
     if (stored === undefined) throw new Error(`${account} has no subscription`);
-    return afterTurn(stored, turnOf(stored, new Date(this.#now)));
+    return afterTurn(stored, changeDue(stored, new Date(this.#now)));
   }
 
   #anyAccount(): string {

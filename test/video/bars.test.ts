@@ -50,7 +50,7 @@ describe('bars on video', () => {
     for (const frame of [clip.frames[2], clip.frames[3]]) {
       if (frame === undefined) throw new Error('a frame is missing');
       for (const band of drawn.bands) {
-        // Flat parts of the bar, first and last row included, at both edges of the picture. In brightness only: colour is
+        // Flat parts of the bar, first and last row included, at both edges of the picture. In brightness only: color is
         // shared between two rows.
         for (const y of [band.top, band.top + 1, band.top + band.height - 1]) {
           for (const x of [1, CANVAS.width - 2]) {
@@ -64,7 +64,7 @@ describe('bars on video', () => {
     }
   });
 
-  it('keeps the colour of emoji and the white of the text', async () => {
+  it('keeps the color of emoji and the white of the text', async () => {
     const path = work.path('flat.mp4');
     const { clip } = await renderClip(path, work.path('emoji.mp4'), OVERLAYS);
     const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());
@@ -75,7 +75,7 @@ describe('bars on video', () => {
     for (let y = band.top + 4; y < band.top + band.height - 4; y += 1) {
       for (let x = 4; x < CANVAS.width - 4; x += 1) {
         const wanted = blended(band, x, y);
-        // Away from edges, where colour at half resolution cannot differ.
+        // Away from edges, where color at half resolution cannot differ.
         const flat = [-3, 3].every(
           (step) =>
             distance(blended(band, x + step, y), wanted) < 12 && distance(blended(band, x, y + step), wanted) < 12,

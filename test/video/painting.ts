@@ -25,8 +25,8 @@ export function toYuv([r, g, b]: Rgb, { red, blue, full = false, bits = 8 }: Enc
   return [(16 + 219 * luma) * unit, (128 + 224 * u) * unit, (128 + 224 * v) * unit];
 }
 
-export function paintYuv(colourAt: (x: number, y: number, frame: number) => Rgb, encoding: Encoding): Paint {
-  return (plane, x, y, frame) => toYuv(colourAt(x, y, frame), encoding)[plane] ?? (encoding.bits === 10 ? 1023 : 255);
+export function paintYuv(colorAt: (x: number, y: number, frame: number) => Rgb, encoding: Encoding): Paint {
+  return (plane, x, y, frame) => toYuv(colorAt(x, y, frame), encoding)[plane] ?? (encoding.bits === 10 ? 1023 : 255);
 }
 
 export const RED: Rgb = [200, 40, 40];

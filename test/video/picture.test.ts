@@ -83,15 +83,15 @@ describe('orientation', () => {
       [-1, 1, BLUE],
       [1, 1, GREY],
     ] as const;
-    for (const [x, y, colour] of corners) {
+    for (const [x, y, color] of corners) {
       const [toX, toY] = [x * a + y * c, x * b + y * d];
       const at = [toX < 0 ? 12 : clip.width - 12, toY < 0 ? 12 : clip.height - 12] as const;
-      expect(distance(clip.frames[0]?.rgb(...at) ?? [0, 0, 0], colour)).toBeLessThanOrEqual(5);
+      expect(distance(clip.frames[0]?.rgb(...at) ?? [0, 0, 0], color)).toBeLessThanOrEqual(5);
     }
   });
 });
 
-describe('colour', () => {
+describe('color', () => {
   const cases: readonly (readonly [string, Partial<ClipOptions>])[] = [
     ['BT.709 limited', {}],
     [
@@ -162,8 +162,8 @@ describe('colour', () => {
   ];
 
   it.each(cases)('%s', async (name, changes) => {
-    const path = quadrantClip(`colour ${name}.${changes.container ?? 'mp4'}`, changes);
-    const { clip } = await renderClip(path, work.path(`coloured ${name}.mp4`));
+    const path = quadrantClip(`color ${name}.${changes.container ?? 'mp4'}`, changes);
+    const { clip } = await renderClip(path, work.path(`colored ${name}.mp4`));
     expect(clip.codec).toBe('h264');
     expect(clip.tags).toEqual([AVCOL_SPC_BT709, AVCOL_PRI_BT709, AVCOL_TRC_BT709, AVCOL_RANGE_MPEG]);
     const corners = name.startsWith('BT.2020')
@@ -174,8 +174,8 @@ describe('colour', () => {
           [20, 170, BLUE],
           [300, 170, GREY],
         ] as const);
-    for (const [x, y, colour] of corners) {
-      expect(distance(clip.frames[0]?.rgb(x, y) ?? [0, 0, 0], colour)).toBeLessThanOrEqual(6);
+    for (const [x, y, color] of corners) {
+      expect(distance(clip.frames[0]?.rgb(x, y) ?? [0, 0, 0], color)).toBeLessThanOrEqual(6);
     }
   });
 });

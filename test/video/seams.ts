@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { Codec, CodecContext, FormatContext, Frame, Packet, type Stream } from 'node-av/lib';
-import type { Segment } from '../../src/media/video/segments/cuts.ts';
+import type { VideoSegment } from '../../src/media/video/segments/cuts.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import type { VideoRecipe } from '../../src/render/video-recipe.ts';
 import { joinVideo, renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
@@ -13,7 +13,7 @@ const tools = createRenderTools();
 /** The pieces travel as JSON and as files, as they do between machines. */
 export async function renderInSegments(
   recipe: VideoRecipe,
-  segments: readonly Segment[],
+  segments: readonly VideoSegment[],
   path: string,
   outPath: string,
 ): Promise<VideoFacts> {
@@ -144,7 +144,7 @@ function describeTrack({ timeBase, startTime, duration, codecpar }: Stream): Rea
     duration: Number(duration),
     codec: [codecId, codecTag, profile, level, extradata?.toString('base64')],
     picture: [width, height, `${sampleAspectRatio.num}/${sampleAspectRatio.den}`],
-    colours: [colorSpace, colorPrimaries, colorTrc, colorRange],
+    colors: [colorSpace, colorPrimaries, colorTrc, colorRange],
     sound: [sampleRate, channels],
   };
 }

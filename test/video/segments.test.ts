@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { type Segment, segmentsBetween } from '../../src/media/video/segments/cuts.ts';
+import { type VideoSegment, segmentsBetween } from '../../src/media/video/segments/cuts.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import type { ClipOptions } from './clip.ts';
 import { BT709, paintYuv } from './painting.ts';
@@ -132,7 +132,7 @@ describe('a video in segments', { timeout: 180_000 }, () => {
     const path = plainClip(work.path('doubt'), { paint, frames: FRAMES, encoderOptions: X264 });
     const { recipe } = await renderClip(path, work.path('doubt-whole.mp4'));
     const segments = segmentsBetween(recipe.cuts, recipe.video.frames);
-    const attempt = (name: string, changed: readonly Segment[]): Promise<unknown> =>
+    const attempt = (name: string, changed: readonly VideoSegment[]): Promise<unknown> =>
       renderInSegments(recipe, changed, path, work.path(name));
     await expect(
       attempt(

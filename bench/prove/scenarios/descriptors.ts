@@ -27,11 +27,11 @@ export const descriptors: Scenario = {
       execFileSync(PRLIMIT, ['--pid', String(subject.pid), `--nofile=${most}:${most}`]);
       // Some callers beside each other, so that files are opened when there are no descriptors left.
       const { answers: tight } = await closedLoad(SPARE, 3, send);
-      const sockets = Array.from({ length: CROWD }, () => reach(subject.door.url));
+      const sockets = Array.from({ length: CROWD }, () => reach(subject.target.url));
       await wait(1_000);
       const { answers: crowded } = await closedLoad(2, 2, send);
       for (const socket of sockets) socket.destroy();
-      subject.door.agent.destroy();
+      subject.target.agent.destroy();
       await wait(500);
       const { answers: after } = await closedLoad(2, 2, send);
       const count = (answers: typeof after): string =>

@@ -62,8 +62,8 @@ function headOf(key: string, length: number): string {
   return `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: ${FORM_TYPE}\r\ncontent-length: ${length}\r\n\r\n`;
 }
 
-function reach({ door }: Subject): Socket {
-  const { hostname, port } = new URL(door.url);
+function reach({ target }: Subject): Socket {
+  const { hostname, port } = new URL(target.url);
   const socket = connect({ host: hostname, port: Number(port) });
   // The server ends it, sooner or later: that is what is waited for.
   socket.on('error', () => undefined);

@@ -36,7 +36,7 @@ export const wire: Scenario = {
 
 /** True when there was an answer. */
 async function play({ subject, journal }: Stage, { name, bytes }: WireAttack): Promise<boolean> {
-  const { answers, rest } = await exchange(subject.door.url, bytes, QUIET_MS);
+  const { answers, rest } = await exchange(subject.target.url, bytes, QUIET_MS);
   if (rest.length > 0) journal.fault(`${name}: ${rest.length} bytes that are no answer`);
   for (const { status, headers, body } of answers) {
     const isPlain = status === 200 && String(headers['content-type']).startsWith('text/plain');
@@ -53,15 +53,15 @@ async function answeredEarly({ subject, journal }: Stage): Promise<{ habit: stri
   const habits: Record<string, string>[] = [{}, { expect: '100-continue' }, { connection: 'close' }];
   const codes: { habit: string; code: string }[] = [];
   for (const keepAlive of [true, false]) {
-    const door = { url: subject.door.url, agent: new Agent({ keepAlive }) };
+    const target = { url: subject.target.url, agent: new Agent({ keepAlive }) };
     for (const headers of habits) {
       const habit = `keep-alive ${keepAlive} ${JSON.stringify(headers)}`;
       for (let round = 0; round < EARLY_ROUNDS; round += 1) {
-        const { code } = await ask(door, journal, { key: 'sb_live_wrong', body, headers });
+        const { code } = await ask(target, journal, { key: 'sb_live_wrong', body, headers });
         codes.push({ habit, code });
       }
     }
-    door.agent.destroy();
+    target.agent.destroy();
   }
   return codes;
 }

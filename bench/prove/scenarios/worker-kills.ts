@@ -43,7 +43,7 @@ export const workerKills: Scenario = {
   },
 };
 
-/** One at a time, and only when the crew is whole: two lost attempts of one render would be a fault of the test. */
+/** One at a time, and only when the pool is whole: two lost attempts of one render would be a fault of the test. */
 function killAll(world: World, { subject }: Stage, kills: number): { done: () => boolean; killed: Promise<number> } {
   let over = false;
   const kill = async (): Promise<number> => {

@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { type Content, type Html, html } from '../html.ts';
-import type { MemberVisit, Visit } from '../identity/door.ts';
+import type { MemberVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site } from '../page.ts';
 import { noteFor } from './notes.ts';
 

@@ -5,12 +5,12 @@ import { MAX_ORIGINS } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/door.ts';
+import type { MemberVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field, table, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, type KeyForm, KeyChanges, OVERLAPS, readKeyForm } from './key-changes.ts';
-import { idOf, type MemberRoutes } from './member-routes.ts';
+import { idOf, type SignedInRoutes } from './signed-in-routes.ts';
 
 export interface KeyDependencies {
   readonly site: Site;
@@ -21,7 +21,7 @@ type Faults = { readonly name?: string; readonly origins?: string };
 
 const PATH = '/dashboard/keys';
 
-export function addKeyPages(routes: MemberRoutes, { site, store }: KeyDependencies): void {
+export function addKeyPages(routes: SignedInRoutes, { site, store }: KeyDependencies): void {
   const changes = new KeyChanges(store);
   const list = async (visit: MemberVisit, typed: KeyForm, faults: Faults): Promise<FastifyReply> => {
     const body = html`${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;

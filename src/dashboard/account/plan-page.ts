@@ -8,12 +8,12 @@ import { AppError } from '../../errors.ts';
 import { askedUrl } from '../../http/transport/asked-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/door.ts';
+import type { MemberVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { type PlanOffer, planFacts } from '../plan-cards.ts';
 import { date, problem } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
-import { type MemberRoutes, queryOf } from './member-routes.ts';
+import { type SignedInRoutes, queryOf } from './signed-in-routes.ts';
 
 export interface PlanDependencies {
   readonly site: Site;
@@ -26,7 +26,7 @@ export interface PlanDependencies {
 
 const PATH = '/dashboard/plan';
 
-export function addPlanPages(routes: MemberRoutes, dependencies: PlanDependencies): void {
+export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependencies): void {
   const { site, store, plans, billing, publicUrl } = dependencies;
   const urlOf = (request: FastifyRequest): string => `${publicUrl || (askedUrl(request) ?? '')}${PATH}`;
   const page = async (visit: MemberVisit, fault?: string): Promise<FastifyReply> => {

@@ -4,17 +4,17 @@ import type { FastifyReply } from 'fastify';
 import { MIN_PASSWORD, passwordFault } from '../../account/password.ts';
 import type { Store } from '../../store/store.ts';
 import { html } from '../html.ts';
-import type { Door, MemberVisit } from '../identity/door.ts';
+import type { SessionGuard, MemberVisit } from '../identity/session-guard.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Site } from '../page.ts';
 import { field } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
-import type { MemberRoutes } from './member-routes.ts';
+import type { SignedInRoutes } from './signed-in-routes.ts';
 
 export interface SecurityDependencies {
   readonly site: Site;
   readonly store: Pick<Store, 'sessions'>;
-  readonly door: Door;
+  readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
 }
 
@@ -25,7 +25,10 @@ interface Faults {
 
 const PATH = '/dashboard/security';
 
-export function addSecurityPages(routes: MemberRoutes, { site, store, door, identity }: SecurityDependencies): void {
+export function addSecurityPages(
+  routes: SignedInRoutes,
+  { site, store, sessionGuard, identity }: SecurityDependencies,
+): void {
   routes.page(PATH, async (visit) => securityPage(site, visit, {}));
   routes.action(PATH, async (visit, fields) => {
     const { user, request } = visit;
@@ -35,12 +38,12 @@ export function addSecurityPages(routes: MemberRoutes, { site, store, door, iden
     if (!(await identity.changePassword(user, fields.text('present'), next, request.ip))) {
       return securityPage(site, visit, { present: 'This is not your present password.' });
     }
-    await door.signIn(visit, user);
+    await sessionGuard.signIn(visit, user);
     return seeOther(visit, `${PATH}?done=password`);
   });
   routes.action(`${PATH}/sign-out-everywhere`, async (visit) => {
     await store.sessions.endAll(visit.user.id);
-    await door.signOut(visit);
+    await sessionGuard.signOut(visit);
     return seeOther(visit, '/signin?done=signed-out-everywhere');
   });
 }

@@ -7,17 +7,17 @@ import { AppError } from '../../errors.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
-import type { Door, Visit } from '../identity/door.ts';
+import type { SessionGuard, Visit } from '../identity/session-guard.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Site } from '../page.ts';
 import { field, problem } from './fields.ts';
 import { form, seeOther, sendForm } from './frame.ts';
-import { isOwnPage, queryOf } from './member-routes.ts';
+import { isOwnPage, queryOf } from './signed-in-routes.ts';
 
 export interface SignInDependencies {
   readonly site: Site;
-  readonly door: Door;
+  readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   /** False: people come by an operator's link. */
   readonly signUpOpen: boolean;
@@ -51,25 +51,25 @@ export function signInPages(dependencies: SignInDependencies): RouteGroup {
 
 class SignInPages {
   readonly #site: Site;
-  readonly #door: Door;
+  readonly #sessionGuard: SessionGuard;
   readonly #identity: Identity;
   readonly #signUpOpen: boolean;
 
-  constructor({ site, door, identity, signUpOpen }: SignInDependencies) {
+  constructor({ site, sessionGuard, identity, signUpOpen }: SignInDependencies) {
     this.#site = site;
-    this.#door = door;
+    this.#sessionGuard = sessionGuard;
     this.#identity = identity;
     this.#signUpOpen = signUpOpen;
   }
 
   register(app: FastifyInstance): void {
     const open = (path: string, page: (visit: Visit) => FastifyReply | Promise<FastifyReply>): void => {
-      app.get(path, async (request, reply) => await page(await this.#door.visit(request, reply)));
+      app.get(path, async (request, reply) => await page(await this.#sessionGuard.visit(request, reply)));
     };
     const take = (path: string, action: (visit: Visit, fields: FormFields) => Promise<FastifyReply>): void => {
       app.post(path, async (request, reply) => {
-        const fields = await this.#door.form(request);
-        return await action(await this.#door.visit(request, reply), fields);
+        const fields = await this.#sessionGuard.form(request);
+        return await action(await this.#sessionGuard.visit(request, reply), fields);
       });
     };
     app.get('/signin', async (request, reply) => await this.#openSignIn(request, reply));
@@ -81,15 +81,15 @@ class SignInPages {
     open('/password', async (visit) => await this.#openPassword(visit, queryOf(visit, 'link') ?? '', {}));
     take('/password', async (visit, fields) => await this.#setPassword(visit, fields));
     take('/signout', async (visit) => {
-      await this.#door.signOut(visit);
+      await this.#sessionGuard.signOut(visit);
       return seeOther(visit, '/signin?done=signed-out');
     });
   }
 
   async #openSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const member = await this.#door.member(request, reply);
+    const member = await this.#sessionGuard.member(request, reply);
     if (member !== undefined) return seeOther(member, '/dashboard');
-    const visit = await this.#door.visit(request, reply);
+    const visit = await this.#sessionGuard.visit(request, reply);
     return this.#signInPage(visit, '', queryOf(visit, 'next') ?? '', {});
   }
 
@@ -101,7 +101,7 @@ class SignInPages {
     // What cannot be an address is tried like any other, so that it takes as long.
     const user = await this.#identity.signIn(email ?? typed.slice(0, 254), password, visit.request.ip);
     if (user === undefined) return this.#signInPage(visit, typed, next, { form: WRONG });
-    await this.#door.signIn(visit, user);
+    await this.#sessionGuard.signIn(visit, user);
     return seeOther(visit, isOwnPage(next) ? next : '/dashboard');
   }
 
@@ -140,7 +140,7 @@ ${this.#signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up<
       const fault = 'This address cannot be used to sign up. If it is yours, sign in instead, or ask the operator.';
       return this.#signUpPage(visit, typed, { form: fault });
     }
-    await this.#door.signIn(visit, user);
+    await this.#sessionGuard.signIn(visit, user);
     return seeOther(visit, '/dashboard/plan');
   }
 
@@ -216,7 +216,7 @@ ${newPasswordField('New password', faults)}
     if (fault !== undefined) return await this.#openPassword(visit, link, { password: fault });
     const user = await this.#identity.useLink(link, password);
     if (user === undefined) return this.#usedPage(visit);
-    await this.#door.signIn(visit, user);
+    await this.#sessionGuard.signIn(visit, user);
     return seeOther(visit, '/dashboard');
   }
 

@@ -1,5 +1,5 @@
-// Renders per day as stacked bars, drawn on the server. Colours are classes, because a page's policy takes no inline style;
-// each kind has its own pattern too, for those who do not see colours. A table says the same in words.
+// Renders per day as stacked bars, drawn on the server. Colors are classes, because a page's policy takes no inline style;
+// each kind has its own pattern too, for those who do not see colors. A table says the same in words.
 
 import { type Html, html } from '../html.ts';
 import { count, table } from './fields.ts';
@@ -88,7 +88,7 @@ function dates(days: readonly DayCounts[]): Html {
   )}</g>`;
 }
 
-/** Stripes and dots over the colours. */
+/** Stripes and dots over the colors. */
 function patterns(): Html {
   return html`<defs>
 <pattern id="test-pattern" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="ground" width="6" height="6"/><circle class="mark" cx="3" cy="3" r="1.4"/></pattern>

@@ -5,12 +5,12 @@ import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/door.ts';
+import type { MemberVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { toCsv } from './csv.ts';
 import { count, date, problem, table, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
-import type { MemberRoutes } from './member-routes.ts';
+import type { SignedInRoutes } from './signed-in-routes.ts';
 import { countDays, dayAfter, outcomeLabel } from './outcomes.ts';
 import { creditMeter, usageChart } from './usage-chart.ts';
 
@@ -25,7 +25,7 @@ const LATEST = 20;
 const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
-export function addUsagePages(routes: MemberRoutes, { site, store, plans }: UsageDependencies): void {
+export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: UsageDependencies): void {
   routes.page('/dashboard', async (visit) => {
     const { accountId } = visit.user;
     const account = await store.accounts.find(accountId);

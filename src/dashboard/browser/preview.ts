@@ -9,7 +9,7 @@ export interface PreviewWish {
   readonly overlays: readonly CallOverlay[];
 }
 
-export interface Rows {
+export interface BarRows {
   readonly top: number;
   readonly height: number;
 }
@@ -17,7 +17,7 @@ export interface Rows {
 export interface PreviewResult {
   readonly png: Blob;
   /** Of each bar, in pixels of the overlay. */
-  readonly rows: readonly Rows[];
+  readonly rows: readonly BarRows[];
   readonly missingGlyphs: number;
 }
 

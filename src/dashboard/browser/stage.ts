@@ -4,7 +4,7 @@
 import { find } from './elements.ts';
 import { createHandle, type Handle } from './handle.ts';
 import type { Media } from './media.ts';
-import type { PreviewResult, Rows } from './preview.ts';
+import type { PreviewResult, BarRows } from './preview.ts';
 
 export interface StageOptions {
   readonly root: HTMLElement;
@@ -14,7 +14,7 @@ export interface StageOptions {
 
 interface Shown {
   readonly bitmap: ImageBitmap;
-  readonly rows: readonly Rows[];
+  readonly rows: readonly BarRows[];
   readonly height: number;
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RateBook } from '../../http/limits/rate-limiter.ts';
+import { RateLimiter } from '../../http/limits/rate-limiter.ts';
 import { Throttle } from './throttle.ts';
 
 function throttleAt(now: () => number): Throttle {
-  const book = new RateBook(now);
+  const book = new RateLimiter(now);
   return new Throttle({ take: async (name, rate) => book.take(name, rate) });
 }
 

@@ -7,10 +7,10 @@ import type { AccountSummary, Store } from '../../store/store.ts';
 import { field, problem, table, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
-import { idOf, type MemberRoutes, queryOf } from '../account/member-routes.ts';
+import { idOf, type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/door.ts';
+import type { MemberVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 
 export interface AccountPagesDependencies {
@@ -23,7 +23,7 @@ const PATH = '/operator/accounts';
 const COUNT = 25;
 const LATEST = 10;
 
-export function addAccountPages(routes: MemberRoutes, dependencies: AccountPagesDependencies): void {
+export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPagesDependencies): void {
   const { store, plans } = dependencies;
   routes.page(PATH, async (visit) => await listPage(dependencies, visit));
   routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));

@@ -3,13 +3,13 @@
 import type { AuditEntry, Store } from '../../store/store.ts';
 import { table, time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
-import { type MemberRoutes, queryOf } from '../account/member-routes.ts';
+import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 
 const COUNT = 50;
 
-export function addAuditPage(routes: MemberRoutes, site: Site, store: Pick<Store, 'audit'>): void {
+export function addAuditPage(routes: SignedInRoutes, site: Site, store: Pick<Store, 'audit'>): void {
   routes.page('/operator/audit', async (visit) => {
     const accountId = queryOf(visit, 'account');
     const before = Number(queryOf(visit, 'before'));

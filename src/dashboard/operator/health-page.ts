@@ -3,13 +3,13 @@
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
-import type { MemberRoutes } from '../account/member-routes.ts';
+import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 
 const CREW_LABELS = ['workers', 'ready', 'busy', 'waiting', 'restarts'] as const;
 
-export function addHealthPage(routes: MemberRoutes, site: Site, health: () => HealthReport): void {
+export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => HealthReport): void {
   routes.page('/operator', async (visit) => {
     const { renderer, ...rest } = health();
     const { codecs, images, videos, ...more } = renderer;
@@ -42,8 +42,8 @@ ${facts({ FFmpeg: ffmpeg, missing: named(false), available: named(true) })}
 </section>`;
 }
 
-function crewRow(name: string, crew: HealthReport['renderer']['images']): Html {
-  return html`<tr><th scope="row">${name}</th>${CREW_LABELS.map((label) => html`<td>${count(crew[label])}</td>`)}</tr>`;
+function crewRow(name: string, pool: HealthReport['renderer']['images']): Html {
+  return html`<tr><th scope="row">${name}</th>${CREW_LABELS.map((label) => html`<td>${count(pool[label])}</td>`)}</tr>`;
 }
 
 function facts(values: Readonly<Record<string, unknown>>): Html {

@@ -27,7 +27,7 @@ export interface Given {
   readonly environment: readonly string[];
 }
 
-export interface Outcome {
+export interface EscapeOutcome {
   /** What it could do although it should not. */
   readonly achieved: readonly Promised[];
   /** Why it could not do its own work; undefined when it could. */
@@ -53,7 +53,7 @@ const ATTEMPTS: Readonly<Record<Promised, Attempt>> = {
 const EXPECTED_VARIABLES = /^(?:TMPDIR|PWD)$/u;
 
 /** The own work first, and the memory last: that attempt leaves little to any other. */
-export async function attemptEverything(targets: Targets & Given): Promise<Outcome> {
+export async function attemptEverything(targets: Targets & Given): Promise<EscapeOutcome> {
   const hindered = await doOwnWork(targets.cell);
   const achieved: Promised[] = [];
   for (const [name, attempt] of Object.entries(ATTEMPTS) as [Promised, Attempt][]) {

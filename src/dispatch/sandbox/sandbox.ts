@@ -4,7 +4,7 @@
 
 import type { StartOptions } from '../../media/process.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { type Limits, limitArguments } from './limits.ts';
+import { type ResourceLimits, limitArguments } from './limits.ts';
 import type { Places } from './places.ts';
 import { systemCallFilter } from './system-calls.ts';
 
@@ -63,7 +63,7 @@ export class Sandbox {
   }
 
   /** `directory` is all the program may write to, and at the strongest level all it sees besides itself. */
-  start(program: Program, directory: string, limits: Limits): StartOptions {
+  start(program: Program, directory: string, limits: ResourceLimits): StartOptions {
     const limited = this.level === 'process' ? program : this.#limited(program, limits);
     // Nothing of our own environment. Scratch files of decoders belong into the cell, which ends with the worker.
     const env = { TMPDIR: this.cellInside(directory) };
@@ -78,7 +78,7 @@ export class Sandbox {
     };
   }
 
-  #limited({ file, args }: Program, limits: Limits): Program {
+  #limited({ file, args }: Program, limits: ResourceLimits): Program {
     return { file: present(this.#tools.prlimit), args: [...limitArguments(limits), '--', file, ...args] };
   }
 }

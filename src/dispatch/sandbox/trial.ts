@@ -8,8 +8,8 @@ import path from 'node:path';
 import { ManagedProcess } from '../../media/process.ts';
 import { innermostProcess, residentBytes } from '../../media/process-tree.ts';
 import type { WorkArea } from '../../media/work-area.ts';
-import type { Outcome, Targets } from './attempts.ts';
-import { dataLimit, type Limits } from './limits.ts';
+import type { EscapeOutcome, Targets } from './attempts.ts';
+import { dataLimit, type ResourceLimits } from './limits.ts';
 import { PROMISES, type Sandbox } from './sandbox.ts';
 
 export interface TrialGround {
@@ -17,7 +17,7 @@ export interface TrialGround {
   readonly escapeFile: string;
   readonly dataDirectory: string;
   readonly cells: WorkArea;
-  readonly limits: Limits;
+  readonly limits: ResourceLimits;
 }
 
 /** Some machines are slow, but one that needs this long to start a process cannot serve anyway. */
@@ -58,7 +58,9 @@ async function listen(listener: Server): Promise<void> {
 
 async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | undefined> {
   const impatience = setTimeout(() => child.kill(), TRIAL_MS);
-  const reported = new Promise<Outcome>((resolve) => child.onMessage((message) => resolve(message as Outcome)));
+  const reported = new Promise<EscapeOutcome>((resolve) =>
+    child.onMessage((message) => resolve(message as EscapeOutcome)),
+  );
   const result = await Promise.race([reported, child.exited]);
   const memory = memoryOf(child);
   clearTimeout(impatience);

@@ -52,7 +52,11 @@ export class Authenticator {
   async #meet({ accountId, subscription }: MarketplaceCaller): Promise<Caller> {
     const { plans, store, marketplace } = this.#options;
     const plan = plans.ofMarketplace(subscription);
-    const holder = await store.accounts.meetMarketplace(accountId, plan.name, `marketplace:${marketplace.name}`);
+    const holder = await store.accounts.upsertMarketplaceAccount(
+      accountId,
+      plan.name,
+      `marketplace:${marketplace.name}`,
+    );
     return { accountId, keyId: undefined, mode: 'live', subscription: admitAccount(holder), plan };
   }
 

@@ -2,18 +2,18 @@
 
 import { AppError } from '../../errors.ts';
 import { networkOf } from './network.ts';
-import { RateBook } from './rate-limiter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 const MINUTE_MS = 60_000;
 
 /** A bucket per address: `perMinute` at once, filled again evenly. */
 export class AddressLimit {
   readonly #perMinute: number;
-  readonly #rates: RateBook;
+  readonly #rates: RateLimiter;
 
   constructor(perMinute: number, now?: () => number) {
     this.#perMinute = perMinute;
-    this.#rates = new RateBook(now);
+    this.#rates = new RateLimiter(now);
   }
 
   /** Throws when the address has used up what it may. */

@@ -3,7 +3,7 @@ import { DEFAULT_PLANS } from '../../account/plans.ts';
 import { Admission } from './admission.ts';
 import type { Caller } from '../access/caller.ts';
 import { LocalLimits } from './local-limits.ts';
-import { RateBook } from './rate-limiter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 const NOW = new Date('2026-03-01T00:00:00Z');
 const CALLER: Caller = {
@@ -25,7 +25,7 @@ const CALLER: Caller = {
 describe('a bucket', () => {
   it('lets a burst in, then one at a time, and forgets buckets that are full', () => {
     let now = 0;
-    const book = new RateBook(() => now);
+    const book = new RateLimiter(() => now);
     const rate = { burst: 3, windowMs: 3_000 };
     const allowed = (): boolean => book.take('a', rate).allowed;
     expect([allowed(), allowed(), allowed(), allowed()]).toEqual([true, true, true, false]);

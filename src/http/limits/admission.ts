@@ -1,4 +1,4 @@
-// The door: how many requests a minute and how many renders at once, by the caller's plan.
+// The entry point: how many requests a minute and how many renders at once, by the caller's plan.
 
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/store.ts';

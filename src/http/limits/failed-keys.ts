@@ -3,12 +3,12 @@
 
 import { AppError } from '../../errors.ts';
 import { networkOf } from './network.ts';
-import { RateBook } from './rate-limiter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 const RATE = { burst: 60, windowMs: 60_000 };
 
 export class FailedKeys {
-  readonly #rates = new RateBook();
+  readonly #rates = new RateLimiter();
 
   /** Returns what the caller hears: that the key is invalid, or that it is enough. */
   judge(address: string, refusal: AppError): AppError {

@@ -1,14 +1,14 @@
 // Rates and places of one server, in memory.
 
-import type { Rate, Verdict } from '../../account/gcra.ts';
+import type { Rate, RateVerdict } from '../../account/gcra.ts';
 import type { Limits } from '../../store/store.ts';
-import { RateBook } from './rate-limiter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 
 export class LocalLimits implements Limits {
-  readonly #rates = new RateBook();
+  readonly #rates = new RateLimiter();
   readonly #running = new Map<string, number>();
 
-  async take(name: string, rate: Rate): Promise<Verdict & { readonly fullInMs: number }> {
+  async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
     return this.#rates.take(name, rate);
   }
 

@@ -1,11 +1,11 @@
 // Buckets by name, in memory: a restart forgives, and each process counts for itself.
 
-import { type Rate, take, type Verdict } from '../../account/gcra.ts';
+import { type Rate, take, type RateVerdict } from '../../account/gcra.ts';
 
 /** Buckets that are full again say nothing; they are thrown away when there are this many. */
 const MANY = 10_000;
 
-export class RateBook {
+export class RateLimiter {
   readonly #fullAt = new Map<string, number>();
   readonly #now: () => number;
 
@@ -14,7 +14,7 @@ export class RateBook {
     this.#now = now;
   }
 
-  take(name: string, rate: Rate): Verdict & { readonly fullInMs: number } {
+  take(name: string, rate: Rate): RateVerdict & { readonly fullInMs: number } {
     const now = this.#now();
     if (this.#fullAt.size >= MANY) this.#forgetFull(now);
     const verdict = take(rate, this.#fullAt.get(name) ?? 0, now);

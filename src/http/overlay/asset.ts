@@ -2,15 +2,15 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../../account/plans.ts';
-import type { OverlayRequest } from '../../caption/form.ts';
+import type { CaptionForm } from '../../caption/form.ts';
 import type { StoredAsset } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
-import type { Ground } from '../../render/compose.ts';
+import type { BaseLayer } from '../../render/compose.ts';
 import type { ReceivedForm } from './receive.ts';
 import type { AssetDestination, ReceivedAsset } from './receive-asset.ts';
 
-export interface Wanted extends OverlayRequest {
+export interface ParsedRequest extends CaptionForm {
   readonly form: ReceivedForm;
   readonly asset: (StoredAsset & { readonly kind: AssetKind }) | undefined;
   readonly receiveMs: number;
@@ -25,14 +25,14 @@ export function assetDestination(
   return { path, maxBytes: Math.max(imageBytes, videoBytes), maxBytesOf, ...more };
 }
 
-export function acceptAsset({ path, format, bytes }: ReceivedAsset): NonNullable<Wanted['asset']> {
+export function acceptAsset({ path, format, bytes }: ReceivedAsset): NonNullable<ParsedRequest['asset']> {
   if (format !== undefined) return { path, format, kind: KIND_OF_FORMAT[format] };
   const formats = 'JPEG, PNG or WebP image, nor an MP4, MOV or WebM video';
   const detail = bytes === 0 ? 'The asset is empty.' : `The asset, judged by its bytes, is neither a ${formats}.`;
   throw new AppError('unsupported_asset', detail);
 }
 
-export function canvasOf({ canvas }: OverlayRequest): Extract<Ground, { readonly kind: 'canvas' }> {
+export function canvasOf({ canvas }: CaptionForm): Extract<BaseLayer, { readonly kind: 'canvas' }> {
   if (canvas === undefined) throw new Error('a form without asset was accepted without a size');
   return { kind: 'canvas', ...canvas };
 }

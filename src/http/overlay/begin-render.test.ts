@@ -5,7 +5,7 @@ import type { AssetProbe } from '../../render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../render/recipe.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../render/video-recipe.ts';
-import type { Wanted } from './asset.ts';
+import type { ParsedRequest } from './asset.ts';
 import { beginRender, type BegunRender } from './begin-render.ts';
 
 const FACTS: RenderFacts = { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
@@ -59,7 +59,7 @@ class ScriptedRenderer implements Renderer {
   }
 }
 
-function wanted(asset: Wanted['asset']): Wanted {
+function wanted(asset: ParsedRequest['asset']): ParsedRequest {
   const overlays = [{ text: 'a', position: null }];
   return { overlays, canvas: { width: 16, height: 16 }, asset, receiveMs: 1, form: { asset: undefined } } as never;
 }
@@ -67,7 +67,7 @@ function wanted(asset: Wanted['asset']): Wanted {
 const PHOTO = wanted({ path: '/photo', format: 'png', kind: 'image' });
 const BARS = wanted(undefined);
 
-async function begin(renderer: Renderer, what: Wanted, isSure: boolean): Promise<BegunRender> {
+async function begin(renderer: Renderer, what: ParsedRequest, isSure: boolean): Promise<BegunRender> {
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
   const share = { account: 'a', budgetMs: 1_000 };
   const order = { wanted: what, limits, watermark: false, output: '/output', share };

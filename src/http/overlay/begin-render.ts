@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Renderer, Share } from '../../dispatch/renderer.ts';
 import { type AssetLimits, composeRecipe, creditsOf, IMAGE_CREDITS } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import { canvasOf, type Wanted } from './asset.ts';
+import { canvasOf, type ParsedRequest } from './asset.ts';
 
 export interface RenderOrder {
-  readonly wanted: Wanted;
+  readonly wanted: ParsedRequest;
   readonly limits: AssetLimits;
   readonly watermark: boolean;
   readonly output: string;

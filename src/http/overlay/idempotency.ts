@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Claim, Idempotency, Remembered } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { ReceivedForm } from './receive.ts';
-import type { ReplayShelf } from './replay-cache.ts';
+import type { ReplayCache } from './replay-cache.ts';
 import type { RenderHeaders } from './send.ts';
 
 const KEY = /^[\x20-\x7e]{1,255}$/u;
@@ -15,14 +15,14 @@ const RETRY_AFTER_SECONDS = 2;
 const PATIENCE_MS = 1_000;
 
 /** What this request is among those with its key. */
-export interface Attempt {
+export interface IdempotentRequest {
   /** Set when it was delivered before: nothing is charged, and the file may still be there. */
   readonly before: { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string } | undefined;
   /** What `settle` notes, so that the next one finds it. */
   remember(headers: RenderHeaders): Remembered | undefined;
   /** Runs the delivery; whoever asks for the same meanwhile waits a moment for its end. */
   delivering(work: () => Promise<void>): Promise<void>;
-  /** The delivered file, for the next one. A shelf that fails is no reason to fail a delivery. */
+  /** The delivered file, for the next one. A replayCache that fails is no reason to fail a delivery. */
   keep(file: string): Promise<void>;
   /** Came to nothing: the next one begins anew. */
   abandon(): Promise<void>;
@@ -37,21 +37,26 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
   throw new AppError('invalid_idempotency_key', 'The idempotency key must have 1 to 255 printable ASCII characters.');
 }
 
-export class Attempts {
+export class IdempotencyKeys {
   readonly #idempotency: Idempotency;
-  readonly #shelf: ReplayShelf;
-  readonly #onShelfFailed: (error: unknown) => void;
+  readonly #replayCache: ReplayCache;
+  readonly #onReplayCacheError: (error: unknown) => void;
   /** Deliveries under way here, by account and key. */
   readonly #delivering = new Map<string, Promise<void>>();
 
-  constructor(idempotency: Idempotency, shelf: ReplayShelf, onShelfFailed: (error: unknown) => void) {
+  constructor(idempotency: Idempotency, replayCache: ReplayCache, onReplayCacheError: (error: unknown) => void) {
     this.#idempotency = idempotency;
-    this.#shelf = shelf;
-    this.#onShelfFailed = onShelfFailed;
+    this.#replayCache = replayCache;
+    this.#onReplayCacheError = onReplayCacheError;
   }
 
   /** Throws while the first one is under way, and when the key belongs to another request. */
-  async begin(caller: Caller, key: string | undefined, form: ReceivedForm, renderId: string): Promise<Attempt> {
+  async begin(
+    caller: Caller,
+    key: string | undefined,
+    form: ReceivedForm,
+    renderId: string,
+  ): Promise<IdempotentRequest> {
     if (key === undefined) return UNNAMED;
     // A test key renders something else, so it has keys of its own.
     const place: Place = { accountId: caller.accountId, key: `${caller.mode}:${key}` };
@@ -72,7 +77,7 @@ export class Attempts {
           abandon: async () => await this.#idempotency.abandon(place.accountId, place.key, renderId),
         };
       case 'done': {
-        const file = this.#shelf.find(claim.renderId);
+        const file = this.#replayCache.find(claim.renderId);
         const headers = JSON.parse(claim.facts) as RenderHeaders;
         return {
           ...UNNAMED,
@@ -107,9 +112,9 @@ export class Attempts {
 
   async #keep(renderId: string, file: string): Promise<void> {
     try {
-      await this.#shelf.keep(renderId, file);
+      await this.#replayCache.keep(renderId, file);
     } catch (error) {
-      this.#onShelfFailed(error);
+      this.#onReplayCacheError(error);
     }
   }
 }
@@ -120,7 +125,7 @@ function nameOf({ accountId, key }: Place): string {
   return `${accountId} ${key}`;
 }
 
-const UNNAMED: Attempt = {
+const UNNAMED: IdempotentRequest = {
   before: undefined,
   delivering: async (work) => await work(),
   remember: () => undefined,

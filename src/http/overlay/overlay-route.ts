@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { parseForm } from '../../caption/form.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
-import type { LaterDirectory, WorkArea } from '../../media/work-area.ts';
+import type { LazyDirectory, WorkArea } from '../../media/work-area.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
-import { acceptAsset, announcedBytes, assetDestination, inviteBody, type Wanted } from './asset.ts';
+import { acceptAsset, announcedBytes, assetDestination, inviteBody, type ParsedRequest } from './asset.ts';
 import { beginRender } from './begin-render.ts';
-import type { Cashier, Charge } from './reserve.ts';
-import type { Attempt, Attempts } from './idempotency.ts';
+import type { CreditReservations, Reservation } from './reserve.ts';
+import type { IdempotentRequest, IdempotencyKeys } from './idempotency.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../transport/pace.ts';
 import { receiveForm } from './receive.ts';
@@ -20,8 +20,8 @@ import { type FileSender, renderHeaders } from './send.ts';
 import type { UploadBudget } from '../limits/upload-budget.ts';
 
 export interface OverlayDependencies extends AdmitDependencies {
-  readonly attempts: Attempts;
-  readonly cashier: Cashier;
+  readonly idempotency: IdempotencyKeys;
+  readonly reservations: CreditReservations;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
   readonly sender: FileSender;
@@ -71,7 +71,7 @@ class OverlayRequest {
   async run(): Promise<FastifyReply> {
     const { workArea, shutdown, refusals, metrics } = this.#dependencies;
     const life = createRequestSignal(this.#reply.raw, shutdown);
-    const directory = workArea.laterDirectory(randomUUID());
+    const directory = workArea.lazyDirectory(randomUUID());
     let outcome = 'delivered';
     try {
       await this.#answer(directory, life);
@@ -87,11 +87,11 @@ class OverlayRequest {
     }
   }
 
-  async #answer(directory: LaterDirectory, life: RequestSignal): Promise<void> {
-    const { attempts, sender } = this.#dependencies;
+  async #answer(directory: LazyDirectory, life: RequestSignal): Promise<void> {
+    const { idempotency, sender } = this.#dependencies;
     const { caller, idempotencyKey } = this.#visitor;
     const wanted = await this.#receive(directory, life);
-    const attempt = await attempts.begin(caller, idempotencyKey, wanted.form, this.#request.id);
+    const attempt = await idempotency.begin(caller, idempotencyKey, wanted.form, this.#request.id);
     const { before } = attempt;
     if (before) this.#reply.header('idempotency-replayed', 'true');
     if (before?.file !== undefined) {
@@ -106,7 +106,7 @@ class OverlayRequest {
     }
   }
 
-  async #receive(directory: LaterDirectory, life: RequestSignal): Promise<Wanted> {
+  async #receive(directory: LazyDirectory, life: RequestSignal): Promise<ParsedRequest> {
     const started = performance.now();
     const { caller, idempotencyKey } = this.#visitor;
     const { renderer, uploads, habits } = this.#dependencies;
@@ -134,8 +134,13 @@ class OverlayRequest {
     }
   }
 
-  async #render(directory: LaterDirectory, life: RequestSignal, wanted: Wanted, attempt: Attempt): Promise<void> {
-    const { renderer, cashier, deadlineMs } = this.#dependencies;
+  async #render(
+    directory: LazyDirectory,
+    life: RequestSignal,
+    wanted: ParsedRequest,
+    attempt: IdempotentRequest,
+  ): Promise<void> {
+    const { renderer, reservations, deadlineMs } = this.#dependencies;
     const { caller } = this.#visitor;
     const { limits } = caller.plan;
     const { asset } = wanted;
@@ -151,14 +156,14 @@ class OverlayRequest {
       renderer,
       { wanted, limits, watermark, output, share: { account: caller.accountId, budgetMs } },
       life.signal,
-      (credits) => cashier.isSureOf(caller, priceOf(credits)),
+      (credits) => reservations.isSureOf(caller, priceOf(credits)),
     );
     const order = {
       renderId: this.#request.id,
       kind: asset?.kind ?? 'overlay',
       credits: priceOf(render.credits),
     } as const;
-    const charge = await cashier.reserve(caller, order).catch(async (error: Error) => {
+    const charge = await reservations.reserve(caller, order).catch(async (error: Error) => {
       life.giveUp(error);
       await render.ended();
       throw error;
@@ -180,8 +185,8 @@ class OverlayRequest {
   async #deliver(
     output: string,
     headers: Readonly<Record<string, string>>,
-    charge: Charge,
-    attempt: Attempt,
+    charge: Reservation,
+    attempt: IdempotentRequest,
     renderMs: number,
   ): Promise<void> {
     const { marketplace, sender, metrics } = this.#dependencies;

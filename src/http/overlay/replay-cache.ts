@@ -1,4 +1,4 @@
-// Delivered files, kept for callers who ask for the same render again. A bounded shelf: the oldest makes room for the new,
+// Delivered files, kept for callers who ask for the same render again. A bounded replayCache: the oldest makes room for the new,
 // and whatever is missing is simply rendered once more.
 
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ interface Kept {
   readonly keptAt: number;
 }
 
-export class ReplayShelf {
+export class ReplayCache {
   readonly #directory: string;
   readonly #maxBytes: number;
   /** Oldest first. */
@@ -24,17 +24,17 @@ export class ReplayShelf {
   }
 
   /** The directory must be on the same disk as the files that are put here. */
-  static async open(directory: string, maxBytes: number): Promise<ReplayShelf> {
+  static async open(directory: string, maxBytes: number): Promise<ReplayCache> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const shelf = new ReplayShelf(directory, maxBytes);
+    const replayCache = new ReplayCache(directory, maxBytes);
     const files = await Promise.all(
       (await readdir(directory)).map(async (name) => ({ name, info: await stat(path.join(directory, name)) })),
     );
     for (const { name, info } of files.toSorted((a, b) => a.info.mtimeMs - b.info.mtimeMs)) {
-      shelf.#note(name, info.size, info.mtimeMs);
+      replayCache.#note(name, info.size, info.mtimeMs);
     }
-    await shelf.#makeRoom(0);
-    return shelf;
+    await replayCache.#makeRoom(0);
+    return replayCache;
   }
 
   /** The path of a kept file. */

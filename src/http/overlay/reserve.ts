@@ -7,14 +7,14 @@ import type { Ending, Ledger, Remembered, RenderKind } from '../../store/store.t
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
 
-export interface Order {
+export interface ReservationRequest {
   readonly renderId: string;
   readonly kind: RenderKind;
   readonly credits: number;
 }
 
 /** One render's credits, reserved. Ends once, by either of the two. */
-export interface Charge {
+export interface Reservation {
   readonly credits: number;
   readonly remaining: number;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
@@ -25,7 +25,7 @@ export interface Charge {
 const SURE_TIMES = 100;
 const MOST_REMEMBERED = 10_000;
 
-export class Cashier {
+export class CreditReservations {
   readonly #ledger: Ledger;
   readonly #logger: Logger;
   /** What accounts had left when they were last served here; the longest unseen are forgotten first. */
@@ -46,7 +46,7 @@ export class Cashier {
   }
 
   /** Throws `quota_exceeded` when the period's credits are not enough. */
-  async reserve(caller: Caller, { renderId, kind, credits }: Order): Promise<Charge> {
+  async reserve(caller: Caller, { renderId, kind, credits }: ReservationRequest): Promise<Reservation> {
     const { accountId, keyId, mode, subscription, plan } = caller;
     const price = priceOf(mode, credits);
     const hold = { renderId, accountId, keyId, mode, kind, credits: price, period: subscription.period };

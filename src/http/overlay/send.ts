@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import { SpareBuffers } from '../transport/buffer-pool.ts';
+import { BufferPool } from '../transport/buffer-pool.ts';
 
 export interface RenderReport {
   readonly renderId: string;
@@ -53,7 +53,7 @@ export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: Re
 /** Sends files, and gives up on clients that take nothing. */
 export class FileSender {
   readonly #shutdown: AbortSignal;
-  readonly #buffers = new SpareBuffers(WHOLE_BYTES, MOST_SPARE);
+  readonly #buffers = new BufferPool(WHOLE_BYTES, MOST_SPARE);
 
   /** `shutdown` fires when running answers must end. */
   constructor(shutdown: AbortSignal) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SpareBuffers } from './buffer-pool.ts';
+import { BufferPool } from './buffer-pool.ts';
 
 describe('SpareBuffers', () => {
   it('hands out what came back, and never the same to two', () => {
-    const buffers = new SpareBuffers(1_600, 2);
+    const buffers = new BufferPool(1_600, 2);
     const [first, second] = [buffers.take(1_000), buffers.take(1_600)];
     expect(second.buffer).not.toBe(first.buffer);
     buffers.giveBack(first);
@@ -12,7 +12,7 @@ describe('SpareBuffers', () => {
   });
 
   it('keeps only so many', () => {
-    const buffers = new SpareBuffers(1_600, 1);
+    const buffers = new BufferPool(1_600, 1);
     const [kept, dropped] = [buffers.take(1_600), buffers.take(1_600)];
     buffers.giveBack(kept);
     buffers.giveBack(dropped);
@@ -21,7 +21,7 @@ describe('SpareBuffers', () => {
   });
 
   it('gives little ones just what they need, and keeps none of them', () => {
-    const buffers = new SpareBuffers(1_600, 2);
+    const buffers = new BufferPool(1_600, 2);
     const little = buffers.take(99);
     expect(little).toHaveLength(99);
     buffers.giveBack(little);

@@ -1,7 +1,7 @@
 // Memory for whole files, used again and again. Fresh memory of this size counts against the collector's limits: every few
 // answers it would walk through all the server knows, for the sake of buffers that are long done with.
 
-export class SpareBuffers {
+export class BufferPool {
   readonly #bytes: number;
   readonly #most: number;
   readonly #spare: Buffer[] = [];

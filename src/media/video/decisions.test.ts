@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aacShape } from './sound/aac.ts';
-import { type ColourTags, effectiveTags, treatmentFor } from './frames/color.ts';
+import { type ColorTags, effectiveTags, treatmentFor } from './frames/color.ts';
 import { encoderSettings } from './frames/encoding.ts';
 import { pictureGeometry } from './frames/geometry.ts';
 import { readOrientation, UPRIGHT } from './probe/orientation.ts';
@@ -10,7 +10,7 @@ import { toneCurve } from './frames/tone-curve.ts';
 
 const HD = { width: 1920, height: 1080 };
 const SD = { width: 640, height: 480 };
-const UNTAGGED: ColourTags = { matrix: 'unspecified', primaries: 'unspecified', transfer: 'sdr', range: 'limited' };
+const UNTAGGED: ColorTags = { matrix: 'unspecified', primaries: 'unspecified', transfer: 'sdr', range: 'limited' };
 
 function matrix(...cells: readonly number[]): Buffer {
   const buffer = Buffer.alloc(36);
@@ -52,7 +52,7 @@ describe('geometry', () => {
   });
 });
 
-describe('colour', () => {
+describe('color', () => {
   it('guesses like players do where tags are missing', () => {
     expect(effectiveTags(UNTAGGED, 'yuv420p', HD).matrix).toBe('bt709');
     expect(effectiveTags(UNTAGGED, 'yuv420p', SD).matrix).toBe('bt601');

@@ -20,11 +20,11 @@ export function chunk(type: string, ...parts: readonly Uint8Array[]): Uint8Array
 
 export const COLOUR = { rgb: 2, palette: 3, rgba: 6 } as const;
 
-export function imageHeader({ width, height }: Size, colour: number): Uint8Array[] {
+export function imageHeader({ width, height }: Size, color: number): Uint8Array[] {
   const body = Buffer.alloc(13);
   body.writeUInt32BE(width, 0);
   body.writeUInt32BE(height, 4);
   body[8] = 8;
-  body[9] = colour;
+  body[9] = color;
   return chunk('IHDR', body);
 }

@@ -45,9 +45,9 @@ export function joinStrips(picture: Size & { readonly channels: 3 | 4 }, strips:
     parts.push(...(index === 0 ? [] : [beginning(isLast)]), body(stream, index === 0, isLast));
     if (!isLast) parts.push(...pause(stream));
   }
-  const colour = picture.channels === 3 ? COLOUR.rgb : COLOUR.rgba;
+  const color = picture.channels === 3 ? COLOUR.rgb : COLOUR.rgba;
   const data = chunk('IDAT', ...parts, adler.bytes);
-  return Buffer.concat([SIGNATURE, ...imageHeader(picture, colour), ...data, ...chunk('IEND')]);
+  return Buffer.concat([SIGNATURE, ...imageHeader(picture, color), ...data, ...chunk('IEND')]);
 }
 
 export interface Strip {

@@ -1,4 +1,4 @@
-// Raw pixels -> PNG by a native encoder. It has no door for raw RGB, so the pixels enter through its PNM decoder: a text
+// Raw pixels -> PNG by a native encoder. It has no entry point for raw RGB, so the pixels enter through its PNM decoder: a text
 // header in front of the bytes, and opaque photos stay three-channel.
 
 import { availableParallelism } from 'node:os';

@@ -10,19 +10,19 @@ import { writeTransparentPng } from './transparent.ts';
 const CANVAS = { width: 101, height: 90 };
 const byte = fc.integer({ min: 0, max: 255 });
 
-/** Few colours become a palette, many do not. */
-const rowOf = (colours: number): fc.Arbitrary<number[]> =>
+/** Few colors become a palette, many do not. */
+const rowOf = (colors: number): fc.Arbitrary<number[]> =>
   fc
-    .array(fc.tuple(byte, byte, byte, fc.integer({ min: 1, max: 255 })), { minLength: colours, maxLength: colours })
+    .array(fc.tuple(byte, byte, byte, fc.integer({ min: 1, max: 255 })), { minLength: colors, maxLength: colors })
     .map((some) => Array.from({ length: CANVAS.width }, (_, column) => some[column % some.length] ?? []).flat());
 
 /** Rows that come once, some times or many times. */
-const bandsOf = (colours: number): fc.Arbitrary<Band[]> =>
+const bandsOf = (colors: number): fc.Arbitrary<Band[]> =>
   fc
     .array(
       fc.record({
         gap: fc.nat(4),
-        rows: fc.array(fc.tuple(rowOf(colours), fc.constantFrom(1, 1, 2, 7, 13)), { minLength: 1, maxLength: 3 }),
+        rows: fc.array(fc.tuple(rowOf(colors), fc.constantFrom(1, 1, 2, 7, 13)), { minLength: 1, maxLength: 3 }),
       }),
       { maxLength: 2 },
     )
@@ -41,11 +41,11 @@ describe('writeTransparentPng', () => {
 
   it.each([
     ['with a palette', 3, COLOUR.palette],
-    ['in full colour', CANVAS.width, COLOUR.rgba],
-  ])('holds exactly the bands, %s', async (_how, colours, kind) => {
+    ['in full color', CANVAS.width, COLOUR.rgba],
+  ])('holds exactly the bands, %s', async (_how, colors, kind) => {
     const kinds = new Set<number | undefined>();
     await fc.assert(
-      fc.asyncProperty(bandsOf(colours), async (bands) => {
+      fc.asyncProperty(bandsOf(colors), async (bands) => {
         const expected = new Uint8Array(CANVAS.width * CANVAS.height * 4);
         for (const { top, pixels } of bands) expected.set(pixels, top * CANVAS.width * 4);
         const png = writeTransparentPng(CANVAS, bands, zeros);

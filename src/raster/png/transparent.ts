@@ -1,5 +1,5 @@
 // A PNG that holds the bars and nothing else: written row by row from the bands, never as a full canvas in memory. Text on
-// a bar has few colours and gets a palette; colour emoji need full RGBA. Both are exact.
+// a bar has few colors and gets a palette; color emoji need full RGBA. Both are exact.
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
@@ -35,7 +35,7 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
 /** Signed RGBA words to palette entries; transparent is entry 0. */
 type Palette = Map<number, number>;
 
-/** The bands as rows of palette entries; `undefined` when there are too many colours. */
+/** The bands as rows of palette entries; `undefined` when there are too many colors. */
 function indexBands(bands: readonly Band[], palette: Palette): Buffer[] | undefined {
   const indexed: Buffer[] = [];
   for (const band of bands) {
@@ -94,9 +94,9 @@ function entryOf(word: number, palette: Palette): number {
 
 function paletteChunks(palette: ReadonlyMap<number, number>): Uint8Array[] {
   const words = [...palette.keys()];
-  const colours = words.flatMap((word) => [word & 255, (word >>> 8) & 255, (word >>> 16) & 255]);
+  const colors = words.flatMap((word) => [word & 255, (word >>> 8) & 255, (word >>> 16) & 255]);
   const alphas = words.map((word) => word >>> 24);
-  return [...chunk('PLTE', Uint8Array.from(colours)), ...chunk('tRNS', Uint8Array.from(alphas))];
+  return [...chunk('PLTE', Uint8Array.from(colors)), ...chunk('tRNS', Uint8Array.from(alphas))];
 }
 
 function rgbaRows({ width, height, pixels }: Band): Buffer {

@@ -8,7 +8,7 @@ import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
   /** False while it is known that nobody would take it up. */
-  isPromising(kind: AssetKind): boolean;
+  isAvailable(kind: AssetKind): boolean;
 }
 
 export interface Fallback {
@@ -67,7 +67,7 @@ export class FallbackRenderer implements Renderer {
   }
 
   #likely(kind: AssetKind): Renderer {
-    const isHere = this.#fallback.serves[kind] && !this.#preferred.isPromising(kind);
+    const isHere = this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind);
     return isHere ? this.#fallback.renderer : this.#preferred;
   }
 
@@ -77,7 +77,7 @@ export class FallbackRenderer implements Renderer {
     work: (renderer: Renderer) => Promise<Result>,
   ): Promise<Result> {
     if (!this.#fallback.serves[kind]) return await work(this.#preferred);
-    if (!this.#preferred.isPromising(kind)) return await work(this.#fallback.renderer);
+    if (!this.#preferred.isAvailable(kind)) return await work(this.#fallback.renderer);
     try {
       return await work(this.#preferred);
     } catch (error) {

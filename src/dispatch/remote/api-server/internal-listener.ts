@@ -1,4 +1,4 @@
-// The front's door for workers: a listener of its own, on the inner network. Every call carries a token for exactly what
+// The front's entry point for workers: a listener of its own, on the inner network. Every call carries a token for exactly what
 // it asks; no path on disk ever comes from outside.
 
 import { rename, unlink } from 'node:fs/promises';
@@ -7,15 +7,22 @@ import type { AddressInfo } from 'node:net';
 import { rethrowAsStorageError } from '../../../media/work-area.ts';
 import { receiveHashed, receiveJson, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
 import { checkFacts, checkFailure, checkProbe, toError } from './reported.ts';
-import type { Conversation, Session } from './session.ts';
+import type { ControlStream, RenderSession } from './session.ts';
 import type { Tokens } from '../shared/tokens.ts';
-import { type AttemptPart, FACTS_HEADER, HASH_TRAILER, type Line, REDELIVERED_HEADER, WORKER_HEADER } from '../shared/wire.ts';
+import {
+  type AttemptPart,
+  FACTS_HEADER,
+  HASH_TRAILER,
+  type ControlMessage,
+  REDELIVERED_HEADER,
+  WORKER_HEADER,
+} from '../shared/wire.ts';
 
 export interface ListenerOptions {
   readonly tokens: Tokens;
-  readonly find: (session: string) => Session | undefined;
+  readonly find: (session: string) => RenderSession | undefined;
   /** Where the finished file of a session's render goes, and how large it may be. */
-  readonly outputOf: (session: Session) => { readonly file: string; readonly maxBytes: number } | undefined;
+  readonly outputOf: (session: RenderSession) => { readonly file: string; readonly maxBytes: number } | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -97,11 +104,11 @@ export class InternalListener {
   async #attempt(
     request: IncomingMessage,
     response: ServerResponse,
-    session: Session,
+    session: RenderSession,
     attempt: number,
     part: AttemptPart,
   ): Promise<void> {
-    const errand = session.errandOf(attempt);
+    const errand = session.stepOf(attempt);
     if (errand === undefined) return refuse(request, response, CONFLICT);
     switch (part) {
       case 'asset':
@@ -111,13 +118,13 @@ export class InternalListener {
       case 'failure': {
         const failure = checkFailure(await receiveJson(request, MAX_REPORT_BYTES));
         if (failure.again) session.lose(attempt, failure.message, failure);
-        else if (session.errandOf(attempt) === errand) session.fail(toError(failure));
+        else if (session.stepOf(attempt) === errand) session.fail(toError(failure));
         return confirm(response);
       }
       case 'probe': {
         if (errand.step.type !== 'probe') return refuse(request, response, CONFLICT);
         const probe = checkProbe(await receiveJson(request, MAX_REPORT_BYTES), session.kind);
-        if (session.errandOf(attempt) !== errand || !session.succeed(attempt, probe)) return answer(response, CONFLICT);
+        if (session.stepOf(attempt) !== errand || !session.succeed(attempt, probe)) return answer(response, CONFLICT);
         return confirm(response);
       }
       case 'output':
@@ -130,7 +137,7 @@ export class InternalListener {
   async #takeOutput(
     request: IncomingMessage,
     response: ServerResponse,
-    session: Session,
+    session: RenderSession,
     attempt: number,
   ): Promise<void> {
     const output = this.#options.outputOf(session);
@@ -139,7 +146,7 @@ export class InternalListener {
     const file = `${output.file}.${attempt}`;
     try {
       await receiveHashed(request, file, output.maxBytes);
-      if (session.errandOf(attempt) === undefined) {
+      if (session.stepOf(attempt) === undefined) {
         await unlink(file).catch(rethrowUnlessMissing);
         return answer(response, CONFLICT);
       }
@@ -162,21 +169,21 @@ export class InternalListener {
 function converse(
   request: IncomingMessage,
   response: ServerResponse,
-  session: Session,
+  session: RenderSession,
   generation: number,
   beating: Set<ServerResponse>,
 ): void {
   let joined: { readonly attempt: number } | false = false;
   const worker = request.headers[WORKER_HEADER];
-  const conversation: Conversation = {
+  const conversation: ControlStream = {
     worker: typeof worker === 'string' ? worker : undefined,
     send: (line) => {
       if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      response.write(`${JSON.stringify(line satisfies Line)}\n`);
+      response.write(`${JSON.stringify(line satisfies ControlMessage)}\n`);
     },
     close: () => {
       joined = false;
-      response.end(`${JSON.stringify({ type: 'end' } satisfies Line)}\n`);
+      response.end(`${JSON.stringify({ type: 'end' } satisfies ControlMessage)}\n`);
     },
   };
   request.resume();

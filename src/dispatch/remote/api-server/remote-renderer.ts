@@ -9,17 +9,17 @@ import { type AssetLimits, type AssetProbe, completeDraft, type Recipe } from '.
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
 import { PROBE_LIMIT_MS } from '../../local-renderer.ts';
-import type { CrewStatus, ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../../renderer.ts';
+import type { PoolStatus, ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../../renderer.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
 import { InternalListener } from './internal-listener.ts';
 import { type Permit, Permits } from './permits.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
-import { mayRenderWhole, type SegmentDesk, SegmentedRender } from './segmented-render.ts';
-import { Session, type TicketOffice } from './session.ts';
+import { mayRenderWhole, type SegmentHost, SegmentedRender } from './segmented-render.ts';
+import { RenderSession, type TicketIssuer } from './session.ts';
 import { Tokens } from '../shared/tokens.ts';
-import { type AssetOnOffer, PRESENCE_SUBJECTS } from '../shared/wire.ts';
-import { WorkerRoll } from './worker-registry.ts';
+import { type OfferedAsset, PRESENCE_SUBJECTS } from '../shared/wire.ts';
+import { WorkerRegistry } from './worker-registry.ts';
 
 export interface RemoteOptions {
   readonly queue: QueueAccess;
@@ -62,13 +62,13 @@ export class RemoteRenderer implements Renderer {
   readonly #tokens = new Tokens();
   readonly #broker: Broker;
   readonly #listener: InternalListener;
-  readonly #roll = new WorkerRoll();
-  readonly #sessions = new Map<string, Session>();
+  readonly #registry = new WorkerRegistry();
+  readonly #sessions = new Map<string, RenderSession>();
   /** Sessions whose asset has been probed, by its path. */
-  readonly #lingering = new Map<string, Session>();
+  readonly #lingering = new Map<string, RenderSession>();
   readonly #permits: Readonly<Record<AssetKind, Permits>>;
-  readonly #permitOf = new Map<Session, Permit>();
-  readonly #outputs = new Map<Session, { readonly file: string; readonly maxBytes: number }>();
+  readonly #permitOf = new Map<RenderSession, Permit>();
+  readonly #outputs = new Map<RenderSession, { readonly file: string; readonly maxBytes: number }>();
   readonly #check: NodeJS.Timeout;
   readonly #aloneSince: Record<AssetKind, number | undefined> = { image: undefined, video: undefined };
   readonly #depth: Record<AssetKind, QueueDepth> = { image: NO_DEPTH, video: NO_DEPTH };
@@ -78,7 +78,7 @@ export class RemoteRenderer implements Renderer {
   private constructor(options: RemoteOptions) {
     this.#options = options;
     const permits = (kind: AssetKind): Permits =>
-      new Permits(kind, () => this.#roll.call(kind).open, options.maxWaiting);
+      new Permits(kind, () => this.#registry.capacity(kind).open, options.maxWaiting);
     this.#permits = { image: permits('image'), video: permits('video') };
     this.#listener = new InternalListener({
       tokens: this.#tokens,
@@ -115,8 +115,8 @@ export class RemoteRenderer implements Renderer {
   }
 
   /** False while it is known that nobody elsewhere would take it up. */
-  isPromising(kind: AssetKind): boolean {
-    return this.#broker.isConnected && this.#roll.call(kind).open > 0;
+  isAvailable(kind: AssetKind): boolean {
+    return this.#broker.isConnected && this.#registry.capacity(kind).open > 0;
   }
 
   assertRoom(account: string, kind?: AssetKind): void {
@@ -167,7 +167,7 @@ export class RemoteRenderer implements Renderer {
     const segmented = { recipe, segments, lanes, asset: offer, output: job.output, limitMs, first: resumed };
     this.#options.onEvent({ type: 'split', segments: segments.length, workers: lanes });
     try {
-      return await new SegmentedRender(segmented, this.#desk(asset, mostBytes(recipe), share), signal).run();
+      return await new SegmentedRender(segmented, this.#segmentHost(asset, mostBytes(recipe), share), signal).run();
     } catch (error) {
       signal.throwIfAborted();
       if (!mayRenderWhole(error)) throw error;
@@ -193,12 +193,12 @@ export class RemoteRenderer implements Renderer {
 
   status(): RendererStatus {
     return {
-      images: this.#crewStatus('image'),
-      videos: this.#crewStatus('video'),
-      codecs: this.#roll.codecs(),
+      images: this.#poolStatus('image'),
+      videos: this.#poolStatus('video'),
+      codecs: this.#registry.codecs(),
       remote: {
         isConnected: this.#broker.isConnected,
-        workers: { images: this.#roll.call('image').workers, videos: this.#roll.call('video').workers },
+        workers: { images: this.#registry.capacity('image').workers, videos: this.#registry.capacity('video').workers },
         queue: { images: this.#depth.image, videos: this.#depth.video },
       },
     };
@@ -215,8 +215,8 @@ export class RemoteRenderer implements Renderer {
 
   async #renderWhole(
     { recipe, asset, output }: RenderJob,
-    offer: AssetOnOffer | undefined,
-    resumed: Session | undefined,
+    offer: OfferedAsset | undefined,
+    resumed: RenderSession | undefined,
     signal: AbortSignal,
     share: Share | undefined,
   ): Promise<RenderFacts> {
@@ -234,24 +234,24 @@ export class RemoteRenderer implements Renderer {
   /** Among how many a long video may be shared out: the machines that are free, and none while others wait. */
   #lanesFor(asset: StoredAsset, hasWorker: boolean): number {
     if (this.#options.segmentSeconds === 0 || this.#isCrowded(asset)) return 0;
-    return Math.min(this.#roll.call('video').workers, this.#roll.idle('video') + (hasWorker ? 1 : 0));
+    return Math.min(this.#registry.capacity('video').workers, this.#registry.idle('video') + (hasWorker ? 1 : 0));
   }
 
   /** Videos of others wait for a worker. */
   #isCrowded(asset: StoredAsset): boolean {
-    const isOther = (session: Session): boolean => session.kind === 'video' && session.asset?.path !== asset.path;
+    const isOther = (session: RenderSession): boolean => session.kind === 'video' && session.asset?.path !== asset.path;
     return (
       this.#permits.video.waiting > 0 ||
       [...this.#sessions.values()].some((session) => session.isWaiting && isOther(session))
     );
   }
 
-  #desk(asset: StoredAsset, maxBytes: number, share: Share | undefined): SegmentDesk {
+  #segmentHost(asset: StoredAsset, maxBytes: number, share: Share | undefined): SegmentHost {
     return {
       open: (signal) => this.#open('video', asset, signal, share),
       expect: (session, file) => void this.#outputs.set(session, { file, maxBytes }),
       end: (session) => this.#end(session),
-      hasIdleWorker: () => this.#broker.isConnected && this.#roll.idle('video') > 0,
+      hasIdleWorker: () => this.#broker.isConnected && this.#registry.idle('video') > 0,
       isCrowded: () => this.#isCrowded(asset),
       onHedged: () => this.#options.onEvent({ type: 'hedged' }),
     };
@@ -262,10 +262,10 @@ export class RemoteRenderer implements Renderer {
     asset: StoredAsset | undefined,
     signal: AbortSignal,
     share: Share | undefined,
-  ): Promise<Session> {
+  ): Promise<RenderSession> {
     this.#assertReachable();
     const permit = await this.#permits[kind].take(signal, share);
-    const session = new Session(kind, asset, this.#office());
+    const session = new RenderSession(kind, asset, this.#ticketIssuer());
     this.#sessions.set(session.id, session);
     this.#permitOf.set(session, permit);
     return session;
@@ -276,11 +276,11 @@ export class RemoteRenderer implements Renderer {
   }
 
   #hear(bytes: Uint8Array): void {
-    this.#roll.hear(bytes);
+    this.#registry.onPresence(bytes);
     for (const kind of KINDS) this.#permits[kind].adjust();
   }
 
-  #linger(path: string, session: Session): void {
+  #linger(path: string, session: RenderSession): void {
     const earlier = this.#lingering.get(path);
     if (earlier) this.#end(earlier);
     this.#lingering.set(path, session);
@@ -292,7 +292,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   /** The session whose worker has just probed this asset and still holds it. */
-  #resume(asset: StoredAsset | undefined): Session | undefined {
+  #resume(asset: StoredAsset | undefined): RenderSession | undefined {
     const session = asset && this.#lingering.get(asset.path);
     if (session === undefined) return undefined;
     this.#lingering.delete(asset?.path ?? '');
@@ -301,7 +301,7 @@ export class RemoteRenderer implements Renderer {
     return undefined;
   }
 
-  #end(session: Session): void {
+  #end(session: RenderSession): void {
     session.end();
     this.#sessions.delete(session.id);
     this.#permitOf.get(session)?.();
@@ -309,7 +309,7 @@ export class RemoteRenderer implements Renderer {
     this.#outputs.delete(session);
   }
 
-  #office(): TicketOffice {
+  #ticketIssuer(): TicketIssuer {
     return {
       issue: async (session) => {
         const { id, generation, kind } = session;
@@ -327,8 +327,8 @@ export class RemoteRenderer implements Renderer {
     };
   }
 
-  #crewStatus(kind: AssetKind): CrewStatus {
-    const { slots, open, busy } = this.#roll.call(kind);
+  #poolStatus(kind: AssetKind): PoolStatus {
+    const { slots, open, busy } = this.#registry.capacity(kind);
     // Workers that cannot be called are of no use, however lately they were heard.
     const ready = this.#broker.isConnected ? open : 0;
     let called = 0;
@@ -347,14 +347,14 @@ export class RemoteRenderer implements Renderer {
   /** Only while others are heard: who hears nobody is deaf himself. */
   #callForHelp(kind: AssetKind): void {
     for (const session of this.#sessions.values()) {
-      if (session.kind === kind) session.callForHelp((worker) => this.#roll.isSilent(worker));
+      if (session.kind === kind) session.callForHelp((worker) => this.#registry.isSilent(worker));
     }
   }
 
   /** Nobody there to take a ticket: soon whoever waits is told, instead of waiting for his deadline. */
   #lookAround(): void {
     for (const kind of KINDS) {
-      if (this.isPromising(kind)) {
+      if (this.isAvailable(kind)) {
         this.#aloneSince[kind] = undefined;
         this.#callForHelp(kind);
         this.#broker.depth(kind).then(
@@ -378,7 +378,7 @@ export class RemoteRenderer implements Renderer {
   }
 }
 
-async function describeAsset({ path, format }: StoredAsset): Promise<AssetOnOffer> {
+async function describeAsset({ path, format }: StoredAsset): Promise<OfferedAsset> {
   const { size } = await stat(path).catch(rethrowAsStorageError);
   return { format, bytes: size };
 }

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../errors.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { VideoRecipe } from '../../../render/video-recipe.ts';
-import { mayRenderWhole, type SegmentDesk, SegmentedRender } from './segmented-render.ts';
-import { Session } from './session.ts';
+import { mayRenderWhole, type SegmentHost, SegmentedRender } from './segmented-render.ts';
+import { RenderSession } from './session.ts';
 
 const FACTS: RenderFacts = {
   width: 2,
@@ -24,16 +24,16 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Sessions on paper: what each is to do now, and nobody there until the test says so. */
-class Desk implements SegmentDesk {
-  readonly sessions: Session[] = [];
-  readonly ended: Session[] = [];
+class Desk implements SegmentHost {
+  readonly sessions: RenderSession[] = [];
+  readonly ended: RenderSession[] = [];
   othersWait = false;
   permit: Promise<void> = Promise.resolve();
-  readonly files = new Map<Session, string>();
-  readonly #numbers = new Map<Session, number>();
+  readonly files = new Map<RenderSession, string>();
+  readonly #numbers = new Map<RenderSession, number>();
 
-  add(): Session {
-    const session = new Session('video', undefined, {
+  add(): RenderSession {
+    const session = new RenderSession('video', undefined, {
       issue: async () => () => undefined,
       attemptToken: () => 'token',
       onClaimed: () => undefined,
@@ -43,17 +43,17 @@ class Desk implements SegmentDesk {
     return session;
   }
 
-  async open(signal: AbortSignal): Promise<Session> {
+  async open(signal: AbortSignal): Promise<RenderSession> {
     signal.throwIfAborted();
     await this.permit;
     return this.add();
   }
 
-  expect(session: Session, file: string): void {
+  expect(session: RenderSession, file: string): void {
     this.files.set(session, file);
   }
 
-  end(session: Session): void {
+  end(session: RenderSession): void {
     session.end();
     this.ended.push(session);
   }
@@ -69,7 +69,7 @@ class Desk implements SegmentDesk {
   onHedged(): void {}
 
   /** A worker comes for the session's ticket. */
-  attend(number: number): Session {
+  attend(number: number): RenderSession {
     const session = this.sessions[number];
     if (session === undefined) throw new Error(`no session ${number}`);
     const joined = session.join(session.generation, false, { send: () => undefined, close: () => undefined });
@@ -78,13 +78,13 @@ class Desk implements SegmentDesk {
   }
 
   /** What the session's worker is at: the first frame of its segment, or `join`. */
-  workOf(session: Session): number | 'join' | undefined {
-    const step = session.errandOf(this.#numbers.get(session) ?? -1)?.step;
+  workOf(session: RenderSession): number | 'join' | undefined {
+    const step = session.stepOf(this.#numbers.get(session) ?? -1)?.step;
     if (step?.type !== 'render' || step.recipe.kind !== 'video') return undefined;
     return step.recipe.piece?.type === 'segment' ? step.recipe.piece.segment.decodeFrom : 'join';
   }
 
-  async finish(session: Session): Promise<void> {
+  async finish(session: RenderSession): Promise<void> {
     await vi.waitFor(() => {
       if (this.workOf(session) === undefined) throw new Error('nothing to do');
     });

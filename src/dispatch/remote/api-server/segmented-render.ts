@@ -6,32 +6,32 @@
 import { stat, unlink } from 'node:fs/promises';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import { rethrowAsStorageError } from '../../../media/work-area.ts';
-import type { Segment } from '../../../media/video/segments/cuts.ts';
+import type { VideoSegment } from '../../../media/video/segments/cuts.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { VideoRecipe } from '../../../render/video-recipe.ts';
 import { SegmentBoard } from './segment-board.ts';
-import type { Errand, Session } from './session.ts';
-import type { AssetOnOffer } from '../shared/wire.ts';
+import type { StepRequest, RenderSession } from './session.ts';
+import type { OfferedAsset } from '../shared/wire.ts';
 
 export interface SegmentedJob {
   readonly recipe: VideoRecipe;
-  readonly segments: readonly Segment[];
-  readonly asset: AssetOnOffer;
+  readonly segments: readonly VideoSegment[];
+  readonly asset: OfferedAsset;
   readonly output: string;
   /** How long a worker may be at a piece before it counts as lost. */
   readonly limitMs: number;
   /** At most as many workers at once, second tries not counted. */
   readonly lanes: number;
   /** Its worker has the asset already. */
-  readonly first: Session | undefined;
+  readonly first: RenderSession | undefined;
 }
 
 /** What a render in segments needs of its front. */
-export interface SegmentDesk {
-  open(signal: AbortSignal): Promise<Session>;
+export interface SegmentHost {
+  open(signal: AbortSignal): Promise<RenderSession>;
   /** Where the next result of a session goes. */
-  expect(session: Session, file: string): void;
-  end(session: Session): void;
+  expect(session: RenderSession, file: string): void;
+  end(session: RenderSession): void;
   /** Some worker could take up more, as far as is known. */
   hasIdleWorker(): boolean;
   /** Other videos wait for a worker. */
@@ -41,7 +41,7 @@ export interface SegmentDesk {
 
 interface Lane {
   readonly cancel: AbortController;
-  session: Session | undefined;
+  session: RenderSession | undefined;
   segment: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function mayRenderWhole(error: unknown): boolean {
 
 export class SegmentedRender {
   readonly #job: SegmentedJob;
-  readonly #desk: SegmentDesk;
+  readonly #desk: SegmentHost;
   readonly #board: SegmentBoard;
   readonly #over = new AbortController();
   readonly #signal: AbortSignal;
@@ -70,7 +70,7 @@ export class SegmentedRender {
   #joiner: Lane | undefined;
   #settle: { readonly resolve: (facts: RenderFacts) => void; readonly reject: (reason: unknown) => void } | undefined;
 
-  constructor(job: SegmentedJob, desk: SegmentDesk, signal: AbortSignal) {
+  constructor(job: SegmentedJob, desk: SegmentHost, signal: AbortSignal) {
     this.#job = job;
     this.#desk = desk;
     this.#board = new SegmentBoard(job.segments.map(({ frames }) => frames));
@@ -95,7 +95,7 @@ export class SegmentedRender {
     }
   }
 
-  #begin(session?: Session, segment?: number): void {
+  #begin(session?: RenderSession, segment?: number): void {
     const lane: Lane = { cancel: new AbortController(), session, segment };
     this.#lanes.add(lane);
     const running = this.#walk(lane).then(
@@ -152,7 +152,7 @@ export class SegmentedRender {
     return undefined;
   }
 
-  async #render(lane: Lane, session: Session, index: number, signal: AbortSignal): Promise<void> {
+  async #render(lane: Lane, session: RenderSession, index: number, signal: AbortSignal): Promise<void> {
     const { segments, output } = this.#job;
     const segment = segments[index];
     if (segment === undefined) throw new Error(`there is no segment ${index}`);
@@ -167,7 +167,7 @@ export class SegmentedRender {
     for (const other of this.#lanes) if (other !== lane && other.segment === index) other.cancel.abort();
   }
 
-  async #join(lane: Lane, session: Session, signal: AbortSignal): Promise<RenderFacts> {
+  async #join(lane: Lane, session: RenderSession, signal: AbortSignal): Promise<RenderFacts> {
     this.#joiner = lane;
     const { segments, output } = this.#job;
     const encode = performance.now() - this.#began;
@@ -183,7 +183,7 @@ export class SegmentedRender {
     return { ...drawn, timings: { ...drawn.timings, encode, ...joined.timings } };
   }
 
-  #errand(piece: NonNullable<VideoRecipe['piece']>, segmentBytes?: number): Errand {
+  #errand(piece: NonNullable<VideoRecipe['piece']>, segmentBytes?: number): StepRequest {
     const { asset, limitMs } = this.#job;
     // Where else it could have been cut is of no interest any more.
     const recipe = { ...this.#job.recipe, cuts: [], piece };

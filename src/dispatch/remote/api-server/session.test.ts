@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
-import { type Conversation, MAX_ATTEMPTS, Session, type TicketOffice } from './session.ts';
-import type { Line } from '../shared/wire.ts';
+import { type ControlStream, MAX_ATTEMPTS, RenderSession, type TicketIssuer } from './session.ts';
+import type { ControlMessage } from '../shared/wire.ts';
 
 const never = new AbortController().signal;
 const errand = {
@@ -13,14 +13,14 @@ const errand = {
   limitMs: 1_000,
 } as const;
 
-class Worker implements Conversation {
+class Worker implements ControlStream {
   readonly worker: string | undefined;
-  readonly lines: Line[] = [];
+  readonly lines: ControlMessage[] = [];
   constructor(worker?: string) {
     this.worker = worker;
   }
   isClosed = false;
-  send(line: Line): void {
+  send(line: ControlMessage): void {
     this.lines.push(line);
   }
   close(): void {
@@ -29,9 +29,9 @@ class Worker implements Conversation {
 }
 
 /** A session, and what its tickets went through. */
-function open(issue?: TicketOffice['issue']) {
+function open(issue?: TicketIssuer['issue']) {
   const log: string[] = [];
-  const session: Session = new Session('image', undefined, {
+  const session: RenderSession = new RenderSession('image', undefined, {
     issue:
       issue ??
       (async ({ generation }) => {

@@ -6,28 +6,28 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { StoredAsset } from '../../renderer.ts';
-import type { Line, RemoteFailure, Step } from '../shared/wire.ts';
+import type { ControlMessage, RemoteFailure, Step } from '../shared/wire.ts';
 
 /** The open line to one worker. */
-export interface Conversation {
+export interface ControlStream {
   /** Who it is, if he said so: the name by which he is heard elsewhere. */
   readonly worker?: string | undefined;
-  send(line: Line): void;
+  send(line: ControlMessage): void;
   /** Ends the line; the worker stops whatever it does. */
   close(): void;
 }
 
 /** How a session calls for workers. */
-export interface TicketOffice {
+export interface TicketIssuer {
   /** Puts a ticket on the queue; the returned function takes it off again. Rejects with `QueueUnavailable`. */
-  issue(session: Session): Promise<() => void>;
+  issue(session: RenderSession): Promise<() => void>;
   /** A token for the next step of an attempt. */
-  attemptToken(session: Session, attempt: number, validMs: number): string;
-  onClaimed(session: Session, waitedMs: number): void;
-  onLost(session: Session, reason: string): void;
+  attemptToken(session: RenderSession, attempt: number, validMs: number): string;
+  onClaimed(session: RenderSession, waitedMs: number): void;
+  onLost(session: RenderSession, reason: string): void;
 }
 
-export interface Errand {
+export interface StepRequest {
   readonly step: Step;
   /** How long a worker may be at it before it counts as lost. */
   readonly limitMs: number;
@@ -35,15 +35,15 @@ export interface Errand {
   readonly segments?: readonly string[];
 }
 
-interface Pending extends Errand {
+interface Pending extends StepRequest {
   readonly resolve: (result: never) => void;
   readonly reject: (reason: unknown) => void;
   readonly since: number;
 }
 
-interface Attempt {
+interface WorkerAttempt {
   readonly number: number;
-  readonly conversation: Conversation;
+  readonly conversation: ControlStream;
   watchdog?: NodeJS.Timeout;
   isSilent?: true;
 }
@@ -53,12 +53,12 @@ export const MAX_ATTEMPTS = 3;
 /** Time for the bytes of a step to travel, beyond its own limit. */
 const TRAVEL_MS = 60_000;
 
-export class Session {
+export class RenderSession {
   readonly id = randomUUID();
   readonly kind: AssetKind;
   readonly asset: StoredAsset | undefined;
-  readonly #office: TicketOffice;
-  readonly #attempts = new Map<number, Attempt>();
+  readonly #issuer: TicketIssuer;
+  readonly #attempts = new Map<number, WorkerAttempt>();
   #generation = 0;
   #calledAt = 0;
   #attemptsMade = 0;
@@ -69,10 +69,10 @@ export class Session {
   #withdraw: (() => void) | undefined;
   #isOver = false;
 
-  constructor(kind: AssetKind, asset: StoredAsset | undefined, office: TicketOffice) {
+  constructor(kind: AssetKind, asset: StoredAsset | undefined, office: TicketIssuer) {
     this.kind = kind;
     this.asset = asset;
-    this.#office = office;
+    this.#issuer = office;
   }
 
   get generation(): number {
@@ -99,12 +99,12 @@ export class Session {
   }
 
   /** What this attempt is to do now; `undefined` when somebody else has done it or nobody wants it any more. */
-  errandOf(attempt: number): Errand | undefined {
+  stepOf(attempt: number): StepRequest | undefined {
     return this.#attempts.has(attempt) ? this.#pending : undefined;
   }
 
   /** Has one step done. One at a time; ends the session when it fails or is cancelled. */
-  async perform<Result>(errand: Errand, signal: AbortSignal): Promise<Result> {
+  async perform<Result>(errand: StepRequest, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     const onAbort = (): void => this.fail(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -127,7 +127,7 @@ export class Session {
     const generation = this.#generation;
     this.#withdraw?.();
     this.#withdraw = undefined;
-    this.#office.issue(this).then(
+    this.#issuer.issue(this).then(
       (withdraw) => {
         if (this.#claimed >= generation) return;
         if (this.#isOver || this.#generation !== generation) withdraw();
@@ -158,16 +158,16 @@ export class Session {
   }
 
   /** A worker takes up a ticket. False when it comes too late, or has no business here. */
-  join(generation: number, isRedelivered: boolean, conversation: Conversation): { readonly attempt: number } | false {
+  join(generation: number, isRedelivered: boolean, conversation: ControlStream): { readonly attempt: number } | false {
     const pending = this.#pending;
     if (pending === undefined || generation !== this.#generation || this.#attemptsMade >= MAX_ATTEMPTS) return false;
     // The same ticket twice, but not because its first holder fell silent.
     if (this.#attempts.size > 0 && !isRedelivered && !this.#isLeftAlone) return false;
-    if (this.#attemptsMade === 0) this.#office.onClaimed(this, performance.now() - pending.since);
+    if (this.#attemptsMade === 0) this.#issuer.onClaimed(this, performance.now() - pending.since);
     this.#attemptsMade += 1;
     this.#claimed = generation;
     this.#withdraw = undefined;
-    const attempt: Attempt = { number: this.#nextNumber(), conversation };
+    const attempt: WorkerAttempt = { number: this.#nextNumber(), conversation };
     this.#attempts.set(attempt.number, attempt);
     this.#instruct(attempt, pending);
     return { attempt: attempt.number };
@@ -179,7 +179,7 @@ export class Session {
     if (attempt === undefined) return;
     this.#drop(attempt);
     if (!this.isWaiting) return;
-    this.#office.onLost(this, reason);
+    this.#issuer.onLost(this, reason);
     if (this.#attemptsMade < MAX_ATTEMPTS) this.call();
     else this.fail(lostTooOften(failure));
   }
@@ -216,15 +216,15 @@ export class Session {
     this.#pending = undefined;
   }
 
-  #instruct(attempt: Attempt, { step, limitMs }: Errand): void {
+  #instruct(attempt: WorkerAttempt, { step, limitMs }: StepRequest): void {
     const validMs = limitMs + TRAVEL_MS;
-    const token = this.#office.attemptToken(this, attempt.number, validMs);
+    const token = this.#issuer.attemptToken(this, attempt.number, validMs);
     clearTimeout(attempt.watchdog);
     attempt.watchdog = setTimeout(() => this.lose(attempt.number, 'took too long'), validMs);
     attempt.conversation.send({ type: 'step', attempt: attempt.number, token, step });
   }
 
-  #drop(attempt: Attempt): void {
+  #drop(attempt: WorkerAttempt): void {
     clearTimeout(attempt.watchdog);
     this.#attempts.delete(attempt.number);
     attempt.conversation.close();

@@ -10,7 +10,7 @@ const GONE_AFTER_MS = 3_500;
 const SILENT_AFTER_MS = 4_500;
 const FORGET_AFTER_MS = 600_000;
 
-export interface RollCall {
+export interface FleetCapacity {
   readonly workers: number;
   readonly slots: number;
   /** Warm slots of workers that still take new work. */
@@ -18,15 +18,15 @@ export interface RollCall {
   readonly busy: number;
 }
 
-export class WorkerRoll {
+export class WorkerRegistry {
   readonly #heard = new Map<string, { readonly presence: Presence; readonly at: number }>();
 
-  hear(bytes: Uint8Array, now = performance.now()): void {
+  onPresence(bytes: Uint8Array, now = performance.now()): void {
     const presence = parse(bytes);
     if (presence) this.#heard.set(presence.worker, { presence, at: now });
   }
 
-  call(kind: AssetKind, now = performance.now()): RollCall {
+  capacity(kind: AssetKind, now = performance.now()): FleetCapacity {
     const present = this.#present(now).filter(({ slots }) => slots[kind] > 0);
     const sum = (count: (presence: Presence) => number): number =>
       present.reduce((total, presence) => total + count(presence), 0);

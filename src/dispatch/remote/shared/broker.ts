@@ -16,14 +16,14 @@ import {
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { AppError } from '../../../errors.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import { connectionOptions, isForbidden, isRefusal, type QueueAccess, type Role } from './queue-access.ts';
+import { connectionOptions, isForbidden, isRefusal, type QueueAccess, type BrokerRole } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
 
 export interface BrokerOptions {
   readonly access: QueueAccess;
   /** Names the connection, and the inboxes apart: a worker need not be able to read what fronts are told. */
-  readonly role: Role;
+  readonly role: BrokerRole;
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;
   readonly onError: (error: unknown) => void;

@@ -2,15 +2,15 @@
 // means that the front is gone.
 
 import type { IncomingMessage } from 'node:http';
-import { FrontUnreachable, Unwanted } from '../worker/api-server-client.ts';
-import type { Line } from './wire.ts';
+import { ApiServerUnreachable, TicketRejected } from '../worker/api-server-client.ts';
+import type { ControlMessage } from './wire.ts';
 
-type StepLine = Extract<Line, { type: 'step' }>;
+type StepLine = Extract<ControlMessage, { type: 'step' }>;
 
 /** A recipe with ten captions in it is far shorter. */
 const MAX_LINE = 1_000_000;
 
-export class FrontLine {
+export class WorkerControlStream {
   readonly #response: IncomingMessage;
   readonly #over = new AbortController();
   readonly #steps: StepLine[] = [];
@@ -26,8 +26,8 @@ export class FrontLine {
       for (const line of lines) this.#read(line);
     });
     // Broken is what does not end with a word of farewell.
-    response.once('close', () => this.#finish(new FrontUnreachable()));
-    response.on('error', (error) => this.#finish(new FrontUnreachable(error)));
+    response.once('close', () => this.#finish(new ApiServerUnreachable()));
+    response.on('error', (error) => this.#finish(new ApiServerUnreachable(error)));
   }
 
   /** Fires when the front wants nothing more; the reason tells whether it said so. */
@@ -53,7 +53,7 @@ export class FrontLine {
     if (text === '') return;
     const line = parse(text);
     if (line === undefined) return this.close();
-    if (line.type === 'end') return this.#finish(new Unwanted(410));
+    if (line.type === 'end') return this.#finish(new TicketRejected(410));
     this.#steps.push(line);
     this.#wake?.();
   }
@@ -64,9 +64,9 @@ export class FrontLine {
   }
 }
 
-function parse(text: string): Line | undefined {
+function parse(text: string): ControlMessage | undefined {
   try {
-    return JSON.parse(text) as Line;
+    return JSON.parse(text) as ControlMessage;
   } catch {
     return undefined;
   }

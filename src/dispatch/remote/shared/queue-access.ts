@@ -14,7 +14,7 @@ export interface QueueAccess {
   readonly replicas: number;
 }
 
-export type Role = 'front' | 'worker';
+export type BrokerRole = 'front' | 'worker';
 
 const RECONNECT_PAUSE_MS = 250;
 /** A server that takes the connection and says nothing is no better than none. */
@@ -26,7 +26,7 @@ const MAX_PINGS_OUT = 2;
 /** Credentials in the address, as everybody writes them; the library wants them apart. */
 export function connectionOptions(
   { url, credentialsFile, authoritiesFile }: QueueAccess,
-  role: Role,
+  role: BrokerRole,
 ): NodeConnectionOptions {
   const urls = url.split(',').map((part) => new URL(part.includes('://') ? part.trim() : `nats://${part.trim()}`));
   const { username = '', password = '' } = urls[0] ?? {};

@@ -17,23 +17,23 @@ export interface Ticket {
   readonly expires: number;
 }
 
-export interface AssetOnOffer {
+export interface OfferedAsset {
   readonly format: AssetFormat;
   readonly bytes: number;
 }
 
 export type Step =
-  | { readonly type: 'probe'; readonly asset: AssetOnOffer; readonly limits: AssetLimits }
+  | { readonly type: 'probe'; readonly asset: OfferedAsset; readonly limits: AssetLimits }
   | {
       readonly type: 'render';
-      readonly asset: AssetOnOffer | undefined;
+      readonly asset: OfferedAsset | undefined;
       readonly recipe: Recipe;
       /** For the recipe that joins them: all segments together. */
       readonly segments?: { readonly bytes: number };
     };
 
 /** One line of a conversation, front to worker. An empty line only says that the front is there. */
-export type Line =
+export type ControlMessage =
   | { readonly type: 'step'; readonly attempt: number; readonly token: string; readonly step: Step }
   | { readonly type: 'end' };
 
@@ -77,7 +77,7 @@ export const REDELIVERED_HEADER = 'storybar-redelivered';
 /** The worker's name, as in its presence. */
 export const WORKER_HEADER = 'storybar-worker';
 
-export function conversationPath({ session, generation }: Ticket): string {
+export function controlStreamPath({ session, generation }: Ticket): string {
   return `/sessions/${session}/tickets/${generation}`;
 }
 

@@ -10,7 +10,7 @@ import {
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 
 /** The front cannot be reached, or the line broke. Another worker may be luckier. */
-export class FrontUnreachable extends Error {
+export class ApiServerUnreachable extends Error {
   constructor(cause?: unknown) {
     super('the front cannot be reached', { cause });
     this.name = 'FrontUnreachable';
@@ -18,7 +18,7 @@ export class FrontUnreachable extends Error {
 }
 
 /** The front does not want it any more: somebody was faster, or the caller has left. */
-export class Unwanted extends Error {
+export class TicketRejected extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -31,7 +31,7 @@ export class Unwanted extends Error {
 /** No byte in either direction for this long: the front is gone without a word. */
 const SILENCE_MS = 5_000;
 
-export interface Call {
+export interface ApiServerRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly token: string;
@@ -41,11 +41,14 @@ export interface Call {
   readonly send?: (request: ClientRequest) => Promise<void>;
 }
 
-export class FrontClient {
+export class ApiServerClient {
   readonly #agents = { plain: new Agent(OPTIONS), secure: new SecureAgent(OPTIONS) };
 
   /** Resolves with the answer's beginning. A refusal rejects with `Unwanted`. */
-  async call(front: string, { method, path, token, headers, signal, send }: Call): Promise<IncomingMessage> {
+  async call(
+    front: string,
+    { method, path, token, headers, signal, send }: ApiServerRequest,
+  ): Promise<IncomingMessage> {
     const url = new URL(path, front);
     const isSecure = url.protocol === 'https:';
     const options = { method, headers: { ...headers, authorization: `Bearer ${token}` }, signal, timeout: SILENCE_MS };
@@ -53,7 +56,7 @@ export class FrontClient {
       ? secureRequest(url, { ...options, agent: this.#agents.secure })
       : plainRequest(url, { ...options, agent: this.#agents.plain });
     request.setNoDelay(true);
-    request.once('timeout', () => request.destroy(new FrontUnreachable()));
+    request.once('timeout', () => request.destroy(new ApiServerUnreachable()));
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', reject);
@@ -62,14 +65,14 @@ export class FrontClient {
     const sent = send ? send(request).catch((error: unknown) => request.destroy(error as Error)) : request.end();
     const response = await answered.catch((error: unknown) => {
       signal.throwIfAborted();
-      throw error instanceof FrontUnreachable ? error : new FrontUnreachable(error);
+      throw error instanceof ApiServerUnreachable ? error : new ApiServerUnreachable(error);
     });
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     response.resume();
     await sent;
-    if (status >= 500) throw new FrontUnreachable(new Error(`the front answered ${status}`));
-    throw new Unwanted(status);
+    if (status >= 500) throw new ApiServerUnreachable(new Error(`the front answered ${status}`));
+    throw new TicketRejected(status);
   }
 
   close(): void {

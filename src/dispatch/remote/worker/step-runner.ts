@@ -4,17 +4,17 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
 import type { Renderer, StoredAsset } from '../../renderer.ts';
-import { FrontLine } from '../shared/control-stream.ts';
-import { type FrontClient, FrontUnreachable, Unwanted } from './api-server-client.ts';
+import { WorkerControlStream } from '../shared/control-stream.ts';
+import { type ApiServerClient, ApiServerUnreachable, TicketRejected } from './api-server-client.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
 import {
-  type AssetOnOffer,
+  type OfferedAsset,
   type AttemptPart,
   attemptPath,
-  conversationPath,
+  controlStreamPath,
   FACTS_HEADER,
   HASH_TRAILER,
-  type Line,
+  type ControlMessage,
   REDELIVERED_HEADER,
   type RemoteFailure,
   type Step,
@@ -22,19 +22,19 @@ import {
   WORKER_HEADER,
 } from '../shared/wire.ts';
 
-export interface AttemptTools {
+export interface StepRunnerTools {
   /** The worker's name. */
   readonly worker: string;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
-  readonly client: FrontClient;
+  readonly client: ApiServerClient;
   /** The renderer is free again, only the result has to be handed in. */
   readonly onRendered: () => void;
   readonly onRefused: (status: number) => void;
 }
 
 /** What becomes of the ticket: it is used up, or somebody else should have it. */
-export type Verdict = 'used' | 'again';
+export type TicketVerdict = 'used' | 'again';
 
 /** Trouble of this machine, not of the asset. */
 const OWN_TROUBLE: ReadonlySet<ErrorCode> = new Set([
@@ -48,16 +48,16 @@ export async function serveTicket(
   ticket: Ticket,
   isRedelivered: boolean,
   directoryName: string,
-  tools: AttemptTools,
-): Promise<Verdict> {
+  tools: StepRunnerTools,
+): Promise<TicketVerdict> {
   // Made while the front is called: both take a moment, and nearly every ticket is good.
   const preparing = tools.workArea.directory(directoryName);
   // Told below, where it is needed.
   preparing.catch(() => undefined);
   try {
-    const line = new FrontLine(await openLine(ticket, isRedelivered, tools));
+    const line = new WorkerControlStream(await openLine(ticket, isRedelivered, tools));
     try {
-      const attempt = new Attempt(ticket, line, await preparing, tools);
+      const attempt = new StepRunner(ticket, line, await preparing, tools);
       for (let next = await line.next(); next !== undefined; next = await line.next()) await attempt.take(next);
       return judge(line.signal.reason, tools);
     } finally {
@@ -77,48 +77,48 @@ export async function serveTicket(
 async function openLine(
   ticket: Ticket,
   isRedelivered: boolean,
-  { client, worker }: AttemptTools,
+  { client, worker }: StepRunnerTools,
 ): Promise<IncomingMessage> {
   return await client.call(ticket.front, {
     method: 'POST',
-    path: conversationPath(ticket),
+    path: controlStreamPath(ticket),
     token: ticket.token,
     headers: { [WORKER_HEADER]: worker, ...(isRedelivered && { [REDELIVERED_HEADER]: '1' }) },
     signal: new AbortController().signal,
   });
 }
 
-function judge(error: unknown, { onRefused }: AttemptTools): Verdict {
-  if (error instanceof Unwanted) {
+function judge(error: unknown, { onRefused }: StepRunnerTools): TicketVerdict {
+  if (error instanceof TicketRejected) {
     if (error.status !== 410) onRefused(error.status);
     return 'used';
   }
-  if (error instanceof FrontUnreachable || error instanceof AppError) return 'again';
+  if (error instanceof ApiServerUnreachable || error instanceof AppError) return 'again';
   throw error;
 }
 
-class Attempt {
+class StepRunner {
   readonly #ticket: Ticket;
-  readonly #line: FrontLine;
+  readonly #line: WorkerControlStream;
   readonly #directory: WorkDirectory;
-  readonly #tools: AttemptTools;
+  readonly #tools: StepRunnerTools;
   #asset: StoredAsset | undefined;
 
-  constructor(ticket: Ticket, line: FrontLine, directory: WorkDirectory, tools: AttemptTools) {
+  constructor(ticket: Ticket, line: WorkerControlStream, directory: WorkDirectory, tools: StepRunnerTools) {
     this.#ticket = ticket;
     this.#line = line;
     this.#directory = directory;
     this.#tools = tools;
   }
 
-  async take({ attempt, token, step }: Extract<Line, { type: 'step' }>): Promise<void> {
+  async take({ attempt, token, step }: Extract<ControlMessage, { type: 'step' }>): Promise<void> {
     const call = { attempt, token };
     try {
       if (step.type === 'probe') await this.#probe(step, call);
       else await this.#render(step, call);
     } catch (error) {
       this.#line.signal.throwIfAborted();
-      if (error instanceof Unwanted || error instanceof FrontUnreachable) throw error;
+      if (error instanceof TicketRejected || error instanceof ApiServerUnreachable) throw error;
       await this.#post(call, 'failure', describe(error));
     }
   }
@@ -145,7 +145,7 @@ class Attempt {
   }
 
   /** Once per ticket: the render uses what the probe has fetched. */
-  async #fetch({ format, bytes }: AssetOnOffer, call: AttemptCall): Promise<StoredAsset> {
+  async #fetch({ format, bytes }: OfferedAsset, call: AttemptCall): Promise<StoredAsset> {
     this.#asset ??= { path: await this.#receive('asset', bytes, call), format };
     return this.#asset;
   }
@@ -171,7 +171,7 @@ class Attempt {
   async #call(
     { attempt, token }: AttemptCall,
     part: AttemptPart,
-    rest: Pick<Parameters<FrontClient['call']>[1], 'method' | 'headers' | 'send'>,
+    rest: Pick<Parameters<ApiServerClient['call']>[1], 'method' | 'headers' | 'send'>,
   ): Promise<IncomingMessage> {
     const path = attemptPath(this.#ticket.session, attempt, part);
     const response = await this.#tools.client.call(this.#ticket.front, {

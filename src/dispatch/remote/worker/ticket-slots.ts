@@ -3,18 +3,18 @@
 
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { Verdict } from './step-runner.ts';
+import type { TicketVerdict } from './step-runner.ts';
 import { type Broker, HEARTBEAT_MS, MAX_DELIVER } from '../shared/broker.ts';
 import { parseTicket, type Ticket } from '../shared/wire.ts';
 
 export interface SlotOptions {
   readonly kind: AssetKind;
   readonly slots: number;
-  /** How many renders could begin now if none ran: a crew that lost a process has one fewer until it is replaced. */
+  /** How many renders could begin now if none ran: a pool that lost a process has one fewer until it is replaced. */
   readonly ready: () => number;
   readonly broker: Broker;
   /** Calls `onRendered` when only the result has still to be handed in: the slot is free for the next. */
-  readonly serve: (ticket: Ticket, isRedelivered: boolean, onRendered: () => void) => Promise<Verdict>;
+  readonly serve: (ticket: Ticket, isRedelivered: boolean, onRendered: () => void) => Promise<TicketVerdict>;
   readonly onError: (error: unknown) => void;
 }
 

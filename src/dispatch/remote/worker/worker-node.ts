@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto';
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { WorkArea } from '../../../media/work-area.ts';
 import type { Renderer } from '../../renderer.ts';
-import { serveTicket, type Verdict } from './step-runner.ts';
+import { serveTicket, type TicketVerdict } from './step-runner.ts';
 import { Broker } from '../shared/broker.ts';
-import { FrontClient } from './api-server-client.ts';
+import { ApiServerClient } from './api-server-client.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { TicketSlots } from './ticket-slots.ts';
 import { type Presence, presenceSubject, type Ticket } from '../shared/wire.ts';
@@ -37,7 +37,7 @@ export class WorkerNode {
   readonly #id = randomUUID();
   readonly #options: WorkerNodeOptions;
   readonly #broker: Broker;
-  readonly #client = new FrontClient();
+  readonly #client = new ApiServerClient();
   readonly #slots: Readonly<Record<AssetKind, TicketSlots>>;
   readonly #presence: NodeJS.Timeout;
   readonly #tickets = { used: 0, again: 0, refused: 0 };
@@ -82,7 +82,7 @@ export class WorkerNode {
     await this.#broker.close();
   }
 
-  async #serve(ticket: Ticket, isRedelivered: boolean, onRendered: () => void): Promise<Verdict> {
+  async #serve(ticket: Ticket, isRedelivered: boolean, onRendered: () => void): Promise<TicketVerdict> {
     const { renderer, workArea, onEvent } = this.#options;
     const verdict = await serveTicket(ticket, isRedelivered, randomUUID(), {
       worker: this.#id,

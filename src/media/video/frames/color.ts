@@ -8,7 +8,7 @@ export type Primaries = 'bt709' | 'bt601' | 'bt2020' | 'p3' | 'unspecified';
 export type Transfer = 'sdr' | 'pq' | 'hlg';
 export type Range = 'limited' | 'full';
 
-export interface ColourTags {
+export interface ColorTags {
   readonly matrix: Matrix;
   readonly primaries: Primaries;
   readonly transfer: Transfer;
@@ -16,14 +16,14 @@ export interface ColourTags {
 }
 
 /** `keep`: already right. `matrix`: other coefficients, range, depth or subsampling. `gamut`: wide but not bright. */
-export type ColourTreatment = 'keep' | 'matrix' | 'gamut' | 'tonemap';
+export type ColorTreatment = 'keep' | 'matrix' | 'gamut' | 'tonemap';
 
 /** Above standard definition everyone assumes BT.709 (the rule of mpv and of browsers). */
 const SD_MAX_WIDTH = 1279;
 const SD_MAX_HEIGHT = 576;
 
 /** Fills in what the file left out. */
-export function effectiveTags(tags: ColourTags, pixelFormat: string, decoded: Size): ColourTags {
+export function effectiveTags(tags: ColorTags, pixelFormat: string, decoded: Size): ColorTags {
   const range = pixelFormat.startsWith('yuvj') ? 'full' : tags.range;
   if (isRgb(pixelFormat)) return { ...tags, matrix: 'rgb', range: 'full' };
   if (tags.transfer !== 'sdr') {
@@ -36,7 +36,7 @@ export function effectiveTags(tags: ColourTags, pixelFormat: string, decoded: Si
   return { ...tags, matrix: small ? 'bt601' : 'bt709', range };
 }
 
-export function treatmentFor(tags: ColourTags, pixelFormat: string): ColourTreatment {
+export function treatmentFor(tags: ColorTags, pixelFormat: string): ColorTreatment {
   if (tags.transfer !== 'sdr') return 'tonemap';
   // BT.601's own primaries are so near, and so often tagged by habit, that players show them as they are; so do we.
   if (tags.primaries === 'bt2020' || tags.primaries === 'p3') return 'gamut';

@@ -32,7 +32,7 @@ function squarePixels(decoded: Size, { num, den }: Ratio): Size {
   return { width, height: evenSide((height * den) / num + 1) };
 }
 
-/** Colour is stored at half resolution, so a side has to be a multiple of two, and at least that. */
+/** Color is stored at half resolution, so a side has to be a multiple of two, and at least that. */
 export function evenSide(side: number): number {
   return Math.max(2, 2 * Math.floor(side / 2));
 }

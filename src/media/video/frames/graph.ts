@@ -57,7 +57,7 @@ export class PictureGraph {
     this.#sink = this.#follow(tail, this.#add('buffersink', 'out', null));
     if (this.#graph.configSync() < 0) {
       this.#graph.free();
-      throw undecodable('its pixel format or its colours cannot be converted');
+      throw undecodable('its pixel format or its colors cannot be converted');
     }
     for (const [index, bar] of bars.entries()) sendBar(barSources[index], bar, input.timeBase);
   }

@@ -1,11 +1,11 @@
 // The filters between decoder and bars, as data. A pure function of what the probe found: the same clip always gets the
-// same list, and tests read it as text. Colour comes first, while the frame is as stored; turning comes last, when the
+// same list, and tests read it as text. Color comes first, while the frame is as stored; turning comes last, when the
 // frame is eight bits and 4:2:0 and cheap to move.
 
 import type { Size } from '../../../layout/geometry.ts';
 import {
-  type ColourTags,
-  type ColourTreatment,
+  type ColorTags,
+  type ColorTreatment,
   hasAlphaChannel,
   type Matrix,
   type Primaries,
@@ -27,7 +27,7 @@ export interface PictureSource {
   readonly orientation: Orientation;
   readonly pixelFormat: string;
   /** Nothing unspecified left but primaries. */
-  readonly tags: ColourTags;
+  readonly tags: ColorTags;
   readonly interlaced: boolean;
   /** The brightest an HDR picture gets, by its own account. */
   readonly peakNits: number;
@@ -42,7 +42,7 @@ export function pictureSteps(source: PictureSource): readonly FilterStep[] {
   return [
     ...(source.interlaced ? [{ filter: 'bwdif', args: 'mode=send_frame:deint=interlaced' }] : []),
     ...evenSteps(source.decoded),
-    ...colourSteps(source),
+    ...colorSteps(source),
     ...squareSteps(source),
     ...turnSteps(source.orientation),
     FINAL_FORMAT,
@@ -58,7 +58,7 @@ export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   ];
 }
 
-function colourSteps({ tags, pixelFormat, peakNits, needsDolbyVision }: PictureSource): readonly FilterStep[] {
+function colorSteps({ tags, pixelFormat, peakNits, needsDolbyVision }: PictureSource): readonly FilterStep[] {
   if (hasAlphaChannel(pixelFormat)) return flattenSteps();
   if (needsDolbyVision) return dolbyVisionSteps();
   return COLOUR_STEPS[treatmentFor(tags, pixelFormat)](tags, pixelFormat, peakNits);
@@ -70,8 +70,8 @@ const COLOUR_STEPS = {
   gamut: convertSteps,
   tonemap: tonemapSteps,
 } as const satisfies Record<
-  ColourTreatment,
-  (tags: ColourTags, pixelFormat: string, peakNits: number) => readonly FilterStep[]
+  ColorTreatment,
+  (tags: ColorTags, pixelFormat: string, peakNits: number) => readonly FilterStep[]
 >;
 
 /** Multiplied by its own alpha, a picture is what it would be on black. */
@@ -86,7 +86,7 @@ function flattenSteps(): readonly FilterStep[] {
 
 /** To RGB, through the curve, then from the wide primaries to ours in linear light. */
 function tonemapSteps(
-  { transfer, matrix, primaries, range }: ColourTags,
+  { transfer, matrix, primaries, range }: ColorTags,
   _: string,
   peakNits: number,
 ): readonly FilterStep[] {
@@ -104,7 +104,7 @@ function tonemapSteps(
   ];
 }
 
-/** Profile 5 of Dolby Vision has a colour space of its own, undone by the metadata that travels with each frame. */
+/** Profile 5 of Dolby Vision has a color space of its own, undone by the metadata that travels with each frame. */
 function dolbyVisionSteps(): readonly FilterStep[] {
   const output = 'transfer=bt709:matrix=bt709:primaries=bt709:range=tv:format=yuv420p';
   return [
@@ -132,7 +132,7 @@ const ZSCALE_PRIMARIES = {
   unspecified: '2020',
 } as const satisfies Record<Primaries, string>;
 
-/** The formats the fast colour filter reads; it needs a third of the general scaler's time. */
+/** The formats the fast color filter reads; it needs a third of the general scaler's time. */
 const PLANAR = /^yuvj?(?<sampling>420|422|444)p(?:1[02]le)?$/u;
 const MATRIX_NAMES = {
   bt709: 'bt709',
@@ -144,7 +144,7 @@ const MATRIX_NAMES = {
 } as const;
 const PRIMARIES_NAMES = { bt2020: 'bt2020', p3: 'smpte432' } as const;
 
-function convertSteps(tags: ColourTags, pixelFormat: string): readonly FilterStep[] {
+function convertSteps(tags: ColorTags, pixelFormat: string): readonly FilterStep[] {
   const sampling = PLANAR.exec(pixelFormat)?.groups?.['sampling'];
   const matrix = Object.entries(MATRIX_NAMES).find(([name]) => name === tags.matrix)?.[1];
   if (sampling === undefined || matrix === undefined) return generalSteps(tags);
@@ -157,7 +157,7 @@ function convertSteps(tags: ColourTags, pixelFormat: string): readonly FilterSte
 }
 
 /** RGB, grey and packed formats. Wide primaries need a second look once they are planar. */
-function generalSteps(tags: ColourTags): readonly FilterStep[] {
+function generalSteps(tags: ColorTags): readonly FilterStep[] {
   const planar = [
     { filter: 'scale', args: TO_BT709 },
     { filter: 'format', args: 'pix_fmts=yuv444p' },

@@ -1,6 +1,6 @@
 // From the light of an HDR signal to what a standard screen can show: one curve for each of red, green and blue. Shadows
 // and skin keep their light exactly, highlights are rolled off instead of cut (ITU-R BT.2390), and because every channel
-// has the same curve a very bright colour turns to white as it does to the eye. Numbers only.
+// has the same curve a very bright color turns to white as it does to the eye. Numbers only.
 
 import type { Transfer } from './color.ts';
 

@@ -131,7 +131,7 @@ function cutSpacing({ start, end, timeBase }: VideoSource): number {
 /** One packet, one frame; and their keyframes really are places to begin. */
 const CUTTABLE: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
 
-/** Frames that look at their neighbours, or colours that need what earlier frames said, must stay together. */
+/** Frames that look at their neighbours, or colors that need what earlier frames said, must stay together. */
 function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: VideoSource): boolean {
   return CUTTABLE.has(decoder) && !interlaced && !isDolbyVision;
 }

@@ -1,4 +1,4 @@
-// Between FFmpeg's numbers for colour and our words for it, in both directions.
+// Between FFmpeg's numbers for color and our words for it, in both directions.
 
 import {
   AVCOL_PRI_BT470BG,
@@ -25,7 +25,7 @@ import {
   type AVColorSpace,
 } from 'node-av/constants';
 import type { CodecParameters, Frame } from 'node-av/lib';
-import type { ColourTags, Matrix, Primaries, Range } from '../frames/color.ts';
+import type { ColorTags, Matrix, Primaries, Range } from '../frames/color.ts';
 
 const MATRICES = new Map<number, Matrix>([
   [AVCOL_SPC_RGB, 'rgb'],
@@ -52,7 +52,7 @@ const PRIMARIES = new Map<number, Primaries>([
 type Tagged = Pick<Frame | CodecParameters, 'colorSpace' | 'colorPrimaries' | 'colorTrc' | 'colorRange'>;
 
 /** What the container says wins where it speaks, as in players; the decoder's own tags fill the rest. */
-export function readTags(container: Tagged, frame: Tagged): ColourTags {
+export function readTags(container: Tagged, frame: Tagged): ColorTags {
   const matrix = MATRICES.get(container.colorSpace) ?? MATRICES.get(frame.colorSpace) ?? 'unspecified';
   const primaries = PRIMARIES.get(container.colorPrimaries) ?? PRIMARIES.get(frame.colorPrimaries) ?? 'unspecified';
   return { matrix, primaries, transfer: transferOf(container) ?? transferOf(frame) ?? 'sdr', range: rangeOf(frame) };
@@ -89,12 +89,12 @@ const GAMUTS = {
   unspecified: AVCOL_PRI_BT709,
 } as const;
 
-export function filterTags({ matrix, range }: ColourTags): { readonly colorspace: string; readonly range: string } {
+export function filterTags({ matrix, range }: ColorTags): { readonly colorspace: string; readonly range: string } {
   return { colorspace: SPACES[matrix][1], range: range === 'full' ? 'pc' : 'tv' };
 }
 
 /** Writes our reading of the tags into a frame, so that no filter guesses differently. */
-export function stampTags(frame: Frame, { matrix, primaries, transfer, range }: ColourTags): void {
+export function stampTags(frame: Frame, { matrix, primaries, transfer, range }: ColorTags): void {
   frame.colorSpace = SPACES[matrix][0];
   frame.colorPrimaries = GAMUTS[primaries];
   frame.colorTrc = TRANSFERS[transfer];

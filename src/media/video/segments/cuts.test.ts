@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Cut, findCuts, type PacketNote, planSegments, type Segment, segmentsBetween } from './cuts.ts';
+import { type Cut, findCuts, type PacketNote, planSegments, type VideoSegment, segmentsBetween } from './cuts.ts';
 
 /** The same numbers every time. */
 function random(seed: number): (below: number) => number {
@@ -34,7 +34,7 @@ function makeStream(seed: number): PacketNote[] {
 
 const SEEDS = Array.from({ length: 300 }, (_, seed) => seed);
 
-function framesOf(packets: readonly PacketNote[], { from, to }: Segment): number[] {
+function framesOf(packets: readonly PacketNote[], { from, to }: VideoSegment): number[] {
   return packets.flatMap(({ pts = 0, isShown }, at) =>
     isShown && (from === null || pts >= from) && (to === null || pts < to) ? [at] : [],
   );

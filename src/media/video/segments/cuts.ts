@@ -24,7 +24,7 @@ export interface Cut {
 }
 
 /** One stretch; `null` is the beginning or the end of the file. */
-export interface Segment {
+export interface VideoSegment {
   readonly from: number | null;
   readonly to: number | null;
   readonly decodeFrom: number;
@@ -75,7 +75,7 @@ export function planSegments(
   cuts: readonly Cut[],
   { start, end, frames }: Stretch,
   length: number,
-): readonly Segment[] | undefined {
+): readonly VideoSegment[] | undefined {
   const whole = end - start;
   const wanted = Math.floor(whole / length);
   if (!(wanted >= 2)) return undefined;
@@ -89,7 +89,7 @@ export function planSegments(
   return longest > whole * LONGEST_SHARE ? undefined : segmentsBetween(chosen, frames);
 }
 
-export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly Segment[] {
+export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly VideoSegment[] {
   return [undefined, ...cuts].map((begin, index) => {
     const end = cuts[index];
     return {

@@ -4,7 +4,7 @@
 
 import { Packet } from 'node-av/lib';
 import { Container } from '../probe/container.ts';
-import type { Segment } from './cuts.ts';
+import type { VideoSegment } from './cuts.ts';
 import { openPictureEncoder } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
 import { Output } from '../output.ts';
@@ -23,7 +23,7 @@ export interface JoinPaths {
 
 export async function joinSegments(
   plan: TranscodePlan,
-  segments: readonly Segment[],
+  segments: readonly VideoSegment[],
   paths: JoinPaths,
   { signal }: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
@@ -68,7 +68,7 @@ export async function joinSegments(
 }
 
 /** All of them, and each such that it can follow the one before. */
-function readAll(reader: SegmentReader, segments: readonly Segment[], headers: Buffer): readonly StoredPacket[] {
+function readAll(reader: SegmentReader, segments: readonly VideoSegment[], headers: Buffer): readonly StoredPacket[] {
   const stored: StoredSegment[] = [];
   for (let next = reader.next(); next !== undefined; next = reader.next()) stored.push(next);
   if (stored.length !== segments.length) throw new Error(`${stored.length} segments of ${segments.length}`);

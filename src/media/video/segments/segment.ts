@@ -4,7 +4,7 @@
 import { AV_FRAME_FLAG_CORRUPT } from 'node-av/constants';
 import type { Frame, Packet } from 'node-av/lib';
 import { Container } from '../probe/container.ts';
-import type { Segment } from './cuts.ts';
+import type { VideoSegment } from './cuts.ts';
 import { forEachPacket } from '../packet-loop.ts';
 import type { BarPicture } from '../frames/graph.ts';
 import { PictureTrack } from '../frames/track.ts';
@@ -14,7 +14,7 @@ import { undecodable } from '../undecodable.ts';
 
 export async function encodeSegment(
   plan: TranscodePlan,
-  segment: Segment,
+  segment: VideoSegment,
   path: string,
   outPath: string,
   bars: readonly BarPicture[],
@@ -50,7 +50,7 @@ interface Tracks {
 /** From the start of the file, so that the demuxer has seen what it sees in a whole render; reading costs next to nothing. */
 async function decodeStretch(
   { video, bounds }: TranscodePlan,
-  { decodeFrom, decodeTo, frames: totalFrames }: Segment,
+  { decodeFrom, decodeTo, frames: totalFrames }: VideoSegment,
   { container, picture, file }: Tracks,
   { signal, onProgress }: TranscodeOptions,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function decodeStretch(
 }
 
 /** A damaged frame may be the cut's doing: a keyframe that promised more than it kept. */
-function isIn({ from, to }: Segment, frame: Frame): boolean {
+function isIn({ from, to }: VideoSegment, frame: Frame): boolean {
   const pts = Number(frame.pts);
   if ((from !== null && pts < from) || (to !== null && pts >= to)) return false;
   if (frame.hasFlags(AV_FRAME_FLAG_CORRUPT) || frame.decodeErrorFlags !== 0) {

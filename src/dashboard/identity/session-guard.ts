@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import type { Sessions, Session, User } from '../../store/users.ts';
+import type { Sessions, UserSession, User } from '../../store/users.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 import { type FormFields, readFields } from './form-fields.ts';
 import { assertOwnForm, formToken } from './own-form.ts';
@@ -21,7 +21,7 @@ export interface MemberVisit extends Visit {
   readonly user: User;
 }
 
-export interface DoorOptions {
+export interface SessionGuardOptions {
   readonly sessions: Sessions;
   /** Where people reach the site; empty: wherever they say they did. */
   readonly publicUrl: string;
@@ -31,12 +31,12 @@ export interface DoorOptions {
 /** A page that is loaded again within this time is no reason to write. */
 const EXTEND_AFTER_MS = 60_000;
 
-export class Door {
+export class SessionGuard {
   readonly #sessions: Sessions;
   readonly #publicUrl: string;
   readonly #clock: () => Date;
 
-  constructor({ sessions, publicUrl, clock = () => new Date() }: DoorOptions) {
+  constructor({ sessions, publicUrl, clock = () => new Date() }: SessionGuardOptions) {
     this.#sessions = sessions;
     this.#publicUrl = publicUrl;
     this.#clock = clock;
@@ -100,7 +100,7 @@ export class Door {
     writeCookie({ request, reply }, this.#publicUrl, '', 0);
   }
 
-  async #extend(secret: string, { user, idleUntil }: Session): Promise<void> {
+  async #extend(secret: string, { user, idleUntil }: UserSession): Promise<void> {
     const until = this.#clock().getTime() + LIFETIMES[user.role].idleMs;
     if (until - idleUntil.getTime() < EXTEND_AFTER_MS) return;
     await this.#sessions.extend(hashSecret(secret), new Date(until));

@@ -1,22 +1,22 @@
-// Routes behind the door: whoever is not signed in is led to the sign-in page, and forms are read only when they are ours.
+// Routes behind the entry point: whoever is not signed in is led to the sign-in page, and forms are read only when they are ours.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteGroup } from '../../http/route-group.ts';
-import type { Door, MemberVisit } from '../identity/door.ts';
+import type { SessionGuard, MemberVisit } from '../identity/session-guard.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import { seeOther } from './frame.ts';
 
 type Page = (visit: MemberVisit) => Promise<FastifyReply>;
 type Action = (visit: MemberVisit, fields: FormFields) => Promise<FastifyReply>;
 
-export class MemberRoutes {
-  readonly #door: Door;
+export class SignedInRoutes {
+  readonly #sessionGuard: SessionGuard;
   readonly #audience: 'member' | 'operator';
   readonly #pages = new Map<string, Page>();
   readonly #actions = new Map<string, Action>();
 
-  constructor(door: Door, audience: 'member' | 'operator') {
-    this.#door = door;
+  constructor(sessionGuard: SessionGuard, audience: 'member' | 'operator') {
+    this.#sessionGuard = sessionGuard;
     this.#audience = audience;
   }
 
@@ -49,13 +49,13 @@ export class MemberRoutes {
       app.post(path, async (request, reply) => {
         const visit = await this.#enter(request, reply);
         if (visit === undefined) return toSignIn(request, reply);
-        return await action(visit, await this.#door.form(request));
+        return await action(visit, await this.#sessionGuard.form(request));
       });
     }
   }
 
   async #enter(request: FastifyRequest, reply: FastifyReply): Promise<MemberVisit | undefined> {
-    return await this.#door[this.#audience](request, reply);
+    return await this.#sessionGuard[this.#audience](request, reply);
   }
 }
 

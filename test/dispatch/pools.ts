@@ -1,30 +1,30 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Cell } from '../../src/dispatch/worker-directory.ts';
-import { Crew } from '../../src/dispatch/worker-pool.ts';
+import { WorkerDirectory } from '../../src/dispatch/worker-directory.ts';
+import { WorkerPool } from '../../src/dispatch/worker-pool.ts';
 import { LocalRenderer } from '../../src/dispatch/local-renderer.ts';
 
 const WORKER_FILE = path.resolve(import.meta.dirname, '../../dist/main/worker.js');
 
-export interface Crews {
+export interface Pools {
   readonly renderer: LocalRenderer;
   stop(): Promise<void>;
 }
 
 /** Worker processes of the built program, one for images and one for videos, with nothing around them. */
-export function startCrews(): Crews {
-  const directory = mkdtempSync(path.join(tmpdir(), 'storybar-crews-'));
+export function startPools(): Pools {
+  const directory = mkdtempSync(path.join(tmpdir(), 'storybar-pools-'));
   let cells = 0;
-  const crew = (kind: 'image' | 'video'): Crew =>
-    new Crew({
-      place: async () => {
+  const pool = (kind: 'image' | 'video'): WorkerPool =>
+    new WorkerPool({
+      createSpec: async () => {
         cells += 1;
         const cell = path.join(directory, String(cells));
         mkdirSync(cell);
         return {
           start: { file: process.execPath, args: [WORKER_FILE, kind], env: {} },
-          cell: new Cell(cell, cell),
+          directory: new WorkerDirectory(cell, cell),
           memoryBytes: 4 * 1024 ** 3,
         };
       },
@@ -33,11 +33,11 @@ export function startCrews(): Crews {
       tasksPerWorker: 2_000,
       onWaited: () => undefined,
       onWorkerLost: () => undefined,
-      onPlaceFault: (error) => {
+      onDirectoryError: (error) => {
         throw error;
       },
     });
-  const renderer = new LocalRenderer({ image: crew('image'), video: crew('video') });
+  const renderer = new LocalRenderer({ image: pool('image'), video: pool('video') });
   return {
     renderer,
     stop: async () => {
