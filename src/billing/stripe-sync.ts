@@ -7,7 +7,7 @@ import type { ProviderSubscription } from '../account/provider.ts';
 import { AppError } from '../errors.ts';
 import type { CustomerLink, Store } from '../store/store.ts';
 import type { BillingLog } from './billing.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
+import { KeyedMutex } from '../primitives/keyed-mutex.ts';
 import { isMissing } from './stripe-client.ts';
 import { ACCOUNT, readSubscriptions } from './stripe-reading.ts';
 

@@ -3,7 +3,7 @@
 import type { PlanBook } from '../account/plans.ts';
 import type { Store } from '../store/store.ts';
 import type { Billing, BillingLog, Choice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
+import { KeyedMutex } from '../primitives/keyed-mutex.ts';
 import { StripeCheckout } from './stripe-checkout.ts';
 import { createStripeClient, type StripeAccess, translated } from './stripe-client.ts';
 import { StripePlans } from './stripe-plans.ts';
