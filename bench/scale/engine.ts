@@ -1,6 +1,6 @@
 // How the engine scales when renders cost only time: one, two, ... sixteen workers of one slot each.
 
-import type { StoredAsset } from '../../src/dispatch/renderer.ts';
+import type { Asset } from '../../src/media/asset.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';
 import { percentile, throughput } from './load.ts';
@@ -11,7 +11,7 @@ export interface EngineOptions {
   readonly title: string;
   readonly renderMs: number;
   readonly outputBytes: number;
-  readonly asset: StoredAsset | undefined;
+  readonly asset: Asset | undefined;
   readonly seconds: number;
 }
 

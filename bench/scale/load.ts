@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
-import { composeTransparentRecipe } from '../../src/render/recipe.ts';
+import type { Renderer } from '../../src/dispatch/renderer.ts';
+import type { Asset } from '../../src/media/asset.ts';
+import { composeRecipe } from '../../src/render/compose.ts';
 import { LIMITS, OVERLAYS } from './work.ts';
 
 export interface Work {
   /** Absent: bars alone, nothing to fetch. */
-  readonly asset: StoredAsset | undefined;
+  readonly asset: Asset | undefined;
   readonly directory: string;
 }
 
@@ -20,15 +21,10 @@ export async function renderOnce(renderer: Renderer, { asset, directory }: Work)
   const output = path.join(directory, randomUUID());
   const { signal } = new AbortController();
   const started = performance.now();
-  if (asset) {
-    await renderer.renderImage(
-      { draft: { overlays: OVERLAYS, limits: LIMITS, watermark: false }, asset, output },
-      signal,
-    );
-  } else {
-    const recipe = composeTransparentRecipe({ width: 1080, height: 1920 }, OVERLAYS);
-    await renderer.render({ recipe, asset, output }, signal);
-  }
+  const base = asset
+    ? await renderer.probe(asset, LIMITS, signal)
+    : ({ kind: 'canvas', width: 1080, height: 1920 } as const);
+  await renderer.render({ recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output }, signal);
   const ms = performance.now() - started;
   await rm(output);
   return ms;

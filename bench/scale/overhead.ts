@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { receiveHashed, sendHashed } from '../../src/dispatch/remote/shared/hashed-transfer.ts';
 import { HASH_TRAILER } from '../../src/dispatch/remote/shared/wire.ts';
-import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
+import type { Renderer } from '../../src/dispatch/renderer.ts';
+import type { Asset } from '../../src/media/asset.ts';
 import { startPools } from '../../test/dispatch/pools.ts';
 import { until } from '../../test/running-server.ts';
 import { startWorker } from '../../test/running-worker.ts';
@@ -25,7 +26,7 @@ export interface OverheadResult {
   readonly photoMs: number;
 }
 
-export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: StoredAsset): Promise<OverheadResult> {
+export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: Asset): Promise<OverheadResult> {
   const pools = startPools();
   const local = pools.renderer;
   const worker = await startWorker(natsUrl);
@@ -58,7 +59,7 @@ export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: Stor
   }
 }
 
-async function compare(local: Renderer, remote: Renderer, asset: StoredAsset | undefined, directory: string) {
+async function compare(local: Renderer, remote: Renderer, asset: Asset | undefined, directory: string) {
   const runner = (name: string, renderer: Renderer) => ({
     name,
     run: () => renderOnce(renderer, { asset, directory }),
@@ -68,7 +69,7 @@ async function compare(local: Renderer, remote: Renderer, asset: StoredAsset | u
   return { local: median(here.times), remote: median(elsewhere.times), more: medianDifference(elsewhere, here) };
 }
 
-async function outputSize(renderer: Renderer, asset: StoredAsset, directory: string): Promise<number> {
+async function outputSize(renderer: Renderer, asset: Asset, directory: string): Promise<number> {
   const { composeRecipe } = await import('../../src/render/compose.ts');
   const { LIMITS, OVERLAYS } = await import('./work.ts');
   const never = new AbortController().signal;

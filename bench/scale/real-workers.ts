@@ -1,7 +1,7 @@
 // Real renders by real worker programs. They share this machine's cores, and so does the front: past the number of cores
 // more workers bring nothing here.
 
-import type { StoredAsset } from '../../src/dispatch/renderer.ts';
+import type { Asset } from '../../src/media/asset.ts';
 import { type RunningWorker, startWorker } from '../../test/running-worker.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';
@@ -9,12 +9,7 @@ import { throughput } from './load.ts';
 
 const SIZES = [1, 2, 3, 4] as const;
 
-export async function measureRealWorkers(
-  natsUrl: string,
-  fleet: Fleet,
-  asset: StoredAsset,
-  seconds: number,
-): Promise<void> {
+export async function measureRealWorkers(natsUrl: string, fleet: Fleet, asset: Asset, seconds: number): Promise<void> {
   const workers: RunningWorker[] = [];
   const rows = [['real renders, photo 1080x1920', 'renders/s', 'x one worker']];
   let one = Number.NaN;

@@ -3,6 +3,7 @@
 
 import { cpus } from 'node:os';
 import path from 'node:path';
+import { createAsset } from '../../src/media/asset.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { hasNats, startNats } from '../../test/running-nats.ts';
@@ -44,7 +45,11 @@ async function main(): Promise<void> {
   const fleet = await startFleet(nats.url);
   try {
     const { story, large } = await makePictures(undefined);
-    const photo = { path: path.join(fleet.directory, 'photo'), format: 'jpeg' } as const;
+    const photo = createAsset({
+      path: path.join(fleet.directory, 'photo'),
+      format: 'jpeg',
+      bytes: story.jpeg.length,
+    });
     await writeFile(photo.path, story.jpeg);
     const overhead = await measureOverhead(nats.url, fleet, photo);
     const engine = await measureEngine(fleet, {

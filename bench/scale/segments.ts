@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
-import type { StoredAsset } from '../../src/dispatch/renderer.ts';
+import { type Asset, createAsset } from '../../src/media/asset.ts';
 import { composeRecipe, type Recipe } from '../../src/render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
@@ -27,7 +27,8 @@ const PIN = 'taskset';
 const never = new AbortController().signal;
 
 export async function measureSegments(natsUrl: string, directory: string): Promise<void> {
-  const asset = { path: makeLongClip(directory), format: 'mp4' } as const;
+  const clip = makeLongClip(directory);
+  const asset = createAsset({ path: clip, format: 'mp4', bytes: statSync(clip).size });
   const rows = [
     [
       `video of ${SECONDS} s, 640x360`,
@@ -48,7 +49,7 @@ export async function measureSegments(natsUrl: string, directory: string): Promi
 
 async function compare(
   natsUrl: string,
-  asset: StoredAsset,
+  asset: Asset,
   directory: string,
   name: string,
   launchers: readonly (readonly [string, ...string[]])[],
@@ -82,7 +83,7 @@ interface Measured {
 /** The best of a few: others use the machine, too. */
 async function measure(
   natsUrl: string,
-  asset: StoredAsset,
+  asset: Asset,
   directory: string,
   segmentSeconds: number,
   workers: readonly RunningWorker[],

@@ -16,10 +16,8 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
   };
   return {
     assertRoom: () => undefined,
-    expect: () => undefined,
     probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
     render,
-    renderImage: render,
     status: () => ({ images: pool, videos: pool, codecs: undefined }),
     close: async () => undefined,
   };

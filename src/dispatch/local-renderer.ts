@@ -2,15 +2,13 @@
 // A render with an asset waits once, before the first look at it: with a look beforehand, a crowd would keep the workers
 // looking at assets whose renders are refused afterwards.
 
-import { type AssetKind, KIND_OF_FORMAT } from '../media/sniff.ts';
-import { AppError } from '../errors.ts';
-import type { ImageProbe } from '../media/image.ts';
-import { type AssetLimits, type AssetProbe, completeDraft, type ImageDraft } from '../render/compose.ts';
-import type { ImageRecipe } from '../render/recipe.ts';
+import type { Asset } from '../media/asset.ts';
+import type { AssetKind } from '../media/sniff.ts';
+import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { CostModel } from './cost-model.ts';
 import type { WorkerPool } from './worker-pool.ts';
-import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from './renderer.ts';
+import type { Renderer, RendererStatus, RenderJob, Share } from './renderer.ts';
 
 /** A video's probe reads all its packets; an image's only the header. */
 export const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
@@ -40,12 +38,8 @@ export class LocalRenderer implements Renderer {
     }
   }
 
-  expect(account: string, kind: AssetKind): void {
-    this.#pools[kind].expect(account);
-  }
-
-  async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
-    const kind = KIND_OF_FORMAT[asset.format];
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
+    const { kind } = asset;
     const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };
     const task = { type: 'probe', asset, limits } as const;
     return (await this.#pools[kind].run<'probe'>(task, { limitMs: PROBE_LIMIT_MS[kind] }, signal, turn)).result;
@@ -65,32 +59,6 @@ export class LocalRenderer implements Renderer {
     return result;
   }
 
-  async renderImage(
-    job: ImageJob,
-    signal: AbortSignal,
-    share = ANYBODY,
-    onProbed: () => void = () => undefined,
-  ): Promise<RenderFacts> {
-    const pool = this.#pools.image;
-    const usualMs = this.#costs.usualMs('image');
-    let recipe: ImageRecipe | undefined;
-    const terms = {
-      limitMs: PROBE_LIMIT_MS.image,
-      onProbed: (probe: ImageProbe): number | undefined => {
-        const isFirst = recipe === undefined;
-        recipe = completed(job.draft, probe);
-        if (recipe === undefined) return undefined;
-        if (isFirst) pool.adjustCost(share.account, this.#costs.estimateMs(recipe) - usualMs);
-        onProbed();
-        return recipe.attemptMs;
-      },
-    };
-    const turn = { ...share, cost: PROBE_COST_MS.image + usualMs };
-    const { result, workedMs } = await pool.run<'image'>({ type: 'image', job }, terms, signal, turn);
-    if (recipe) this.#costs.learn(recipe, workedMs);
-    return result;
-  }
-
   status(): RendererStatus {
     const { image, video } = this.#pools;
     return { images: image.status(), videos: video.status(), codecs: video.codecs };
@@ -98,15 +66,5 @@ export class LocalRenderer implements Renderer {
 
   async close(): Promise<void> {
     await Promise.all([this.#pools.image.close(), this.#pools.video.close()]);
-  }
-}
-
-/** A worker that is itself completes its draft first, and says so when that cannot be. */
-function completed(draft: ImageDraft, probe: ImageProbe): ImageRecipe | undefined {
-  try {
-    return completeDraft(draft, probe);
-  } catch (error) {
-    if (error instanceof AppError) return undefined;
-    throw error;
   }
 }

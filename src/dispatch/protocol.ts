@@ -2,16 +2,15 @@
 // here, only their paths. A worker may have been taken over by a file, so what it says is looked at before it is believed.
 
 import type { AppError, ErrorCode } from '../errors.ts';
-import type { ImageProbe } from '../media/image.ts';
+import type { Asset } from '../media/asset.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { ImageJob, RenderJob, StoredAsset } from './renderer.ts';
+import type { RenderJob } from './renderer.ts';
 
 export type WorkerTask =
-  | { readonly type: 'probe'; readonly asset: StoredAsset; readonly limits: AssetLimits }
-  | { readonly type: 'render'; readonly job: RenderJob }
-  | { readonly type: 'image'; readonly job: ImageJob };
+  | { readonly type: 'probe'; readonly asset: Asset; readonly limits: AssetLimits }
+  | { readonly type: 'render'; readonly job: RenderJob };
 
 export type TaskOf<Type extends WorkerTask['type']> = Extract<WorkerTask, { readonly type: Type }>;
 
@@ -22,17 +21,14 @@ export type ToWorker =
 export interface TaskResults {
   readonly probe: AssetProbe;
   readonly render: RenderFacts;
-  readonly image: RenderFacts;
 }
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly codecs?: CodecInfo }
-  | { readonly type: 'probed'; readonly id: number; readonly probe: ImageProbe }
   | { readonly type: 'done'; readonly id: number; readonly result: TaskResults[WorkerTask['type']] }
   | { readonly type: 'failed'; readonly id: number; readonly failure: TaskFailure };
 
 export type Ready = Extract<FromWorker, { readonly type: 'ready' }>;
-export type Probed = Extract<FromWorker, { readonly type: 'probed' }>;
 export type TaskOutcome = Extract<FromWorker, { readonly type: 'done' | 'failed' }>;
 
 /** An `AppError` on its way between processes; `code` is undefined for a bug in the worker. */
@@ -56,12 +52,6 @@ const WORKER_CODES: ReadonlySet<unknown> = new Set<ErrorCode | undefined>([
 
 export function isReady(message: unknown): message is Ready {
   return isRecord(message) && message['type'] === 'ready';
-}
-
-export function isProbed(message: unknown): message is Probed {
-  if (!isRecord(message) || message['type'] !== 'probed' || !isRecord(message['probe'])) return false;
-  const { kind, width, height, isSrgb } = message['probe'];
-  return kind === 'image' && Number.isInteger(width) && Number.isInteger(height) && typeof isSrgb === 'boolean';
 }
 
 export function isOutcome(message: unknown): message is TaskOutcome {

@@ -1,29 +1,18 @@
 // Where a render runs. Whoever asks knows only this interface: behind it are worker processes, on this machine or elsewhere.
 
-import type { AssetFormat, AssetKind } from '../media/sniff.ts';
+import type { Asset } from '../media/asset.ts';
+import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
-import type { AssetLimits, AssetProbe, ImageDraft, Recipe } from '../render/compose.ts';
+import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-
-export interface StoredAsset {
-  readonly path: string;
-  readonly format: AssetFormat;
-}
 
 export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */
-  readonly asset: StoredAsset | undefined;
+  readonly asset: Asset | undefined;
   /** For the recipe that joins them: all segments, end to end in one file. */
   readonly segments?: string;
   /** Where the finished file goes. */
-  readonly output: string;
-}
-
-/** The look at an image and the render on it, in one: its workers are asked once and not twice. */
-export interface ImageJob {
-  readonly draft: ImageDraft;
-  readonly asset: StoredAsset;
   readonly output: string;
 }
 
@@ -69,12 +58,8 @@ interface TicketCount {
 export interface Renderer {
   /** Throws `overloaded` when a render of this account would be turned away now; without a kind, when any would. */
   assertRoom(account: string, kind?: AssetKind): void;
-  /** The same when it is known what comes, and keeps the place for it for some seconds. */
-  expect(account: string, kind: AssetKind): void;
-  probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
+  probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
   render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts>;
-  /** `onProbed` is called when the image has been found good and its render begins; twice if it has to begin again. */
-  renderImage(job: ImageJob, signal: AbortSignal, share?: Share, onProbed?: () => void): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;
 }

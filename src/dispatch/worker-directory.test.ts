@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { composeTransparentRecipe } from '../render/recipe.ts';
+import { createAsset } from '../media/asset.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import type { TaskOf } from './protocol.ts';
 
@@ -19,7 +20,7 @@ beforeEach(() => {
   writeFileSync(path.join(folder, 'secret'), 'secret');
   const recipe = composeTransparentRecipe({ width: 16, height: 16 }, [{ text: 'a', position: null }]);
   const output = path.join(folder, 'render', 'output');
-  task = { type: 'render', job: { recipe, asset: { path: asset, format: 'png' }, output } };
+  task = { type: 'render', job: { recipe, asset: createAsset({ path: asset, format: 'png', bytes: 7 }), output } };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -2,14 +2,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
-import { type ImageProbe, lockDownDecoders, probeImage } from '../media/image.ts';
+import { lockDownDecoders, probeImage } from '../media/image.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
-import { type AssetProbe, completeDraft } from '../render/compose.ts';
+import type { AssetProbe } from '../render/compose.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
 import type { FromWorker, WorkerTask, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
-import type { ImageJob, RenderJob } from './renderer.ts';
+import type { RenderJob } from './renderer.ts';
 import { warmUpImages, warmUpVideos } from './warm-up.ts';
 
 export interface Channel {
@@ -29,8 +29,7 @@ export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): 
     const controller = new AbortController();
     running.set(message.id, controller);
     const { id, task } = message;
-    const onProbed = (found: ImageProbe): void => channel.send({ type: 'probed', id, probe: found });
-    perform(task, { tools, signal: controller.signal, onProbed })
+    perform(task, { tools, signal: controller.signal })
       .then(
         (result) => channel.send({ type: 'done', id, result }),
         (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error) }),
@@ -48,7 +47,6 @@ export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): 
 interface Circumstances {
   readonly tools: RenderTools;
   readonly signal: AbortSignal;
-  readonly onProbed: (probe: ImageProbe) => void;
 }
 
 async function perform(task: WorkerTask, circumstances: Circumstances): Promise<TaskResults[WorkerTask['type']]> {
@@ -57,8 +55,6 @@ async function perform(task: WorkerTask, circumstances: Circumstances): Promise<
       return await probe(task);
     case 'render':
       return await render(task.job, circumstances);
-    case 'image':
-      return await renderImage(task.job, circumstances);
   }
 }
 
@@ -79,15 +75,6 @@ async function render(
   const { joinVideo, renderOnVideo } = await import('../render/video.ts');
   if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
   return await renderOnVideo(recipe, asset.path, output, tools, { signal });
-}
-
-async function renderImage({ draft, asset, output }: ImageJob, circumstances: Circumstances): Promise<RenderFacts> {
-  const { tools, signal, onProbed } = circumstances;
-  const bytes = load(asset.path);
-  const found = await probeImage(bytes);
-  const recipe = completeDraft(draft, found);
-  onProbed(found);
-  return store(await renderOnImage(recipe, bytes, tools, signal), output);
 }
 
 // Nobody else waits in this process, and every turn through the thread pool costs more than these few milliseconds do.

@@ -87,10 +87,6 @@ export class WorkerPool {
     this.#queue.assertRoom(account);
   }
 
-  expect(account: string): void {
-    this.#queue.expect(account);
-  }
-
   adjustCost(account: string, cost: number): void {
     this.#queue.adjustCost(account, cost);
   }

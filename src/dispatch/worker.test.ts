@@ -1,11 +1,10 @@
 // Workers that a file has taken over: whatever they say, the server goes on, and they do not.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
-import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import { composeTransparentRecipe } from '../render/recipe.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { Worker, WorkerLost } from './worker.ts';
 
@@ -31,21 +30,9 @@ function spawn(script: string): Worker {
   return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 });
 }
 
-async function render(worker: Worker): Promise<unknown> {
+async function render(worker: Worker, limitMs = 10_000): Promise<unknown> {
   const job = { recipe, asset: undefined, output: path.join(folder, 'finished') };
-  return await worker.run<'render'>({ type: 'render', job }, { limitMs: 10_000 }, new AbortController().signal);
-}
-
-const PROBE = `{ kind: 'image', width: 16, height: 16, isSrgb: true }`;
-
-/** The whole render on an image. Its look at it is over soon or never; what follows takes as long as the look allows. */
-async function renderImage(worker: Worker, afterProbeMs: number | undefined): Promise<unknown> {
-  const asset = { path: path.join(folder, 'asset'), format: 'png' } as const;
-  writeFileSync(asset.path, '');
-  const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
-  const job = { draft: { overlays: [], limits, watermark: false }, asset, output: path.join(folder, 'finished') };
-  const terms = { limitMs: 1_500, onProbed: () => afterProbeMs };
-  return await worker.run<'image'>({ type: 'image', job }, terms, new AbortController().signal);
+  return await worker.run<'render'>({ type: 'render', job }, { limitMs }, new AbortController().signal);
 }
 
 describe('a worker that', () => {
@@ -70,7 +57,7 @@ describe('a worker that', () => {
       `say({ type: 'failed', id: 1, failure: { code: 'quota_exceeded', message: 'x' } });`,
     ],
     ['is ready twice', READY],
-    ['has probed what it was not asked to', `say({ type: 'probed', id: 1, probe: ${PROBE} });`],
+    ['sends an unknown message', `say({ type: 'probed', id: 1 });`],
   ])('%s is ended, and the task can be tried elsewhere', async (_what, script) => {
     const worker = spawn(`${READY} onTask(() => { ${script} });`);
     await worker.ready;
@@ -78,38 +65,10 @@ describe('a worker that', () => {
     expect(worker.killed).toBe(true);
   });
 
-  it.each([
-    ['says what cannot be of its image', `say({ type: 'probed', id: 1, probe: ${PROBE} });`, undefined],
-    ['says it twice', `for (let i = 0; i < 2; i += 1) say({ type: 'probed', id: 1, probe: ${PROBE} });`, 10_000],
-    ['says nothing of it', `say({ type: 'probed', id: 1 });`, 10_000],
-    ['has no width for it', `say({ type: 'probed', id: 1, probe: { ...${PROBE}, width: '16' } });`, 10_000],
-  ])('%s is ended', async (_what, script, afterProbeMs) => {
-    const worker = spawn(`${READY} onTask(() => { ${script} });`);
+  it('is killed as hung when a task exceeds its time limit', async () => {
+    const worker = spawn(`${READY} onTask(() => undefined);`);
     await worker.ready;
-    await expect(renderImage(worker, afterProbeMs)).rejects.toMatchObject({ killReason: undefined });
-    expect(worker.killed).toBe(true);
-  });
-
-  it('hangs is ended in time, before and after it has probed', async () => {
-    const silent = spawn(`${READY} onTask(() => undefined);`);
-    await silent.ready;
-    await expect(renderImage(silent, 60_000)).rejects.toMatchObject({ killReason: 'hung' });
-    const stuck = spawn(`${READY} onTask(() => say({ type: 'probed', id: 1, probe: ${PROBE} }));`);
-    await stuck.ready;
-    await expect(renderImage(stuck, 50)).rejects.toMatchObject({ killReason: 'hung' });
-  });
-
-  it('has probed may take as long as its image needs', async () => {
-    const worker = spawn(`${READY} onTask(() => {
-      say({ type: 'probed', id: 1, probe: ${PROBE} });
-      setTimeout(() => {
-        require('node:fs').writeFileSync(${JSON.stringify(path.join(folder, 'output-1'))}, '');
-        say({ type: 'done', id: 1, result: { late: true } });
-      }, 2_000);
-    });`);
-    await worker.ready;
-    expect(await renderImage(worker, 10_000)).toEqual({ late: true });
-    worker.kill();
+    await expect(render(worker, 200)).rejects.toMatchObject({ killReason: 'hung' });
   });
 
   it('closes its channel is ended at the next task', async () => {

@@ -1,7 +1,6 @@
 // One render worker process, seen from the server: give it a task, get the result or the reason why not.
 
 import { AppError } from '../errors.ts';
-import type { ImageProbe } from '../media/image.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
@@ -9,7 +8,6 @@ import type { WorkerDirectory } from './worker-directory.ts';
 import { watchMemory } from './memory-watch.ts';
 import {
   isOutcome,
-  isProbed,
   isReady,
   type TaskOutcome,
   type WorkerTask,
@@ -43,11 +41,10 @@ export interface WorkerSpec {
   readonly memoryBytes: number;
 }
 
-/** How long a task may take, in milliseconds, before its worker counts as hung. */
+/** Bounds of one attempt at a task. */
 export interface TaskLimits {
+  /** After this many milliseconds the worker counts as hung. */
   readonly limitMs: number;
-  /** What a worker says halfway: the image is this, its render begins. Returns how long that may take, or nothing if it cannot be true. */
-  readonly onProbed?: (probe: ImageProbe) => number | undefined;
 }
 
 /** How long a cancelled worker may take to stop by itself before it is killed. */
@@ -56,7 +53,6 @@ const CANCEL_GRACE_MS = 100;
 interface Pending {
   readonly id: number;
   readonly settle: (outcome: TaskOutcome) => void;
-  onProbed: ((probe: ImageProbe) => void) | undefined;
 }
 
 export class Worker {
@@ -118,16 +114,12 @@ export class Worker {
     const id = this.#nextId;
     this.#nextId += 1;
     const stay = await this.#directory.stage(task);
-    const watch = this.#watch(terms.limitMs);
+    const stopWatching = this.#watch(terms.limitMs);
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const outcome = await this.#ask(id, stay.task, (probe) => {
-        const limitMs = terms.onProbed?.(probe);
-        if (limitMs === undefined) this.kill();
-        else watch.restart(limitMs);
-      });
+      const outcome = await this.#ask(id, stay.task);
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
       await stay.collect();
@@ -136,7 +128,7 @@ export class Worker {
       signal.throwIfAborted();
       throw error;
     } finally {
-      watch.stop();
+      stopWatching();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
       // One whose cell cannot be cleared has made something of it that we did not ask for.
@@ -144,27 +136,21 @@ export class Worker {
     }
   }
 
-  #watch(limitMs: number): { restart(limitMs: number): void; stop(): void } {
-    const wait = (ms: number): NodeJS.Timeout => setTimeout(() => this.kill('hung'), ms);
-    let hung = wait(limitMs);
+  /** Kills the worker when it takes too long or too much memory; the returned function ends the watch. */
+  #watch(limitMs: number): () => void {
+    const timer = setTimeout(() => this.kill('hung'), limitMs);
     const { pid } = this.#process;
-    const stop =
+    const stopMemoryWatch =
       pid === undefined ? undefined : watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
-    return {
-      restart: (ms) => {
-        clearTimeout(hung);
-        hung = wait(ms);
-      },
-      stop: () => {
-        clearTimeout(hung);
-        stop?.();
-      },
+    return () => {
+      clearTimeout(timer);
+      stopMemoryWatch?.();
     };
   }
 
-  async #ask(id: number, task: WorkerTask, onProbed: (probe: ImageProbe) => void): Promise<TaskOutcome> {
+  async #ask(id: number, task: WorkerTask): Promise<TaskOutcome> {
     const answered = new Promise<TaskOutcome>((resolve) => {
-      this.#pending = { id, settle: resolve, onProbed };
+      this.#pending = { id, settle: resolve };
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
@@ -192,10 +178,6 @@ export class Worker {
       const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
       if (pid !== undefined) offerToKernelFirst(pid);
       onReady(message.codecs);
-    } else if (isProbed(message) && message.id === this.#pending?.id && this.#pending.onProbed) {
-      const { onProbed } = this.#pending;
-      this.#pending.onProbed = undefined;
-      onProbed(message.probe);
     } else if (isOutcome(message) && message.id === this.#pending?.id) {
       this.#pending.settle(message);
     } else {

@@ -1,28 +1,26 @@
-// What the playground asks for: the same renders as the API, without a key and without credits, but few of them. Videos
-// are too much to give away; they go to the API with a key.
+// Renders for the playground: the same as the API's, without a key and without credits, limited per address. Videos need
+// a key and go to the API.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../account/plans.ts';
-import { parseForm } from '../caption/form.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
-import { composeTransparentRecipe } from '../render/recipe.ts';
+import { composeRecipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { AddressLimit } from './limits/address-limit.ts';
-import { acceptAsset, announcedBytes, assetDestination, canvasOf, inviteBody } from './overlay/asset.ts';
 import type { OverlayDependencies } from './overlay/overlay-route.ts';
-import { onClosed } from './transport/on-closed.ts';
-import { watchPace } from './transport/pace.ts';
-import { type ReceivedForm, receiveForm } from './overlay/receive.ts';
+import type { ReceivedForm } from './overlay/multipart.ts';
+import { parseRequest } from './overlay/parse.ts';
+import { receive } from './overlay/receive.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
 import { renderHeaders } from './overlay/send.ts';
 
 export interface PlaygroundDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
-  readonly renderer: Pick<Renderer, 'render' | 'renderImage'>;
+  readonly renderer: Pick<Renderer, 'probe' | 'render'>;
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
@@ -51,65 +49,58 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
 }
 
 function playgroundHandler(dependencies: PlaygroundDependencies) {
-  const { renderer, workArea, uploads, sender, deadlineMs, shutdown, limits } = dependencies;
+  const { renderer, workArea, sender, deadlineMs, shutdown, limits } = dependencies;
+  const receiveLimits = { imageBytes: limits.imageBytes, videoBytes: limits.imageBytes };
   return async (request: FastifyRequest, reply: FastifyReply, accept: Accept): Promise<FastifyReply> => {
-    const life = createRequestSignal(reply.raw, shutdown);
-    const directory = await workArea.directory(randomUUID()).catch((error: unknown) => {
-      life.release();
-      throw error;
-    });
+    const lifetime = createRequestSignal(reply.raw, shutdown);
+    const directory = workArea.lazyDirectory(randomUUID());
     try {
+      const upload = await receive(dependencies, { request, reply, directory, lifetime }, receiveLimits, {
+        hash: false,
+      });
+      accept(upload);
+      const { asset, canvas, overlays } = parseRequest(upload);
       const started = performance.now();
-      const destination = assetDestination(directory.file('asset'), { ...limits, videoBytes: limits.imageBytes });
-      onClosed(reply.raw, await uploads.promise(announcedBytes(request, limits)));
-      const endWatch = watchPace(request.raw, (reason) => life.giveUp(reason));
-      onClosed(reply.raw, endWatch);
-      const form = await receiveForm(request.raw, destination, life.signal, () => inviteBody(request, reply));
-      endWatch();
-      accept(form);
-      const wanted = parseForm(form);
-      const asset = form.asset && acceptAsset(form.asset);
-      const received = performance.now();
-      life.startDeadline(deadlineMs.image);
+      lifetime.startDeadline(deadlineMs.image);
+      const base = asset ? await renderer.probe(asset, limits, lifetime.signal) : canvas;
+      const recipe = composeRecipe(base, overlays, limits);
+      await directory.make();
       const output = directory.file('output');
-      const { overlays } = wanted;
-      const facts = asset
-        ? await renderer.renderImage({ draft: { overlays, limits, watermark: false }, asset, output }, life.signal)
-        : await renderer.render(
-            { recipe: composeTransparentRecipe(canvasOf(wanted), overlays), asset, output },
-            life.signal,
-          );
-      const times = { receiveMs: received - started, renderMs: performance.now() - received };
+      const facts = await renderer.render({ recipe, asset, output }, lifetime.signal);
+      const timing = { receiveMs: upload.receiveMs, renderMs: performance.now() - started };
       reply.header('x-bar-rows', barRows(facts));
-      const headers = renderHeaders({ renderId: request.id, kind: 'image', facts, ...times });
-      await sender.send(reply, output, headers);
+      await sender.send(reply, output, renderHeaders({ renderId: request.id, kind: 'image', facts, ...timing }));
       return reply;
     } finally {
-      life.release();
+      lifetime.release();
       await directory.remove();
     }
   };
 }
 
-/** `top+height` of each bar, so that the page can put its handles on them. */
+/** `top+height` of each bar, so that the page can place its handles. */
 function barRows({ bars }: RenderFacts): string {
   return bars.map(({ top, height }) => `${top}+${height}`).join(', ');
 }
 
-/** Another site's page must not spend its visitors' allowance. What is no browser does not say where it comes from. */
+/** Another site must not use up its visitors' allowance. Clients other than browsers don't send the header. */
 function assertOwnPage({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new AppError('missing_api_key', 'The playground serves its own page. From elsewhere, use the API with a key.');
+  throw new AppError('missing_api_key', 'The playground only serves its own page. Use the API with a key instead.');
 }
 
 function refuseAsset({ hasAsset }: ReceivedForm): void {
   if (!hasAsset) return;
-  const fault = { pointer: '#/asset', code: 'unknown_field', detail: 'A preview takes width and height.' } as const;
+  const fault = {
+    pointer: '#/asset',
+    code: 'unknown_field',
+    detail: 'A preview takes width and height, not an asset.',
+  } as const;
   throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
 }
 
 function refuseVideo({ asset }: ReceivedForm): void {
   if (asset?.format === undefined || KIND_OF_FORMAT[asset.format] === 'image') return;
-  throw new AppError('missing_api_key', 'Videos need an API key: send them to /v1/overlay.');
+  throw new AppError('missing_api_key', 'Videos need an API key. Send them to /v1/overlay.');
 }

@@ -6,7 +6,6 @@ import type { Settings } from '../config/settings.ts';
 import { Admission } from '../http/limits/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
 import { CreditReservations } from '../http/overlay/reserve.ts';
-import { Habits } from '../http/overlay/habits.ts';
 import { IdempotencyKeys } from '../http/overlay/idempotency.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
@@ -19,7 +18,7 @@ import { Housekeeping } from './housekeeping.ts';
 
 type MoneyParts = Pick<
   OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'habits' | 'idempotency' | 'reservations'
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations'
 >;
 
 export interface BillingServices {
@@ -56,10 +55,7 @@ export async function wireBilling(
       }),
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,
-      habits: new Habits(),
-      idempotency: new IdempotencyKeys(store.idempotency, replayCache, (error) =>
-        logger.warn({ err: error }, 'a replay was not kept'),
-      ),
+      idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
       reservations,
     },
     close: async () => {

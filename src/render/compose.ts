@@ -25,43 +25,22 @@ export interface ComposeOptions {
 }
 
 export function composeRecipe(
-  ground: BaseLayer,
+  base: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
   { watermark = false }: ComposeOptions = {},
 ): Recipe {
-  return marked(composeUnmarked(ground, overlays, limits), watermark);
-}
-
-/** An image that nobody has looked at yet: all of its recipe but what the probe will say. Plain JSON, like a recipe. */
-export interface ImageDraft {
-  readonly overlays: readonly Overlay[];
-  readonly limits: AssetLimits;
-  readonly watermark: boolean;
-}
-
-export function completeDraft({ overlays, limits, watermark }: ImageDraft, probe: ImageProbe): ImageRecipe {
-  return marked(composeImageRecipe(probe, overlays, limits), watermark);
-}
-
-export const IMAGE_CREDITS = 1;
-
-/** An image or an overlay costs one; a video by its length. */
-export function creditsOf(recipe: Recipe): number {
-  return recipe.kind === 'video' ? recipe.credits : IMAGE_CREDITS;
-}
-
-function marked<Of extends Recipe>(recipe: Of, watermark: boolean): Of {
+  const recipe = composeFor(base, overlays, limits);
   return watermark ? { ...recipe, watermark } : recipe;
 }
 
-function composeUnmarked(ground: BaseLayer, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
-  switch (ground.kind) {
+function composeFor(base: BaseLayer, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
+  switch (base.kind) {
     case 'canvas':
-      return composeTransparentRecipe({ width: ground.width, height: ground.height }, overlays);
+      return composeTransparentRecipe({ width: base.width, height: base.height }, overlays);
     case 'image':
-      return composeImageRecipe(ground, overlays, limits);
+      return composeImageRecipe(base, overlays, limits);
     case 'video':
-      return composeVideoRecipe(ground, overlays, limits);
+      return composeVideoRecipe(base, overlays, limits);
   }
 }

@@ -57,17 +57,6 @@ describe('composeVideoRecipe', () => {
     expect(recipe.canvas).toEqual({ width: 1280, height: 720 });
   });
 
-  it.each([
-    [0.5, 1],
-    [5, 1],
-    [5.2, 2],
-    [10, 2],
-    [12, 3],
-    [60, 12],
-  ])('%f seconds cost %i credits', (seconds, credits) => {
-    expect(composeVideoRecipe(probe({}, seconds), OVERLAYS, DEFAULT_VIDEO_LIMITS).credits).toBe(credits);
-  });
-
   it('names limit and actual when something is too much', () => {
     expect(refusal({ width: 4_100 })).toMatchObject({
       code: 'asset_dimensions_too_large',

@@ -16,8 +16,6 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
   readonly canvas: Size;
   readonly durationSeconds: number;
-  /** One for every five seconds in which the video still runs. */
-  readonly credits: number;
   /** Where it could be cut into segments, for several workers. */
   readonly cuts: readonly Cut[];
   /** Set when this is not the whole render: one segment of it, or the joining of all. */
@@ -44,7 +42,6 @@ export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
 /** Phones write 60.06 for 60, and a clip cut at sixty seconds holds the rest of its last frame and of its sound. */
 const FPS_TOLERANCE = 1.05;
 const SECONDS_TOLERANCE = 0.5;
-const SECONDS_PER_CREDIT = 5;
 /** Frames and bytes beyond what the probe saw that a render puts up with. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
@@ -63,7 +60,6 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, video.frames),
-    credits: creditsFor(probe),
     cuts,
     durationSeconds,
     format,
@@ -90,12 +86,6 @@ export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): reado
 
 /** Uncompressed sound never gets this far, compressed sound stays far below. */
 const MAX_SOUND_BYTES_PER_SECOND = 200_000;
-
-/** Five seconds have started when a frame begins in them; a last frame that stands for long counts as running. */
-function creditsFor({ video }: VideoProbe): number {
-  const lastMoment = Math.max(video.lastStart, video.end - 0.1) - video.start;
-  return Math.floor(Math.max(lastMoment, 0) / SECONDS_PER_CREDIT) + 1;
-}
 
 function refuseOverLimit(probe: VideoProbe, limits: VideoLimits): void {
   const { width, height, claimedSeconds, frameRate } = probe;

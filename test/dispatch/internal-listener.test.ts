@@ -10,6 +10,7 @@ import { InternalListener } from '../../src/dispatch/remote/api-server/internal-
 import { RenderSession } from '../../src/dispatch/remote/api-server/session.ts';
 import { Tokens } from '../../src/dispatch/remote/shared/tokens.ts';
 import { FACTS_HEADER, HASH_TRAILER, type ControlMessage } from '../../src/dispatch/remote/shared/wire.ts';
+import { createAsset } from '../../src/media/asset.ts';
 import { until } from '../running-server.ts';
 
 const MAX_BYTES = 1_000;
@@ -30,19 +31,15 @@ beforeEach(async () => {
   const asset = path.join(directory, 'asset');
   writeFileSync(asset, 'the asset');
   generations = [];
-  session = new RenderSession(
-    'image',
-    { path: asset, format: 'png' },
-    {
-      issue: async ({ generation }) => {
-        generations.push(generation);
-        return () => undefined;
-      },
-      attemptToken: ({ id }, number) => tokens.issue({ purpose: 'attempt', session: id, number }, inAMinute()),
-      onClaimed: () => undefined,
-      onLost: () => undefined,
+  session = new RenderSession('image', createAsset({ path: asset, format: 'png', bytes: 9 }), {
+    issue: async ({ generation }) => {
+      generations.push(generation);
+      return () => undefined;
     },
-  );
+    attemptToken: ({ id }, number) => tokens.issue({ purpose: 'attempt', session: id, number }, inAMinute()),
+    onClaimed: () => undefined,
+    onLost: () => undefined,
+  });
   listener = new InternalListener({
     tokens,
     find: (id) => (id === session.id ? session : undefined),

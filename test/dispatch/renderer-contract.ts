@@ -1,11 +1,12 @@
 // What every renderer promises, wherever it renders. Run on worker processes of this machine and on workers behind a queue.
 
 import { setMaxListeners } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Renderer, StoredAsset } from '../../src/dispatch/renderer.ts';
+import type { Renderer } from '../../src/dispatch/renderer.ts';
+import { type Asset, createAsset } from '../../src/media/asset.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
 import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
@@ -16,7 +17,6 @@ import { plainClip } from '../video/plain-clip.ts';
 
 const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
 const OVERLAYS = [{ text: 'Hello', position: 50 }];
-const DRAFT = { overlays: OVERLAYS, limits: LIMITS, watermark: false };
 const never = new AbortController().signal;
 
 export interface RendererUnderTest {
@@ -44,15 +44,19 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     files += 1;
     return path.join(directory, `file-${files}`);
   };
-  const store = (bytes: Buffer, format: AssetFormat): StoredAsset => {
-    const asset = { path: newPath(), format };
+  const store = (bytes: Buffer, format: AssetFormat): Asset => {
+    const asset = createAsset({ path: newPath(), format, bytes: bytes.length });
     writeFileSync(asset.path, bytes);
     return asset;
   };
-  const render = async (ground: BaseLayer, asset: StoredAsset | undefined, signal = never) => {
+  const clip = (frames: number): Asset => {
+    const file = plainClip(newPath(), { frames });
+    return createAsset({ path: file, format: 'mp4', bytes: statSync(file).size });
+  };
+  const render = async (base: BaseLayer, asset: Asset | undefined, signal = never) => {
     const output = newPath();
     const facts = await subject.renderer.render(
-      { recipe: composeRecipe(ground, OVERLAYS, LIMITS), asset, output },
+      { recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output },
       signal,
     );
     return { facts, bytes: readFileSync(output) };
@@ -74,39 +78,13 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     expect([...data.subarray(0, 3)]).toEqual([0x33, 0x66, 0x99]);
   });
 
-  it('probes a picture and renders on it in one', async () => {
+  it('draws a watermark on an image only when the recipe says so', async () => {
     const asset = store(await plainPng(120, 80, '#336699'), 'png');
-    const output = newPath();
-    let probed = 0;
-    const facts = await subject.renderer.renderImage({ draft: DRAFT, asset, output }, never, undefined, () => {
-      probed += 1;
-      expect(existsSync(output)).toBe(false);
-    });
-    expect(probed).toBe(1);
-    const apart = await render(await subject.renderer.probe(asset, LIMITS, never), asset);
-    expect(facts).toMatchObject({ ...apart.facts, timings: {} });
-    expect(readFileSync(output).equals(apart.bytes)).toBe(true);
-  });
-
-  it('says what is wrong with a picture, and begins no render', async () => {
-    const onProbed = (): never => expect.fail('a render began');
-    const output = newPath();
-    const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
-    const begun = subject.renderer.renderImage({ draft: DRAFT, asset: broken, output }, never, undefined, onProbed);
-    await expect(begun).rejects.toMatchObject({ code: 'asset_undecodable' });
-    const asset = store(await plainPng(120, 80, '#336699'), 'png');
-    const draft = { ...DRAFT, limits: { ...LIMITS, imagePixels: 9_599 } };
-    await expect(
-      subject.renderer.renderImage({ draft, asset, output }, never, undefined, onProbed),
-    ).rejects.toMatchObject({ code: 'asset_too_many_pixels', limit: { limit: 9_599, actual: 9_600 } });
-    expect(existsSync(output)).toBe(false);
-  });
-
-  it('marks a picture that is not paid for', async () => {
-    const asset = store(await plainPng(120, 80, '#336699'), 'png');
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
     const of = async (watermark: boolean): Promise<Buffer> => {
       const output = newPath();
-      await subject.renderer.renderImage({ draft: { ...DRAFT, watermark }, asset, output }, never);
+      const recipe = composeRecipe(probe, OVERLAYS, LIMITS, { watermark });
+      await subject.renderer.render({ recipe, asset, output }, never);
       return readFileSync(output);
     };
     expect((await of(true)).equals(await of(false))).toBe(false);
@@ -133,7 +111,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
   });
 
   it('probes a video and renders on it', async () => {
-    const asset: StoredAsset = { path: plainClip(newPath(), { frames: 10 }), format: 'mp4' };
+    const asset = clip(10);
     const probe = await subject.renderer.probe(asset, LIMITS, never);
     expect(probe).toMatchObject({ kind: 'video', width: 96, height: 64 });
     const { facts, bytes } = await render(probe, asset);
@@ -144,7 +122,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
   it('says what is wrong with an asset', async () => {
     const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
     await expect(subject.renderer.probe(broken, LIMITS, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
-    const large: StoredAsset = { path: plainClip(newPath(), { frames: 2 }), format: 'mp4' };
+    const large = clip(2);
     await expect(subject.renderer.probe(large, { ...LIMITS, videoSide: 32 }, never)).rejects.toMatchObject({
       code: 'asset_dimensions_too_large',
       limit: { limit: 32, actual: 96 },

@@ -1,11 +1,10 @@
-// Before the body: who is it, and may they come in now?
+// Decides before the body is read whether the request may go on.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Authenticator } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
-import type { Habits } from './habits.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import { onClosed } from '../transport/on-closed.ts';
@@ -17,7 +16,6 @@ export interface AdmitDependencies {
   readonly admission: Admission;
   readonly refusals: Refusals;
   readonly renderer: Renderer;
-  readonly habits: Habits;
 }
 
 export interface Admitted {
@@ -25,15 +23,15 @@ export interface Admitted {
   readonly idempotencyKey: string | undefined;
 }
 
-/** The order is the contract's: key, state of the plan, rate, concurrency; then whether there is room at all. */
+/** In the documented order: key, state of the plan, rate, concurrency; then room in the queue. */
 export async function admit(
-  { authenticator, marketplace, admission, refusals, renderer, habits }: AdmitDependencies,
+  { authenticator, marketplace, admission, refusals, renderer }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted> {
-  // Until something is delivered, nothing is charged; an answer that fails says so too.
+  // Nothing is charged until a render is delivered; a failed response says so.
   if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
-  // What a cache keeps for one page must not be shown to another.
+  // CORS headers depend on the origin, so a cache must not share a response between origins.
   reply.header('vary', 'origin');
   const setHeaders = (headers: Record<string, string>): void => {
     reply.headers(headers);
@@ -44,7 +42,7 @@ export async function admit(
     await admission.countRequest(caller, setHeaders);
     onClosed(reply.raw, await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
-    renderer.assertRoom(caller.accountId, habits.guess(caller.accountId));
+    renderer.assertRoom(caller.accountId);
     return { caller, idempotencyKey };
   } catch (error) {
     refusals.add(caller, error);

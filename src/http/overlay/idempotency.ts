@@ -1,139 +1,155 @@
-// `Idempotency-Key`: the same request sent twice is rendered and charged once.
+// `Idempotency-Key`: a request that is sent twice is rendered and charged once.
 
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { Claim, Idempotency, Remembered } from '../../store/store.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
-import type { ReceivedForm } from './receive.ts';
+import type { ReceivedForm } from './multipart.ts';
 import type { ReplayCache } from './replay-cache.ts';
 import type { RenderHeaders } from './send.ts';
 
 const KEY = /^[\x20-\x7e]{1,255}$/u;
 const RETRY_AFTER_SECONDS = 2;
-const PATIENCE_MS = 1_000;
+const SETTLE_WAIT_MS = 1_000;
 
-/** What this request is among those with its key. */
+/** A request, seen as one of those that share its idempotency key. */
 export interface IdempotentRequest {
-  /** Set when it was delivered before: nothing is charged, and the file may still be there. */
-  readonly before: { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string } | undefined;
-  /** What `settle` notes, so that the next one finds it. */
-  remember(headers: RenderHeaders): Remembered | undefined;
-  /** Runs the delivery; whoever asks for the same meanwhile waits a moment for its end. */
-  delivering(work: () => Promise<void>): Promise<void>;
-  /** The delivered file, for the next one. A replayCache that fails is no reason to fail a delivery. */
+  /** Set when the request was delivered before. It is free then, and its file may still be cached. */
+  readonly replay: { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string } | undefined;
+  /** Marks the delivery as running until the returned function is called; see `#claim`. */
+  startDelivery(): () => void;
+  /** Caches the delivered file. A failure is logged and does not fail the delivery. */
   keep(file: string): Promise<void>;
-  /** Came to nothing: the next one begins anew. */
+  /** What `settle` stores, so that the next request with the key finds it. */
+  remember(headers: RenderHeaders): Remembered | undefined;
+  /** Frees the key after a failure. Never throws: the caller must see the first error. */
   abandon(): Promise<void>;
 }
 
-/** Undefined without the header. Quotes around it, as the standard in the making wants them, make no difference. */
+/** Undefined without the header. Quotes around the key, as the IETF draft wants them, make no difference. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const value = headers['idempotency-key'];
   if (value === undefined) return undefined;
   const key = typeof value === 'string' ? value.trim().replace(/^"(?<inner>.*)"$/u, '$<inner>') : '';
   if (KEY.test(key)) return key;
-  throw new AppError('invalid_idempotency_key', 'The idempotency key must have 1 to 255 printable ASCII characters.');
+  throw new AppError('invalid_idempotency_key', 'The idempotency key must be 1 to 255 printable ASCII characters.');
 }
 
 export class IdempotencyKeys {
-  readonly #idempotency: Idempotency;
+  readonly #store: Idempotency;
   readonly #replayCache: ReplayCache;
-  readonly #onReplayCacheError: (error: unknown) => void;
-  /** Deliveries under way here, by account and key. */
-  readonly #delivering = new Map<string, Promise<void>>();
+  readonly #logger: Logger;
+  /** Deliveries that this process is sending, by account and key. */
+  readonly #deliveries = new Map<string, Promise<void>>();
 
-  constructor(idempotency: Idempotency, replayCache: ReplayCache, onReplayCacheError: (error: unknown) => void) {
-    this.#idempotency = idempotency;
+  constructor(store: Idempotency, replayCache: ReplayCache, logger: Logger) {
+    this.#store = store;
     this.#replayCache = replayCache;
-    this.#onReplayCacheError = onReplayCacheError;
+    this.#logger = logger;
   }
 
-  /** Throws while the first one is under way, and when the key belongs to another request. */
-  async begin(
+  /** Throws while the first request with the key is running, and when the key belongs to a different request. */
+  async claim(
     caller: Caller,
     key: string | undefined,
     form: ReceivedForm,
     renderId: string,
   ): Promise<IdempotentRequest> {
-    if (key === undefined) return UNNAMED;
-    // A test key renders something else, so it has keys of its own.
-    const place: Place = { accountId: caller.accountId, key: `${caller.mode}:${key}` };
-    const claim = await this.#claim(place, fingerprint(form), renderId);
+    if (key === undefined) return WITHOUT_KEY;
+    // A test key gets other bytes, so its idempotency keys are kept apart.
+    const slot: KeySlot = { accountId: caller.accountId, key: `${caller.mode}:${key}` };
+    const claim = await this.#claim(slot, fingerprint(form), renderId);
     switch (claim.kind) {
       case 'in flight':
-        throw new AppError('idempotency_in_flight', 'A request with this idempotency key is still under way.', {
+        throw new AppError('idempotency_in_flight', 'A request with this idempotency key is still in progress.', {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       case 'mismatch':
-        throw new AppError('idempotency_mismatch', 'This idempotency key belongs to a different request.');
+        throw new AppError('idempotency_mismatch', 'This idempotency key was used for a different request.');
       case 'new':
-        return {
-          before: undefined,
-          delivering: async (work) => await this.#deliver(place, work),
-          remember: (headers) => ({ ...place, facts: JSON.stringify(headers) }),
-          keep: async (file) => await this.#keep(renderId, file),
-          abandon: async () => await this.#idempotency.abandon(place.accountId, place.key, renderId),
-        };
-      case 'done': {
-        const file = this.#replayCache.find(claim.renderId);
-        const headers = JSON.parse(claim.facts) as RenderHeaders;
-        return {
-          ...UNNAMED,
-          before: { renderId: claim.renderId, headers, ...(file !== undefined && { file }) },
-          keep: async (again) => await this.#keep(claim.renderId, again),
-        };
-      }
+        return this.#firstRequest(slot, renderId);
+      case 'done':
+        return this.#repeatedRequest(claim);
     }
   }
 
-  /** A caller who has the last byte may ask again before its charge is on disk: that is a moment away, so it is waited for. */
-  async #claim(place: Place, print: string, renderId: string): Promise<Claim> {
-    const claim = await this.#idempotency.claim(place.accountId, place.key, print, renderId);
-    const delivery = this.#delivering.get(nameOf(place));
+  #firstRequest(slot: KeySlot, renderId: string): IdempotentRequest {
+    return {
+      replay: undefined,
+      startDelivery: () => this.#startDelivery(slot),
+      keep: async (file) => await this.#keep(renderId, file),
+      remember: (headers) => ({ ...slot, facts: JSON.stringify(headers) }),
+      abandon: async () => {
+        try {
+          await this.#store.abandon(slot.accountId, slot.key, renderId);
+        } catch (error) {
+          this.#logger.warn({ renderId, accountId: slot.accountId, err: error }, 'idempotency key not released');
+        }
+      },
+    };
+  }
+
+  #repeatedRequest({ renderId, facts }: Extract<Claim, { readonly kind: 'done' }>): IdempotentRequest {
+    const file = this.#replayCache.find(renderId);
+    const headers = JSON.parse(facts) as RenderHeaders;
+    return {
+      ...WITHOUT_KEY,
+      replay: { renderId, headers, ...(file !== undefined && { file }) },
+      keep: async (again) => await this.#keep(renderId, again),
+    };
+  }
+
+  /**
+   * A caller that has received the last byte may repeat the request before the charge is on disk. The charge is only
+   * a moment away, so a request in delivery is waited for.
+   */
+  async #claim(slot: KeySlot, print: string, renderId: string): Promise<Claim> {
+    const claim = await this.#store.claim(slot.accountId, slot.key, print, renderId);
+    const delivery = this.#deliveries.get(nameOf(slot));
     if (claim.kind !== 'in flight' || delivery === undefined) return claim;
-    await Promise.race([delivery, setTimeout(PATIENCE_MS)]);
-    return await this.#idempotency.claim(place.accountId, place.key, print, renderId);
+    await Promise.race([delivery, setTimeout(SETTLE_WAIT_MS)]);
+    return await this.#store.claim(slot.accountId, slot.key, print, renderId);
   }
 
-  async #deliver(place: Place, work: () => Promise<void>): Promise<void> {
-    const delivery = work();
-    this.#delivering.set(
-      nameOf(place),
-      delivery.catch(() => undefined),
-    );
-    try {
-      await delivery;
-    } finally {
-      this.#delivering.delete(nameOf(place));
-    }
+  #startDelivery(slot: KeySlot): () => void {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#deliveries.set(nameOf(slot), ended);
+    return () => {
+      this.#deliveries.delete(nameOf(slot));
+      end();
+    };
   }
 
   async #keep(renderId: string, file: string): Promise<void> {
     try {
       await this.#replayCache.keep(renderId, file);
     } catch (error) {
-      this.#onReplayCacheError(error);
+      this.#logger.warn({ renderId, err: error }, 'replay cache write failed');
     }
   }
 }
 
-type Place = Pick<Remembered, 'accountId' | 'key'>;
+type KeySlot = Pick<Remembered, 'accountId' | 'key'>;
 
-function nameOf({ accountId, key }: Place): string {
+function nameOf({ accountId, key }: KeySlot): string {
   return `${accountId} ${key}`;
 }
 
-const UNNAMED: IdempotentRequest = {
-  before: undefined,
-  delivering: async (work) => await work(),
-  remember: () => undefined,
+const WITHOUT_KEY: IdempotentRequest = {
+  replay: undefined,
+  startDelivery: () => () => undefined,
   keep: async () => undefined,
+  remember: () => undefined,
   abandon: async () => undefined,
 };
 
-/** Fields in any order, and the bytes of the asset. */
+/** The same for fields in any order; covers the bytes of the asset. */
 function fingerprint({ fields, asset }: ReceivedForm): string {
   const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
   return createHash('sha256')

@@ -1,4 +1,4 @@
-// One uploaded file, to disk as it arrives. Its first bytes say what it is, and from then on how large it may become.
+// Streams one uploaded file to disk. Its first bytes decide the format, and the format decides the size limit.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,30 +10,28 @@ import { rethrowAsStorageError } from '../../media/work-area.ts';
 
 export interface AssetDestination {
   readonly path: string;
-  /** Makes the place for it. Called when it is known what comes, and never for what is not kept. */
-  readonly prepare?: () => Promise<void>;
-  /** The most any format may have. */
+  /** Creates the directory. Called only for a file in a known format. */
+  readonly prepare: () => Promise<void>;
+  /** The largest size of any format. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
-  /** Told what it is as soon as that is known; may throw, and the rest is not received. */
-  readonly onFormat?: (format: AssetFormat) => void;
-  /** Whether anybody wants to know its hash. */
+  /** Whether to compute the SHA-256 of the bytes. */
   readonly hash: boolean;
 }
 
-export interface ReceivedAsset {
+export interface ReceivedFile {
   readonly path: string;
   readonly bytes: number;
-  /** Undefined when the bytes are none of the formats we know; such a file is counted but not kept. */
+  /** Undefined when the bytes match no supported format. Such a file is counted, but not stored. */
   readonly format: AssetFormat | undefined;
-  /** Of the bytes, in hexadecimal digits, where it was asked for. */
+  /** Hexadecimal, if it was asked for. */
   readonly sha256: string | undefined;
 }
 
-/** What is collected before it is written. */
+/** Bytes collected in memory before they are written together. */
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
-export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedAsset> {
+export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedFile> {
   const hash = destination.hash ? createHash('sha256') : undefined;
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
@@ -50,12 +48,9 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       if (!isHead) await file?.write(chunk);
-      else if (format !== undefined && head.length >= SNIFF_LENGTH) {
-        destination.onFormat?.(format);
-        file = await AssetFile.begin(destination, head);
-      }
+      else if (format !== undefined && head.length >= SNIFF_LENGTH) file = await AssetFile.begin(destination, head);
     }
-    // All of it is shorter than the look at it.
+    // The whole file is shorter than the bytes that `sniff` asks for.
     if (format !== undefined) file ??= await AssetFile.begin(destination, head);
     await file?.end();
   } catch (error) {
@@ -66,8 +61,8 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
 }
 
 /**
- * The file on disk, from its first bytes on. Whoever is refused before them has cost no disk at all. Bytes are collected
- * and written together: a turn through the thread pool takes longer than most uploads have work for it.
+ * The file on disk. It is created with its first bytes, so a refused upload touches no disk. Chunks are written together
+ * because each write goes through the thread pool, which costs more than the write itself.
  */
 class AssetFile {
   readonly #stream: WriteStream;
@@ -77,15 +72,15 @@ class AssetFile {
     const fd = openSync(path, 'wx', 0o600);
     this.#stream = createWriteStream(path, { fd, highWaterMark: WRITE_AHEAD_BYTES });
     this.#stream.cork();
-    // It may fail more than once, on closing too, and an error that nobody listens to would end the process.
+    // A stream can fail more than once, also while closing; an error without a listener would end the process.
     this.#stream.on('error', () => undefined);
     this.#written = once(this.#stream, 'finish').catch(rethrowAsStorageError);
-    // Awaited later; marked as handled here, because it may fail while the upload is still being waited for.
+    // Awaited in `end`. Marked as handled here because it may fail earlier, while the upload is still running.
     this.#written.catch(() => undefined);
   }
 
   static async begin({ path, prepare }: AssetDestination, head: Buffer): Promise<AssetFile> {
-    await prepare?.();
+    await prepare();
     const file = AssetFile.#open(path);
     await file.write(head);
     return file;
@@ -119,7 +114,7 @@ class AssetFile {
 
 function assertSize(bytes: number, limit: number): void {
   if (bytes <= limit) return;
-  throw new AppError('asset_too_large', `The asset has more than ${limit} bytes, the limit for its type.`, {
+  throw new AppError('asset_too_large', `The asset is larger than ${limit} bytes, the limit for its type.`, {
     limit: { limit, actual: bytes },
   });
 }

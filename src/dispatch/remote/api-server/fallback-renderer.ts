@@ -1,9 +1,10 @@
 // Workers elsewhere first, those of this machine when nobody elsewhere can: no broker, no worker.
 
-import { type AssetKind, KIND_OF_FORMAT } from '../../../media/sniff.ts';
+import type { Asset } from '../../../media/asset.ts';
+import type { AssetKind } from '../../../media/sniff.ts';
 import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
-import type { ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../../renderer.ts';
+import type { Renderer, RendererStatus, RenderJob, Share } from '../../renderer.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
@@ -30,22 +31,13 @@ export class FallbackRenderer implements Renderer {
     this.#likely(kind ?? 'image').assertRoom(account, kind);
   }
 
-  expect(account: string, kind: AssetKind): void {
-    this.#likely(kind).expect(account, kind);
-  }
-
-  async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
-    const kind = KIND_OF_FORMAT[asset.format];
-    return await this.#choose(kind, signal, (renderer) => renderer.probe(asset, limits, signal, share));
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
+    return await this.#choose(asset.kind, signal, (renderer) => renderer.probe(asset, limits, signal, share));
   }
 
   async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
     const kind = job.recipe.kind === 'video' ? 'video' : 'image';
     return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, share));
-  }
-
-  async renderImage(job: ImageJob, signal: AbortSignal, share?: Share, onProbed?: () => void): Promise<RenderFacts> {
-    return await this.#choose('image', signal, (renderer) => renderer.renderImage(job, signal, share, onProbed));
   }
 
   /** Slots of both; how many of them are elsewhere is told by `remote`. */

@@ -52,10 +52,6 @@ export class Permits {
     this.#queue.assertRoom(account);
   }
 
-  expect(account: string): void {
-    this.#queue.expect(account);
-  }
-
   async take(signal: AbortSignal, share: Share = ANYBODY): Promise<Permit> {
     const permit = await this.#queue.take(signal, { ...share, cost: this.#typicalMs });
     const since = performance.now();

@@ -1,15 +1,14 @@
 // Renders on machines elsewhere, behind the same interface as here. The front keeps a session per asset, calls workers by
 // tickets and hands them bytes and steps through its internal listener.
 
-import { stat } from 'node:fs/promises';
 import { AppError } from '../../../errors.ts';
-import { type AssetKind, KIND_OF_FORMAT } from '../../../media/sniff.ts';
-import { rethrowAsStorageError } from '../../../media/work-area.ts';
-import { type AssetLimits, type AssetProbe, completeDraft, type Recipe } from '../../../render/compose.ts';
+import type { Asset } from '../../../media/asset.ts';
+import type { AssetKind } from '../../../media/sniff.ts';
+import type { AssetLimits, AssetProbe, Recipe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
 import { PROBE_LIMIT_MS } from '../../local-renderer.ts';
-import type { PoolStatus, ImageJob, Renderer, RendererStatus, RenderJob, Share, StoredAsset } from '../../renderer.ts';
+import type { PoolStatus, Renderer, RendererStatus, RenderJob, Share } from '../../renderer.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
 import { InternalListener } from './internal-listener.ts';
 import { type Permit, Permits } from './permits.ts';
@@ -133,17 +132,11 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  expect(account: string, kind: AssetKind): void {
-    this.#assertReachable();
-    this.#permits[kind].expect(account);
-  }
-
-  async probe(asset: StoredAsset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
-    const kind = KIND_OF_FORMAT[asset.format];
-    const offer = await describeAsset(asset);
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
+    const { kind } = asset;
     const session = await this.#open(kind, asset, signal, share);
     const limitMs = PROBE_LIMIT_MS[kind] * TRIES_OF_A_WORKER;
-    const step = { type: 'probe', asset: offer, limits } as const;
+    const step = { type: 'probe', asset: offerOf(asset), limits } as const;
     const probe = await session.perform<AssetProbe>({ step, limitMs }, signal).catch((error: unknown) => {
       this.#end(session);
       throw error;
@@ -154,7 +147,7 @@ export class RemoteRenderer implements Renderer {
 
   async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
     const { recipe, asset } = job;
-    const offer = asset && (await describeAsset(asset));
+    const offer = asset && offerOf(asset);
     const resumed = this.#resume(asset);
     const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
     const segments =
@@ -175,20 +168,6 @@ export class RemoteRenderer implements Renderer {
       const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
       return await this.#renderWhole(job, offer, undefined, signal, left);
     }
-  }
-
-  /** In two steps all the same: the worker stays with the image between them. */
-  async renderImage(
-    { draft, asset, output }: ImageJob,
-    signal: AbortSignal,
-    share?: Share,
-    onProbed?: () => void,
-  ): Promise<RenderFacts> {
-    const probe = await this.probe(asset, draft.limits, signal, share);
-    if (probe.kind !== 'image') throw new Error(`a worker took an image for ${probe.kind}`);
-    const recipe = completeDraft(draft, probe);
-    onProbed?.();
-    return await this.render({ recipe, asset, output }, signal, share);
   }
 
   status(): RendererStatus {
@@ -232,13 +211,13 @@ export class RemoteRenderer implements Renderer {
   }
 
   /** Among how many a long video may be shared out: the machines that are free, and none while others wait. */
-  #lanesFor(asset: StoredAsset, hasWorker: boolean): number {
+  #lanesFor(asset: Asset, hasWorker: boolean): number {
     if (this.#options.segmentSeconds === 0 || this.#isCrowded(asset)) return 0;
     return Math.min(this.#registry.capacity('video').workers, this.#registry.idle('video') + (hasWorker ? 1 : 0));
   }
 
   /** Videos of others wait for a worker. */
-  #isCrowded(asset: StoredAsset): boolean {
+  #isCrowded(asset: Asset): boolean {
     const isOther = (session: RenderSession): boolean => session.kind === 'video' && session.asset?.path !== asset.path;
     return (
       this.#permits.video.waiting > 0 ||
@@ -246,7 +225,7 @@ export class RemoteRenderer implements Renderer {
     );
   }
 
-  #segmentHost(asset: StoredAsset, maxBytes: number, share: Share | undefined): SegmentHost {
+  #segmentHost(asset: Asset, maxBytes: number, share: Share | undefined): SegmentHost {
     return {
       open: (signal) => this.#open('video', asset, signal, share),
       expect: (session, file) => void this.#outputs.set(session, { file, maxBytes }),
@@ -259,7 +238,7 @@ export class RemoteRenderer implements Renderer {
 
   async #open(
     kind: AssetKind,
-    asset: StoredAsset | undefined,
+    asset: Asset | undefined,
     signal: AbortSignal,
     share: Share | undefined,
   ): Promise<RenderSession> {
@@ -292,7 +271,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   /** The session whose worker has just probed this asset and still holds it. */
-  #resume(asset: StoredAsset | undefined): RenderSession | undefined {
+  #resume(asset: Asset | undefined): RenderSession | undefined {
     const session = asset && this.#lingering.get(asset.path);
     if (session === undefined) return undefined;
     this.#lingering.delete(asset?.path ?? '');
@@ -378,9 +357,8 @@ export class RemoteRenderer implements Renderer {
   }
 }
 
-async function describeAsset({ path, format }: StoredAsset): Promise<OfferedAsset> {
-  const { size } = await stat(path).catch(rethrowAsStorageError);
-  return { format, bytes: size };
+function offerOf({ format, bytes }: Asset): OfferedAsset {
+  return { format, bytes };
 }
 
 /** What a finished file can weigh at most: a PNG never exceeds its pixels by much, a video has its own bound. */

@@ -4,8 +4,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
+import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { StoredAsset } from '../../renderer.ts';
 import type { ControlMessage, RemoteFailure, Step } from '../shared/wire.ts';
 
 /** The open line to one worker. */
@@ -56,7 +56,7 @@ const TRAVEL_MS = 60_000;
 export class RenderSession {
   readonly id = randomUUID();
   readonly kind: AssetKind;
-  readonly asset: StoredAsset | undefined;
+  readonly asset: Asset | undefined;
   readonly #issuer: TicketIssuer;
   readonly #attempts = new Map<number, WorkerAttempt>();
   #generation = 0;
@@ -69,7 +69,7 @@ export class RenderSession {
   #withdraw: (() => void) | undefined;
   #isOver = false;
 
-  constructor(kind: AssetKind, asset: StoredAsset | undefined, office: TicketIssuer) {
+  constructor(kind: AssetKind, asset: Asset | undefined, office: TicketIssuer) {
     this.kind = kind;
     this.asset = asset;
     this.#issuer = office;

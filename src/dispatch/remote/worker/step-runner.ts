@@ -3,7 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
-import type { Renderer, StoredAsset } from '../../renderer.ts';
+import { type Asset, createAsset } from '../../../media/asset.ts';
+import type { Renderer } from '../../renderer.ts';
 import { WorkerControlStream } from '../shared/control-stream.ts';
 import { type ApiServerClient, ApiServerUnreachable, TicketRejected } from './api-server-client.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
@@ -102,7 +103,7 @@ class StepRunner {
   readonly #line: WorkerControlStream;
   readonly #directory: WorkDirectory;
   readonly #tools: StepRunnerTools;
-  #asset: StoredAsset | undefined;
+  #asset: Asset | undefined;
 
   constructor(ticket: Ticket, line: WorkerControlStream, directory: WorkDirectory, tools: StepRunnerTools) {
     this.#ticket = ticket;
@@ -145,8 +146,8 @@ class StepRunner {
   }
 
   /** Once per ticket: the render uses what the probe has fetched. */
-  async #fetch({ format, bytes }: OfferedAsset, call: AttemptCall): Promise<StoredAsset> {
-    this.#asset ??= { path: await this.#receive('asset', bytes, call), format };
+  async #fetch({ format, bytes }: OfferedAsset, call: AttemptCall): Promise<Asset> {
+    this.#asset ??= createAsset({ path: await this.#receive('asset', bytes, call), format, bytes });
     return this.#asset;
   }
 

@@ -1,0 +1,154 @@
+// Reads a multipart body as a stream: the asset to disk, the fields to memory. Reports what arrived; `parse.ts` decides
+// whether it makes sense.
+
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { type Form, type FormField, pointerTo } from '../../caption/form.ts';
+import { AppError, type FieldFault } from '../../errors.ts';
+import { type AssetDestination, type ReceivedFile, receiveAsset } from './receive-asset.ts';
+
+export interface ReceivedForm extends Form {
+  readonly asset: ReceivedFile | undefined;
+}
+
+const MAX_PARTS = 24;
+const MAX_FIELD_BYTES = 64 * 1024;
+/** What fields, part headers and boundaries may add to the size of the asset. */
+const ENVELOPE_BYTES = 2 * 1024 * 1024;
+
+/** Calls `onAccepted` when the headers are valid and the client may send the body. */
+export async function receiveForm(
+  request: IncomingMessage,
+  destination: AssetDestination,
+  signal: AbortSignal,
+  onAccepted: () => void,
+): Promise<ReceivedForm> {
+  refuseOversize(request, destination.maxBytes);
+  const parser = createParser(request);
+  onAccepted();
+  const collector = new PartCollector(destination);
+  const streams: Readable[] = [];
+  const parts: Promise<void>[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason as Error);
+      signal.throwIfAborted();
+      signal.addEventListener('abort', onAbort, { once: true });
+      parser.on('file', (name, stream, filename) => {
+        // An error without a listener would end the process.
+        stream.on('error', () => undefined);
+        streams.push(stream);
+        const part = collector.take(name, stream, filename);
+        part.catch(reject);
+        parts.push(part);
+      });
+      parser.once('partsLimit', () => {
+        // Before the rejection: the parser throws when the stream ends inside a part that it skips.
+        request.unpipe(parser);
+        reject(malformed(`it has more than ${MAX_PARTS} parts`));
+      });
+      // The parser can emit several errors, and one without a listener would end the process.
+      parser.on('error', (error) => reject(malformed('it ends unexpectedly', error)));
+      parser.once('finish', () => resolve(Promise.all(parts).then(() => undefined)));
+      request.once('error', reject);
+      request.pipe(parser);
+    });
+  } finally {
+    request.unpipe(parser);
+    // After an early end, parts that still wait for bytes stop and close their files.
+    for (const stream of streams) stream.destroy(new Error('upload aborted'));
+    await Promise.allSettled(parts);
+  }
+  return collector.result();
+}
+
+/** Refuses a body that is too large by its `content-length`, before the upload. */
+function refuseOversize(request: IncomingMessage, maxAssetBytes: number): void {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced <= maxAssetBytes + ENVELOPE_BYTES) return;
+  const detail = `The request body is ${announced} bytes; the limit for an asset is ${maxAssetBytes}.`;
+  throw new AppError('asset_too_large', detail, { limit: { limit: maxAssetBytes, actual: announced } });
+}
+
+function createParser({ headers }: IncomingMessage): BusboyInstance {
+  const contentType = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data(?:$|[\s;])/iu.test(contentType)) {
+    throw new AppError('unsupported_content_type', 'Send the request as multipart/form-data.');
+  }
+  if (!/;\s*boundary=(?:"[^"]+"|[^\s";]+)/iu.test(contentType)) throw malformed('the boundary parameter is missing');
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': contentType },
+      // Fields are read as streams too, so that their bytes can be checked as UTF-8.
+      isPartAFile: () => true,
+      limits: { parts: MAX_PARTS, headerPairs: 32, headerSize: 16 * 1024 },
+    });
+  } catch (error) {
+    throw malformed('the content type is invalid', error);
+  }
+}
+
+/** Collects the parts of one body. */
+class PartCollector {
+  readonly #destination: AssetDestination;
+  readonly #fields: FormField[] = [];
+  readonly #faults: FieldFault[] = [];
+  #asset: ReceivedFile | undefined;
+  /** Set when the part starts, because a second one may arrive before the first is on disk. */
+  #hasAssetStarted = false;
+
+  constructor(destination: AssetDestination) {
+    this.#destination = destination;
+  }
+
+  async take(name: string | undefined, stream: Readable, filename: string | undefined): Promise<void> {
+    try {
+      if (name === 'asset') await this.#takeAsset(stream, filename);
+      else await this.#takeField(name ?? '', stream);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw malformed('a part ends unexpectedly', error);
+    }
+  }
+
+  result(): ReceivedForm {
+    return { fields: this.#fields, faults: this.#faults, hasAsset: this.#asset !== undefined, asset: this.#asset };
+  }
+
+  async #takeAsset(stream: Readable, filename: string | undefined): Promise<void> {
+    if (this.#hasAssetStarted) {
+      this.#faults.push({ pointer: '#/asset', code: 'duplicate', detail: 'Send only one asset.' });
+      stream.resume();
+      return;
+    }
+    this.#hasAssetStarted = true;
+    const asset = await receiveAsset(stream, this.#destination);
+    // A browser form without a chosen file sends an empty part without a file name; that isn't an asset.
+    if (asset.bytes > 0 || (filename ?? '') !== '') this.#asset = asset;
+  }
+
+  async #takeField(name: string, stream: Readable): Promise<void> {
+    const pointer = pointerTo(name);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
+    }
+    if (size > MAX_FIELD_BYTES) {
+      const detail = `The field is ${size} bytes long; the limit is ${MAX_FIELD_BYTES}.`;
+      this.#faults.push({ pointer, code: 'too_large', detail });
+      return;
+    }
+    try {
+      this.#fields.push({ name, value: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) });
+    } catch {
+      this.#faults.push({ pointer, code: 'invalid_encoding', detail: 'The field is not valid UTF-8.' });
+    }
+  }
+}
+
+function malformed(reason: string, cause?: unknown): AppError {
+  return new AppError('malformed_body', `The multipart body is malformed: ${reason}.`, { cause });
+}

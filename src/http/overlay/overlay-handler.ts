@@ -1,0 +1,135 @@
+// What happens to an admitted request, from top to bottom:
+//
+//   receive -> parse -> idempotency -> probe -> compose -> reserve -> render -> send -> settle or release
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { priceOf } from '../../account/pricing.ts';
+import type { Renderer } from '../../dispatch/renderer.ts';
+import type { AssetKind } from '../../media/sniff.ts';
+import type { LazyDirectory } from '../../media/work-area.ts';
+import { type BaseLayer, composeRecipe } from '../../render/compose.ts';
+import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
+import type { Marketplace } from '../access/marketplace.ts';
+import type { RequestSignal } from '../transport/request-signal.ts';
+import type { Admitted } from './admit.ts';
+import type { IdempotencyKeys, IdempotentRequest } from './idempotency.ts';
+import { type ParsedRequest, parseRequest } from './parse.ts';
+import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
+import { outcomeOf } from './refusals.ts';
+import type { CreditReservations, Reservation } from './reserve.ts';
+import { type FileSender, renderHeaders } from './send.ts';
+
+export interface HandlerDependencies extends ReceiveDependencies {
+  readonly idempotency: IdempotencyKeys;
+  readonly reservations: CreditReservations;
+  readonly renderer: Renderer;
+  readonly sender: FileSender;
+  readonly marketplace: Marketplace;
+  readonly metrics: Metrics;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+}
+
+/** What the steps of one request share. */
+export interface OverlayContext extends Admitted {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly directory: LazyDirectory;
+  readonly lifetime: RequestSignal;
+  type: RequestType;
+  isReserved: boolean;
+}
+
+export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
+  const { caller, idempotencyKey, request, reply } = context;
+  const upload = await receive(dependencies, context, caller.plan.limits, { hash: idempotencyKey !== undefined });
+  const parsed = parseRequest(upload);
+  context.type = parsed.asset?.kind ?? 'overlay';
+  const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id);
+  if (claim.replay) reply.header('idempotency-replayed', 'true');
+  if (claim.replay?.file !== undefined) {
+    await dependencies.sender.send(reply, claim.replay.file, claim.replay.headers);
+    return;
+  }
+  try {
+    await renderAndDeliver(dependencies, context, upload, parsed, claim);
+  } catch (error) {
+    await claim.abandon();
+    throw error;
+  }
+}
+
+async function renderAndDeliver(
+  dependencies: HandlerDependencies,
+  context: OverlayContext,
+  upload: Upload,
+  parsed: ParsedRequest,
+  claim: IdempotentRequest,
+): Promise<void> {
+  const { renderer, reservations, deadlineMs } = dependencies;
+  const { caller, request, directory, lifetime } = context;
+  const { asset } = parsed;
+  const { limits } = caller.plan;
+  const started = performance.now();
+  const budgetMs = deadlineMs[asset?.kind ?? 'image'];
+  const share = { account: caller.accountId, budgetMs };
+  lifetime.startDeadline(budgetMs);
+
+  // A damaged asset is refused before credits are looked at.
+  const base: BaseLayer = parsed.asset
+    ? await renderer.probe(parsed.asset, limits, lifetime.signal, share)
+    : parsed.canvas;
+  const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
+  // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
+  if (!asset) renderer.assertRoom(caller.accountId, 'image');
+  const reservation = await reservations.reserve(caller, {
+    renderId: request.id,
+    kind: asset?.kind ?? 'overlay',
+    credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
+  });
+  context.isReserved = true;
+  try {
+    await directory.make();
+    const output = directory.file('output');
+    const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, share);
+    const renderMs = performance.now() - started;
+    const renderId = claim.replay?.renderId ?? request.id;
+    const timing = { receiveMs: upload.receiveMs, renderMs };
+    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
+    await deliver(dependencies, context, { output, headers, renderMs, reservation, claim });
+  } catch (error) {
+    await reservation.release(outcomeOf(error), performance.now() - started);
+    throw error;
+  }
+}
+
+interface Delivery {
+  readonly output: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly renderMs: number;
+  readonly reservation: Reservation;
+  readonly claim: IdempotentRequest;
+}
+
+/** Charges after the last byte has been sent. Nothing after `send` may fail. */
+async function deliver(
+  { sender, marketplace, metrics }: HandlerDependencies,
+  { request, reply }: OverlayContext,
+  { output, headers, renderMs, reservation, claim }: Delivery,
+): Promise<void> {
+  const billing = {
+    'x-credits-charged': String(reservation.credits),
+    'x-credits-remaining': String(reservation.remaining),
+    ...(marketplace.isClaimed(request.headers) && {
+      [marketplace.billingHeader]: `Credits=${reservation.credits}`,
+    }),
+  };
+  const endDelivery = claim.startDelivery();
+  try {
+    await sender.send(reply, output, { ...headers, ...billing });
+    await claim.keep(output);
+    await reservation.settle(renderMs, claim.remember(headers));
+    metrics.charged(reservation.credits);
+  } finally {
+    endDelivery();
+  }
+}

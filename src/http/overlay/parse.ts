@@ -1,0 +1,31 @@
+// From the received form to what the caller asks for. Faults of fields come before those of the asset.
+
+import { parseForm } from '../../caption/form.ts';
+import type { Overlay } from '../../caption/overlay.ts';
+import { AppError } from '../../errors.ts';
+import { type Asset, createAsset } from '../../media/asset.ts';
+import { must } from '../../primitives/must.ts';
+import type { BaseLayer } from '../../render/compose.ts';
+import type { ReceivedForm } from './multipart.ts';
+import type { ReceivedFile } from './receive-asset.ts';
+
+/** Either captions on an asset, or captions on an empty canvas. */
+export type ParsedRequest = { readonly overlays: readonly Overlay[] } & (
+  | { readonly asset: Asset; readonly canvas: undefined }
+  | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> }
+);
+
+export function parseRequest(form: ReceivedForm): ParsedRequest {
+  const { overlays, canvas } = parseForm(form);
+  if (form.asset) return { overlays, asset: acceptAsset(form.asset), canvas: undefined };
+  return { overlays, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+}
+
+function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
+  if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
+  const detail =
+    bytes === 0
+      ? 'The asset is empty.'
+      : 'The asset must be a JPEG, PNG or WebP image, or an MP4, MOV or WebM video. Its content matches none of them.';
+  throw new AppError('unsupported_asset', detail);
+}

@@ -1,0 +1,16 @@
+// An uploaded file on disk, from the moment it is complete until its render is delivered.
+
+import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from './sniff.ts';
+
+export interface Asset {
+  readonly path: string;
+  readonly format: AssetFormat;
+  readonly kind: AssetKind;
+  readonly bytes: number;
+  /** Hexadecimal; computed only for requests with an idempotency key. */
+  readonly sha256?: string;
+}
+
+export function createAsset({ path, format, bytes, sha256 }: Omit<Asset, 'kind'>): Asset {
+  return { path, format, kind: KIND_OF_FORMAT[format], bytes, ...(sha256 !== undefined && { sha256 }) };
+}
