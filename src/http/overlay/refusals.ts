@@ -1,5 +1,5 @@
-// Requests that came to nothing before anything was reserved, counted for the account's chart. In memory first, since a
-// refusal must stay cheaper than a disk write; a crash loses the last seconds of a statistic, never money.
+// Counts requests that failed before credits were reserved, for the account's usage chart. Counts are kept in memory and
+// flushed regularly because a refusal must stay cheaper than a disk write. A crash loses seconds of statistics, never money.
 
 import { AppError } from '../../errors.ts';
 import type { Usage } from '../../store/store.ts';
@@ -23,8 +23,8 @@ export class Refusals {
   add({ accountId, mode }: Caller, error: unknown): void {
     const outcome = outcomeOf(error);
     const name = `${accountId} ${mode} ${outcome}`;
-    const known = this.#counts.get(name);
-    if (known) known.count += 1;
+    const entry = this.#counts.get(name);
+    if (entry) entry.count += 1;
     else this.#counts.set(name, { accountId, mode, outcome, count: 1 });
   }
 
@@ -36,7 +36,7 @@ export class Refusals {
   }
 }
 
-/** How an error is called in an account's history. */
+/** The name of an error in an account's usage history. */
 export function outcomeOf(error: unknown): string {
   return error instanceof AppError ? error.code : 'internal_error';
 }

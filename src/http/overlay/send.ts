@@ -1,4 +1,4 @@
-// A finished file to the caller: headers with the facts of the render, then the bytes from disk.
+// Sends a finished file: headers with the facts of the render, then the bytes from disk.
 
 import { closeSync, createReadStream, fstatSync, openSync, read } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -19,7 +19,7 @@ export interface RenderReport {
   readonly renderMs: number;
 }
 
-/** What is said of a render, now and whenever it is delivered again. Plain JSON. */
+/** Headers that describe a render, stored with its idempotency key so that a replay sends the same ones. */
 export type RenderHeaders = Readonly<Record<string, string>>;
 
 const OUTPUT = {
@@ -27,15 +27,15 @@ const OUTPUT = {
   video: { contentType: 'video/mp4', extension: 'mp4' },
 } as const satisfies Record<AssetKind, { contentType: string; extension: string }>;
 
-/** Up to this size a file is read at once: every turn between disk, loop and connection costs more than its bytes do. */
-const WHOLE_BYTES = 4 * 1024 * 1024;
-/** Answers on their way at once that need no new memory. */
-const MOST_SPARE = 4;
-/** Beyond it, still larger reads than the default. */
+/** Files up to this size are read in one go, because each trip through the event loop costs more than its bytes. */
+const SINGLE_READ_BYTES = 4 * 1024 * 1024;
+/** Read buffers kept for reuse. */
+const MAX_POOLED_BUFFERS = 4;
+/** Read size for larger files; Node's default is 64 KiB. */
 const CHUNK_BYTES = 512 * 1024;
 
-/** A client that takes no byte for this long has left without saying so. */
-const STALLED_MS = 30_000;
+/** A client that accepts no byte for this long is treated as gone. */
+const STALL_TIMEOUT_MS = 30_000;
 
 export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
   const { contentType, extension } = OUTPUT[kind];
@@ -50,17 +50,17 @@ export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: Re
   };
 }
 
-/** Sends files, and gives up on clients that take nothing. */
+/** Sends files, and gives up on clients that stop reading. */
 export class FileSender {
   readonly #shutdown: AbortSignal;
-  readonly #buffers = new BufferPool(WHOLE_BYTES, MOST_SPARE);
+  readonly #buffers = new BufferPool(SINGLE_READ_BYTES, MAX_POOLED_BUFFERS);
 
-  /** `shutdown` fires when running answers must end. */
+  /** `shutdown` fires when running responses must end. */
   constructor(shutdown: AbortSignal) {
     this.#shutdown = shutdown;
   }
 
-  /** Resolves when the last byte has been handed to the connection. */
+  /** Resolves when the last byte has been handed to the socket. */
   async send(reply: FastifyReply, file: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const { size, body, release } = await this.#open(file).catch(rethrowAsStorageError);
     reply.headers({ ...headers, 'content-length': size, 'cache-control': 'no-store' });
@@ -70,7 +70,7 @@ export class FileSender {
     const giveUp = (): void => {
       reply.raw.destroy();
     };
-    reply.raw.setTimeout(STALLED_MS, giveUp);
+    reply.raw.setTimeout(STALL_TIMEOUT_MS, giveUp);
     this.#shutdown.addEventListener('abort', giveUp, { once: true });
     try {
       reply.send(body);
@@ -81,20 +81,20 @@ export class FileSender {
     }
   }
 
-  /** Only reading is left to the thread pool: a turn through it takes many times as long as the other calls. */
+  /** Opens synchronously and only reads through the thread pool, because a round trip costs more than `open` or `fstat`. */
   async #open(file: string): Promise<Body> {
     const fd = openSync(file, 'r');
     let isStreamed = false;
     try {
       const { size } = fstatSync(fd);
-      isStreamed = size > WHOLE_BYTES;
+      isStreamed = size > SINGLE_READ_BYTES;
       if (isStreamed) return { size, body: createReadStream(file, { fd, highWaterMark: CHUNK_BYTES }) };
       const buffer = this.#buffers.take(size);
       const { bytesRead } = await readInto(fd, buffer, 0, size, 0);
-      if (bytesRead < size) throw new Error(`${file} gave ${bytesRead} of ${size} bytes`);
+      if (bytesRead < size) throw new Error(`${file} returned ${bytesRead} of ${size} bytes`);
       return { size, body: buffer.subarray(0, size), release: () => this.#buffers.giveBack(buffer) };
     } finally {
-      // A stream closes the file itself.
+      // A read stream closes the descriptor itself.
       if (!isStreamed) closeSync(fd);
     }
   }
@@ -103,7 +103,7 @@ export class FileSender {
 interface Body {
   readonly size: number;
   readonly body: Buffer | Readable;
-  /** Called when every byte has left. Never after a failure: a connection that broke may still hold on to them. */
+  /** Called when every byte has been sent. Not after a failure, because a broken socket may still reference the buffer. */
   readonly release?: () => void;
 }
 

@@ -1,0 +1,173 @@
+// One request through the route with recording stand-ins: which steps run, in which order, and what is undone on failure.
+
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../errors.ts';
+import { WorkArea } from '../../media/work-area.ts';
+import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
+import { FileSender } from './send.ts';
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+const CALLER = {
+  accountId: 'account',
+  mode: 'live',
+  plan: { limits: { imageBytes: 1_000, videoBytes: 1_000, imagePixels: 1_000_000 } },
+};
+
+let folder: string;
+let workArea: WorkArea;
+let app: FastifyInstance;
+let steps: string[];
+let failing: string | undefined;
+let replayFile: string | undefined;
+
+/** Records a step; throws instead when the test wants this step to fail. */
+function step(name: string): void {
+  steps.push(name);
+  if (failing === name) throw new AppError('storage_unavailable', `${name} failed`);
+}
+
+function stepOf<Args extends unknown[], Result>(name: string, result: (...args: Args) => Result) {
+  return async (...args: Args): Promise<Result> => {
+    step(name);
+    return result(...args);
+  };
+}
+
+function standIns(): OverlayDependencies {
+  const sender = new FileSender(new AbortController().signal);
+  const claim = {
+    replay: undefined,
+    startDelivery: () => () => undefined,
+    keep: stepOf('keep', () => undefined),
+    remember: () => undefined,
+    abandon: stepOf('abandon', () => undefined),
+  };
+  const reservation = {
+    credits: 1,
+    remaining: 9,
+    settle: stepOf('settle', () => undefined),
+    release: stepOf('release', () => undefined),
+  };
+  const facts = { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
+  const dependencies = {
+    authenticator: { authenticate: stepOf('authenticate', () => CALLER) },
+    marketplace: { isClaimed: () => false, billingHeader: 'x-billing' },
+    admission: {
+      countRequest: stepOf('count request', () => undefined),
+      enter: stepOf('enter', () => () => undefined),
+    },
+    refusals: { add: () => steps.push('count refusal') },
+    renderer: {
+      assertRoom: () => step('assert room'),
+      probe: stepOf('probe', () => ({ kind: 'image', width: 16, height: 16, isSrgb: true })),
+      render: stepOf('render', ({ output }: { readonly output: string }) => {
+        writeFileSync(output, 'rendered');
+        return facts;
+      }),
+    },
+    uploads: { promise: stepOf('receive', () => () => undefined) },
+    idempotency: {
+      claim: stepOf('claim', () =>
+        replayFile === undefined ? claim : { ...claim, replay: { renderId: 'first', headers: {}, file: replayFile } },
+      ),
+    },
+    reservations: { reserve: stepOf('reserve', () => reservation) },
+    sender: {
+      send: async (...args: Parameters<FileSender['send']>) => {
+        step('send');
+        await sender.send(...args);
+      },
+    },
+    metrics: { requestEnded: () => undefined, charged: () => undefined },
+    workArea,
+    deadlineMs: { image: 10_000, video: 10_000 },
+    shutdown: new AbortController().signal,
+  };
+  return dependencies as unknown as OverlayDependencies;
+}
+
+async function post(fields: Readonly<Record<string, string | Buffer>>): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    form.append(name, typeof value === 'string' ? value : new Blob([new Uint8Array(value)]));
+  }
+  const address = app.server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server does not listen');
+  return await fetch(`http://127.0.0.1:${address.port}/`, { method: 'POST', body: form });
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-handler-'));
+  workArea = await WorkArea.open(folder);
+  steps = [];
+  failing = undefined;
+  replayFile = undefined;
+  app = fastify();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.post('/', overlayRoute(standIns()));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterEach(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ADMITTED = ['authenticate', 'count request', 'enter', 'assert room'];
+const CANVAS = { text: 'Hello', width: '16', height: '16' };
+
+describe('the overlay handler', () => {
+  it('probes an asset before it reserves credits and renders only after that', async () => {
+    const response = await post({ text: 'Hello', asset: PNG });
+    expect([response.status, await response.text()]).toEqual([200, 'rendered']);
+    expect(response.headers.get('x-credits-charged')).toBe('1');
+    const paid = ['receive', 'claim', 'probe', 'reserve', 'render', 'send', 'keep', 'settle'];
+    expect(steps).toEqual([...ADMITTED, ...paid]);
+  });
+
+  it('renders an overlay-only request without a probe', async () => {
+    expect((await post(CANVAS)).status).toBe(200);
+    const paid = ['receive', 'claim', 'assert room', 'reserve', 'render', 'send', 'keep', 'settle'];
+    expect(steps).toEqual([...ADMITTED, ...paid]);
+  });
+
+  it('sends a replay without probing, reserving or rendering', async () => {
+    replayFile = path.join(folder, 'cached');
+    writeFileSync(replayFile, 'cached');
+    const response = await post({ text: 'Hello', asset: PNG });
+    expect(await response.text()).toBe('cached');
+    expect(response.headers.get('idempotency-replayed')).toBe('true');
+    expect(steps.slice(ADMITTED.length)).toEqual(['receive', 'claim', 'send']);
+  });
+
+  it.each([
+    ['probe', ['receive', 'claim', 'probe', 'abandon', 'count refusal']],
+    ['reserve', ['receive', 'claim', 'probe', 'reserve', 'abandon', 'count refusal']],
+    ['render', ['receive', 'claim', 'probe', 'reserve', 'render', 'release', 'abandon']],
+    ['send', ['receive', 'claim', 'probe', 'reserve', 'render', 'send', 'release', 'abandon']],
+  ])('undoes what was done when %s fails', async (name, expected) => {
+    failing = name;
+    expect((await post({ text: 'Hello', asset: PNG })).status).toBe(500);
+    expect(steps.slice(ADMITTED.length)).toEqual(expected);
+  });
+
+  it('refuses bad fields and unknown files before it claims the idempotency key', async () => {
+    await post({ text: '', asset: PNG });
+    await post({ text: 'Hello', asset: Buffer.from('not an image') });
+    const refused = [...ADMITTED, 'receive', 'count refusal'];
+    expect(steps).toEqual([...refused, ...refused]);
+  });
+
+  it('removes the work directory of every request', async () => {
+    await post({ text: 'Hello', asset: PNG });
+    failing = 'render';
+    await post({ text: 'Hello', asset: PNG });
+    await app.close();
+    const left = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((name) => /asset|output/u.test(name))).toEqual([]);
+  });
+});
