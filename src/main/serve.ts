@@ -114,7 +114,7 @@ async function listen(app: FastifyInstance, { port, host }: Settings): Promise<s
 
 function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
   metrics.watchPools(() => renderer.status());
-  metrics.watchRequests({ inside: () => admission.inside, promisedBytes: () => uploads.promisedBytes });
+  metrics.watchRequests({ inside: () => admission.inside, promisedBytes: () => uploads.reservedBytes });
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */

@@ -51,6 +51,11 @@ export async function receiveForm(
       // The parser can emit several errors, and one without a listener would end the process.
       parser.on('error', (error) => reject(malformed('it ends unexpectedly', error)));
       parser.once('finish', () => resolve(Promise.all(parts).then(() => undefined)));
+      let received = 0;
+      request.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        if (received > destination.maxBytes + ENVELOPE_BYTES) reject(bodyTooLarge(received, destination.maxBytes));
+      });
       request.once('error', reject);
       request.pipe(parser);
     });
@@ -67,8 +72,12 @@ export async function receiveForm(
 function refuseOversize(request: IncomingMessage, maxAssetBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced <= maxAssetBytes + ENVELOPE_BYTES) return;
-  const detail = `The request body is ${announced} bytes; the limit for an asset is ${maxAssetBytes}.`;
-  throw new AppError('asset_too_large', detail, { limit: { limit: maxAssetBytes, actual: announced } });
+  throw bodyTooLarge(announced, maxAssetBytes);
+}
+
+function bodyTooLarge(bytes: number, maxAssetBytes: number): AppError {
+  const detail = `The request body has ${bytes} bytes or more; the limit for an asset is ${maxAssetBytes}.`;
+  return new AppError('asset_too_large', detail, { limit: { limit: maxAssetBytes, actual: bytes } });
 }
 
 function createParser({ headers }: IncomingMessage): BusboyInstance {

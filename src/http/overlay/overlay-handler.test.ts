@@ -69,7 +69,13 @@ function standIns(): OverlayDependencies {
         return facts;
       }),
     },
-    uploads: { promise: stepOf('receive', () => () => undefined) },
+    uploads: {
+      reserve: stepOf('receive', () => ({
+        grow: () => undefined,
+        addResult: () => undefined,
+        release: () => undefined,
+      })),
+    },
     idempotency: {
       claim: stepOf('claim', () =>
         replayFile === undefined ? claim : { ...claim, replay: { renderId: 'first', headers: {}, file: replayFile } },

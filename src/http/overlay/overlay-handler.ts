@@ -2,6 +2,7 @@
 //
 //   receive -> parse -> idempotency -> probe -> compose -> reserve -> render -> send -> settle or release
 
+import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { priceOf } from '../../account/pricing.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
@@ -91,6 +92,7 @@ async function renderAndDeliver(
     await directory.make();
     const output = directory.file('output');
     const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, share);
+    upload.disk.addResult(statSync(output).size);
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };

@@ -15,6 +15,8 @@ export interface AssetDestination {
   /** The largest size of any format. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
+  /** Reserves disk space for the bytes received so far; throws when there is none. */
+  readonly reserve: (bytes: number) => void;
   /** Whether to compute the SHA-256 of the bytes. */
   readonly hash: boolean;
 }
@@ -47,6 +49,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
         format = sniff(head);
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
+      destination.reserve(bytes);
       if (!isHead) await file?.write(chunk);
       else if (format !== undefined && head.length >= SNIFF_LENGTH) file = await AssetFile.begin(destination, head);
     }

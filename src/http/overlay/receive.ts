@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../../account/plans.ts';
 import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import type { UploadBudget } from '../limits/upload-budget.ts';
+import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../transport/pace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
@@ -24,6 +24,7 @@ interface Receiving {
 
 export interface Upload extends ReceivedForm {
   readonly receiveMs: number;
+  readonly disk: DiskReservation;
 }
 
 /** `hash`: whether the asset's SHA-256 is needed. */
@@ -35,27 +36,29 @@ export async function receive(
 ): Promise<Upload> {
   const started = performance.now();
   const { imageBytes, videoBytes } = limits;
+  const disk = await uploads.reserve(announcedBytes(request));
+  onClosed(reply.raw, () => disk.release());
   const destination = {
     path: directory.file('asset'),
     prepare: async () => await directory.make(),
     maxBytes: Math.max(imageBytes, videoBytes),
     maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
+    reserve: (bytes: number) => disk.grow(bytes),
     hash,
   };
-  onClosed(reply.raw, await uploads.promise(announcedBytes(request, imageBytes)));
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason));
   try {
     const form = await receiveForm(request.raw, destination, lifetime.signal, () => sendContinue(request, reply));
-    return { ...form, receiveMs: performance.now() - started };
+    return { ...form, receiveMs: performance.now() - started, disk };
   } finally {
     stopWatching();
   }
 }
 
-/** The size of the body as far as it is announced; otherwise, the size of the largest image. */
-function announcedBytes({ headers }: FastifyRequest, imageBytes: number): number {
+/** Undefined for a chunked body. */
+function announcedBytes({ headers }: FastifyRequest): number | undefined {
   const announced = Number(headers['content-length'] ?? Number.NaN);
-  return Number.isFinite(announced) ? announced : imageBytes;
+  return Number.isFinite(announced) ? announced : undefined;
 }
 
 /** A client that sent `Expect: 100-continue` uploads once key and size have been checked. */
