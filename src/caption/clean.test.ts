@@ -4,17 +4,16 @@ import { cleanText, isBlank } from './clean.ts';
 
 describe('cleanText', () => {
   it.each([
-    ['both ends trimmed', '  hello \n', 'hello'],
-    ['every line trimmed', 'one  \n  two', 'one\ntwo'],
-    ['wide and no-break spaces trimmed', '\u3000\u00a0hello\u2003', 'hello'],
-    ['spaces inside kept', 'a  b', 'a  b'],
-    ['CRLF', 'a\r\nb', 'a\nb'],
-    ['a lone CR', 'a\rb', 'a\nb'],
-    ['line and paragraph separators', 'a\u2028b\u2029c', 'a\nb\nc'],
-    ['line and paragraph separators', 'a\u2028b\u2029c', 'a\nb\nc'],
-    ['explicit blank lines kept', 'a\n\nb', 'a\n\nb'],
-    ['a tab is a space', 'a\tb', 'a b'],
-  ])('%s', (_name, raw, expected) => {
+    ['both ends are trimmed', '  hello \n', 'hello'],
+    ['every line is trimmed', 'one  \n  two', 'one\ntwo'],
+    ['wide and no-break spaces are trimmed', '\u3000\u00a0hello\u2003', 'hello'],
+    ['spaces inside a line are kept', 'a  b', 'a  b'],
+    ['CRLF becomes a newline', 'a\r\nb', 'a\nb'],
+    ['a lone CR becomes a newline', 'a\rb', 'a\nb'],
+    ['line and paragraph separators become newlines', 'a\u2028b\u2029c', 'a\nb\nc'],
+    ['explicit blank lines are kept', 'a\n\nb', 'a\n\nb'],
+    ['a tab becomes a space', 'a\tb', 'a b'],
+  ])('normalizes whitespace: %s', (_name, raw, expected) => {
     expect(cleanText(raw)).toBe(expected);
   });
 
@@ -36,15 +35,15 @@ describe('cleanText', () => {
   });
 
   it.each([
-    ['an open one', 'a \u2067b', 'a b'],
-    ['a stray close', 'a \u2069b', 'a b'],
-    ['closed before it opens', '\u2069a\u2068', 'a'],
-    ['closed on another line', '\u2067a\nb\u2069', 'a\nb'],
-  ])('drops isolates that are not balanced: %s', (_name, raw, expected) => {
+    ['one that is never closed', 'a \u2067b', 'a b'],
+    ['one that is never opened', 'a \u2069b', 'a b'],
+    ['one that is closed before it opens', '\u2069a\u2068', 'a'],
+    ['one that is closed on another line', '\u2067a\nb\u2069', 'a\nb'],
+  ])('drops an unbalanced isolate: %s', (_name, raw, expected) => {
     expect(cleanText(raw)).toBe(expected);
   });
 
-  it('judges each line by itself', () => {
+  it('balances the isolates of each line separately', () => {
     expect(cleanText('\u2068a\u2069\n\u2068b')).toBe('\u2068a\u2069\nb');
   });
 
@@ -54,13 +53,13 @@ describe('cleanText', () => {
   });
 
   it.each(['\ufeff', '\ufff9', '\ufffb', '\ufffe', '\uffff', '\ufdd0', '\u{1fffe}', '\u{10ffff}'])(
-    'drops %j, which has no picture',
+    'drops %j, which draws nothing',
     (char) => {
       expect(cleanText(`a${char}b`)).toBe('ab');
     },
   );
 
-  it('composes marks, also those a dropped character kept apart', () => {
+  it('composes marks, even if a dropped character separated them from their letter', () => {
     expect(cleanText('e\u0301')).toBe('é');
     expect(cleanText('e\u0000\u0301')).toBe('é');
     expect(cleanText('e\u2069\u0301')).toBe('é');
@@ -70,7 +69,7 @@ describe('cleanText', () => {
     expect(cleanText('a\ud83db')).toBe('a\ufffdb');
   });
 
-  it('changes nothing the second time, and never leaves the ends untrimmed', () => {
+  it('is idempotent and always trims both ends', () => {
     const piece = fc.constantFrom(
       ...Array.from('ab \t\r\n\u2028\u0085\u0000\u202e\u2066\u2067\u2068\u2069\u0301\ufeff\ud83d\ude00é가'),
     );
@@ -104,11 +103,11 @@ describe('isBlank', () => {
     '\u2800',
     '\u3164',
     '\u2068\u2069',
-  ])('%j draws nothing', (text) => {
+  ])('is true for %j, which draws nothing', (text) => {
     expect(isBlank(cleanText(text))).toBe(true);
   });
 
-  it.each(['a', '.', '0', '\u0301', '👍', '\ufffd', '\u200ba'])('%j draws something', (text) => {
+  it.each(['a', '.', '0', '\u0301', '👍', '\ufffd', '\u200ba'])('is false for %j, which draws something', (text) => {
     expect(isBlank(cleanText(text))).toBe(false);
   });
 });

@@ -1,21 +1,21 @@
-// What a caller typed -> what is drawn. Cleaning never changes a visible character: it normalises, and drops what has no
-// picture (controls) or could make the text read differently from what was sent (bidi overrides).
+// Prepares the text of a caption for drawing. Cleaning never changes a visible character: it normalizes, and drops
+// characters that draw nothing (controls) or change the reading order (bidi overrides).
 
 import { MAX_TEXT_BYTES } from './overlay.ts';
 
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/gu;
 const TABS = /\t/gu;
-// C0 and C1 except LF; embeddings and overrides; byte-order mark; interlinear anchors; noncharacters.
+// C0 and C1 except LF; bidi embeddings and overrides; byte-order mark; interlinear anchors; noncharacters.
 const DROPPED = /[\0-\t\v-\u001f\u007f-\u009f\u202a-\u202e\ufeff\ufff9-\ufffb\p{Noncharacter_Code_Point}]/gu;
-/** NFC makes no text shorter than a third of its UTF-8. */
-const MAX_SHRINKAGE = 3;
+/** NFC never shrinks a text below a third of its size in UTF-8. */
+const MAX_NFC_SHRINKAGE = 3;
 const ISOLATE_OPEN = /[\u2066-\u2068]/u;
 const ISOLATE_CLOSE = '\u2069';
 
 export function cleanText(raw: string): string {
   const text = raw.toWellFormed().replace(LINE_ENDS, '\n').replace(TABS, ' ').replace(DROPPED, '').trim();
-  // Refused for its length in any case; putting that many stacked marks in order would take seconds.
-  if (Buffer.byteLength(text) > MAX_SHRINKAGE * MAX_TEXT_BYTES) return text;
+  // The length check will reject this text anyway, and normalizing that many combining marks would take seconds.
+  if (Buffer.byteLength(text) > MAX_NFC_SHRINKAGE * MAX_TEXT_BYTES) return text;
   return dropUnbalancedIsolates(text)
     .normalize('NFC')
     .split('\n')
@@ -24,12 +24,12 @@ export function cleanText(raw: string): string {
     .trim();
 }
 
-/** True when nothing would be drawn: only spaces and invisible format characters. */
+/** True when the text has only spaces and invisible format characters, so nothing would be drawn. */
 export function isBlank(cleaned: string): boolean {
   return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(cleaned);
 }
 
-/** Isolates are useful ("the name is \u2068...\u2069") and harmless when paired; a stray one would reorder what follows it. */
+/** Paired isolates are useful ("the name is \u2068...\u2069") and harmless; a stray one would reorder the text after it. */
 function dropUnbalancedIsolates(text: string): string {
   if (!/[\u2066-\u2069]/u.test(text)) return text;
   return text

@@ -4,46 +4,49 @@ import { type Form, type CaptionForm, parseForm, pointerTo } from './form.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** With an asset, unless width or height is among the fields. */
+/** Sends an asset unless width or height is among the fields. */
 function parse(fields: Fields, rest: Partial<Form> = {}): CaptionForm {
   const list = Object.entries(fields).map(([name, value]) => ({ name, value }));
   return parseForm({ fields: list, hasAsset: !('width' in fields || 'height' in fields), faults: [], ...rest });
 }
 
-function refusal(work: () => unknown): AppError {
+function errorOf(work: () => unknown): AppError {
   try {
     work();
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
-  throw new Error('expected a refusal');
+  throw new Error('expected an AppError');
 }
 
 /** Every fault as "pointer code". */
 function faultsOf(fields: Fields, rest: Partial<Form> = {}): string[] {
-  const error = refusal(() => parse(fields, rest));
+  const error = errorOf(() => parse(fields, rest));
   expect(error.code).toBe('invalid_fields');
   return error.faults.map(({ pointer, code }) => `${pointer} ${code}`);
 }
 
-/** The faults of one overlay among the fields, without the pointer's common part. */
+/** The faults of the overlays field, without the common prefix of their pointers. */
 function overlayFaults(...overlays: readonly unknown[]): string[] {
   return faultsOf({ overlays: JSON.stringify(overlays) }).map((fault) => fault.replace('#/overlays/', ''));
 }
 
-describe('text', () => {
+describe('the text field', () => {
   it('becomes one overlay without a position', () => {
     expect(parse({ text: 'hello' })).toEqual({ overlays: [{ text: 'hello', position: null }], canvas: undefined });
   });
 
-  it('is cleaned', () => {
+  it('is cleaned before use', () => {
     expect(parse({ text: ' a\r\nb\u202e ' }).overlays).toEqual([{ text: 'a\nb', position: null }]);
   });
 
-  it.each(['', '   ', '\n', '\u200b', '\u202e'])('that is blank (%j) is refused when there is nothing else', (text) => {
-    expect(faultsOf({ text })).toEqual(['#/text blank']);
-  });
+  it.each(['', '   ', '\n', '\u200b', '\u202e'])(
+    'is reported as blank when it is %j and no overlays are sent',
+    (text) => {
+      expect(faultsOf({ text })).toEqual(['#/text blank']);
+    },
+  );
 
   it('is required when overlays is absent or blank', () => {
     expect(faultsOf({})).toEqual(['#/text required']);
@@ -51,49 +54,49 @@ describe('text', () => {
   });
 });
 
-describe('text length', () => {
+describe('the length of a caption', () => {
   const FAMILY = '👩‍👦';
 
   it.each([
     ['letters', 'a', 180],
     ['letters with marks', 'ẹ̀', 180],
-    ['families, eleven bytes each', FAMILY, 180],
-  ])('180 %s pass, 181 do not', (_name, character, most) => {
-    const text = character.repeat(most);
+    ['family emoji of eleven bytes each', FAMILY, 180],
+  ])('is at most 180 characters: %s', (_name, character, max) => {
+    const text = character.repeat(max);
     expect(parse({ text }).overlays[0]?.text).toBe(text);
-    expect(faultsOf({ text: character.repeat(most + 1) })).toEqual(['#/text too_long']);
-    expect(overlayFaults({ text: 'ok' }, { text: character.repeat(most + 1) })).toEqual(['1/text too_long']);
+    expect(faultsOf({ text: character.repeat(max + 1) })).toEqual(['#/text too_long']);
+    expect(overlayFaults({ text: 'ok' }, { text: character.repeat(max + 1) })).toEqual(['1/text too_long']);
   });
 
-  it('is at most 2000 bytes in UTF-8, however few the characters', () => {
+  it('is at most 2,000 bytes of UTF-8, even with few characters', () => {
     const zalgo = `${'a'.repeat(100)}${'\u0323'.repeat(950)}`;
     expect(Buffer.byteLength(zalgo)).toBe(2_000);
     expect(parse({ text: zalgo }).overlays).toHaveLength(1);
     expect(faultsOf({ text: `b${zalgo}` })).toEqual(['#/text too_long']);
   });
 
-  it('counts what is left after cleaning', () => {
+  it('is counted after cleaning', () => {
     expect(parse({ text: `${' '.repeat(3_000)}${'a'.repeat(180)}\u0000\u0000\n` }).overlays[0]?.text).toHaveLength(180);
   });
 
-  it('counts a newline as a character', () => {
+  it('counts a newline as one character', () => {
     expect(faultsOf({ text: `${'a'.repeat(90)}\n${'b'.repeat(90)}` })).toEqual(['#/text too_long']);
   });
 
-  it('names the limit and the actual length', () => {
-    expect(refusal(() => parse({ text: 'a'.repeat(200) })).message).toMatch(/200.*180/u);
-    expect(refusal(() => parse({ text: '好'.repeat(700) })).message).toMatch(/2100.*2000/u);
+  it('is reported together with the limit', () => {
+    expect(errorOf(() => parse({ text: 'a'.repeat(200) })).message).toMatch(/200 .* 180/u);
+    expect(errorOf(() => parse({ text: '好'.repeat(700) })).message).toMatch(/2,100 .* 2,000/u);
   });
 });
 
-describe('text and overlays', () => {
+describe('text and overlays together', () => {
   const overlays = '[{"text":"from overlays"}]';
 
-  it('together are a conflict', () => {
+  it('are reported as a conflict', () => {
     expect(faultsOf({ text: 'hello', overlays })).toEqual(['#/overlays conflict']);
   });
 
-  it('together still have each fault of both reported', () => {
+  it('are both checked in spite of the conflict', () => {
     expect(faultsOf({ text: 'a'.repeat(181), overlays: '[{"text":""}]' })).toEqual([
       '#/overlays conflict',
       '#/overlays/0/text blank',
@@ -101,17 +104,17 @@ describe('text and overlays', () => {
     ]);
   });
 
-  it.each(['', '  ', '\u200b\n'])('a blank text (%j) counts as absent', (text) => {
+  it.each(['', '  ', '\u200b\n'])('count a blank text (%j) as absent', (text) => {
     expect(parse({ text, overlays }).overlays).toEqual([{ text: 'from overlays', position: null }]);
   });
 
-  it.each(['', '  ', '\n'])('blank overlays (%j) count as absent', (blank) => {
+  it.each(['', '  ', '\n'])('count blank overlays (%j) as absent', (blank) => {
     expect(parse({ text: 'hello', overlays: blank }).overlays).toEqual([{ text: 'hello', position: null }]);
   });
 });
 
-describe('overlays', () => {
-  it('keep their order, texts and positions; null and no position are alike; other keys are ignored', () => {
+describe('the overlays field', () => {
+  it('keeps order, texts and positions, treats null as no position and ignores unknown keys', () => {
     const overlays = [
       { text: ' a ', position: 12.5 },
       { text: 'b', position: null },
@@ -124,15 +127,15 @@ describe('overlays', () => {
     ]);
   });
 
-  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])('that are not JSON are refused: %s', (json) => {
+  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])('must be valid JSON: %s', (json) => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
   });
 
-  it.each(['{"text":"a"}', '"a"', '5', 'null', 'true'])('that are not an array are refused: %s', (json) => {
+  it.each(['{"text":"a"}', '"a"', '5', 'null', 'true'])('must be an array: %s', (json) => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays wrong_type']);
   });
 
-  it('are one to ten', () => {
+  it('holds one to ten overlays', () => {
     const many = (count: number): string => JSON.stringify(Array.from({ length: count }, () => ({ text: 'a' })));
     expect(parse({ overlays: many(1) }).overlays).toHaveLength(1);
     expect(parse({ overlays: many(10) }).overlays).toHaveLength(10);
@@ -140,11 +143,11 @@ describe('overlays', () => {
     expect(faultsOf({ overlays: many(11) })).toEqual(['#/overlays too_many']);
   });
 
-  it.each([['a'], [1], [null], [[]], [true]])('hold objects, not %j', (item) => {
+  it.each([['a'], [1], [null], [[]], [true]])('holds objects, not %j', (item) => {
     expect(overlayFaults(item)).toEqual(['0 wrong_type']);
   });
 
-  it('need a text that is a string and not blank', () => {
+  it('needs a text in every overlay, which is a non-blank string', () => {
     expect(overlayFaults({}, { text: null }, { text: 5 }, { text: ' ' }, { text: ['a'] })).toEqual([
       '0/text required',
       '1/text required',
@@ -155,20 +158,20 @@ describe('overlays', () => {
   });
 });
 
-describe('position', () => {
-  it.each([0, 100, 50, 33.333, 0.0001])('%d is kept', (position) => {
+describe('the position of an overlay', () => {
+  it.each([0, 100, 50, 33.333, 0.0001])('can be %d', (position) => {
     expect(parse({ overlays: JSON.stringify([{ text: 'a', position }]) }).overlays[0]?.position).toBe(position);
   });
 
-  it.each([-1, 100.01, -0.0001, 1e9])('%d is out of range', (position) => {
+  it.each([-1, 100.01, -0.0001, 1e9])('must be between 0 and 100, not %d', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position out_of_range']);
   });
 
-  it('too large for a number is out of range', () => {
+  it('is out of range when it is too large for a JavaScript number', () => {
     expect(faultsOf({ overlays: '[{"text":"a","position":1e999}]' })).toEqual(['#/overlays/0/position out_of_range']);
   });
 
-  it.each(['50', '50%', '', true, [50], {}])('%j is not a number', (position) => {
+  it.each(['50', '50%', '', true, [50], {}])('must be a number, not %j', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position wrong_type']);
   });
 });
@@ -181,53 +184,53 @@ describe('width and height without an asset', () => {
     ['8192', '4000', 8192, 4000],
     ['7680', '4320', 7680, 4320],
     [' 1080 ', '1920', 1080, 1920],
-  ])('%s x %s is a canvas', (width, height, w, h) => {
+  ])('set the canvas size: %s x %s', (width, height, w, h) => {
     expect(parse({ text, width, height }).canvas).toEqual({ width: w, height: h });
   });
 
-  it('are both required, and both said at once', () => {
+  it('are both required, and both reported in one response', () => {
     expect(faultsOf({ text }, { hasAsset: false })).toEqual(['#/width required', '#/height required']);
     expect(faultsOf({ text, width: '100' })).toEqual(['#/height required']);
     expect(faultsOf({ text, width: ' ', height: '100' })).toEqual(['#/width required']);
   });
 
   it.each(['1080.5', '1e3', '0x10', 'abc', '10 80', '1080px', '٣٠٠', 'NaN', 'Infinity'])(
-    '%s is no integer',
+    'must be integers, not %s',
     (width) => {
       expect(faultsOf({ text, width, height: '100' })).toEqual(['#/width not_an_integer']);
     },
   );
 
-  it.each(['15', '0', '-100', '8193', '99999999999999999999'])('%s is out of range', (height) => {
+  it.each(['15', '0', '-100', '8193', '99999999999999999999'])('must be between 16 and 8192, not %s', (height) => {
     expect(faultsOf({ text, width: '100', height })).toEqual(['#/height out_of_range']);
   });
 
-  it('are at most 33.2 megapixels together', () => {
+  it('are at most 33.2 megapixels in area', () => {
     expect(parse({ text, width: '8192', height: '4052' }).canvas).toEqual({ width: 8192, height: 4052 });
     expect(faultsOf({ text, width: '8192', height: '4053' })).toEqual(['#/width out_of_range']);
   });
 });
 
 describe('width and height with an asset', () => {
-  it.each(['100', 'abc', '-5', ''])('are ignored, even %j', (width) => {
+  it.each(['100', 'abc', '-5', ''])('are ignored, even when width is %j', (width) => {
     expect(parse({ text: 'a', width, height: '1' }, { hasAsset: true }).canvas).toBeUndefined();
   });
 });
 
-describe('fields', () => {
-  it('sent twice are refused', () => {
+describe('the fields of a form', () => {
+  it('are rejected when sent twice', () => {
     const fields = ['a', 'a'].map((value) => ({ name: 'text', value }));
     expect(faultsOf({}, { fields })).toEqual(['#/text duplicate']);
   });
 
-  it('nobody knows are refused by name', () => {
+  it('are rejected by name when unknown', () => {
     expect(faultsOf({ text: 'a', Text: 'b', 'a/b~c d': 'e' })).toEqual([
       '#/Text unknown_field',
       '#/a~1b~0c%20d unknown_field',
     ]);
   });
 
-  it('that could not be read are reported once, not as missing too', () => {
+  it('are reported as unreadable only, not as missing too', () => {
     const fault: FieldFault = { pointer: '#/text', code: 'invalid_encoding', detail: 'Not UTF-8.' };
     expect(faultsOf({}, { faults: [fault] })).toEqual(['#/text invalid_encoding']);
     const width: FieldFault = { ...fault, pointer: '#/width' };
@@ -237,7 +240,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('have every fault of a request in one answer', () => {
+  it('have all their errors reported in one response', () => {
     const overlays = JSON.stringify([{ text: '' }, { text: 'b', position: '50' }, 7, { position: 101 }]);
     expect(faultsOf({ overlays, width: 'x', color: 'red' })).toEqual([
       '#/color unknown_field',
@@ -252,10 +255,36 @@ describe('fields', () => {
   });
 });
 
-describe('the message', () => {
-  it('is the fault itself when there is one, and counts them otherwise', () => {
-    expect(refusal(() => parse({ text: ' ' })).message).toBe('The caption is blank.');
-    expect(refusal(() => parse({ text: ' ', width: 'x' })).message).toBe('3 faults in the request.');
+describe('the message of the error', () => {
+  it('is the detail of a single fault, and the number of faults otherwise', () => {
+    expect(errorOf(() => parse({ text: ' ' })).message).toBe("Caption can't be empty.");
+    expect(errorOf(() => parse({ text: ' ', width: 'x' })).message).toBe('The request has 3 errors.');
+  });
+});
+
+describe('the detail of a fault', () => {
+  const detailOf = (fields: Fields): string => errorOf(() => parse(fields)).message;
+
+  it.each([
+    [{ text: 'a', width: 'abc', height: '100' }, 'Width must be a whole number of pixels; got "abc".'],
+    [{ text: 'a', width: '100', height: '15' }, 'Height must be between 16 and 8192 pixels; got 15.'],
+    [
+      { text: 'a', width: '8192', height: '4053' },
+      'Width times height must be at most 33,200,000 pixels; got 33,202,176 (8192x4053).',
+    ],
+    [{ overlays: '[{"text":"a","position":101}]' }, 'Position must be between 0 and 100; got 101.'],
+    [{ overlays: '[{"text":"a","position":"50"}]' }, 'Position must be a number between 0 and 100; got a string.'],
+    [{ overlays: '[]' }, 'Overlays must contain 1 to 10 captions; got 0.'],
+    [{ overlays: '{}' }, 'Overlays must be an array; got an object.'],
+  ])('states the rule and the offending value: %j', (fields, detail) => {
+    expect(detailOf(fields)).toBe(detail);
+  });
+
+  it('repeats no more than 32 characters of a value', () => {
+    expect(detailOf({ text: 'a', width: 'x'.repeat(60_000), height: '100' })).toBe(
+      `Width must be a whole number of pixels; got "${'x'.repeat(32)}...".`,
+    );
+    expect(detailOf({ text: 'a', width: '9'.repeat(60_000), height: '100' })).toContain(`got ${'9'.repeat(32)}....`);
   });
 });
 
@@ -267,7 +296,7 @@ describe('pointerTo', () => {
     ['\ud800', '#/%EF%BF%BD'],
     ['x'.repeat(1_000), `#/${'x'.repeat(64)}`],
     [`${'x'.repeat(63)}😀`, `#/${'x'.repeat(63)}%EF%BF%BD`],
-  ])('%j', (name, pointer) => {
+  ])('points to the field %j', (name, pointer) => {
     expect(pointerTo(name)).toBe(pointer);
   });
 });

@@ -1,5 +1,5 @@
-// The form of a request -> what to render, or every fault at once. Knows names and values only: bytes, multipart and the
-// asset itself are somebody else's.
+// Turns the form fields of a request into captions and a canvas size, or reports every invalid field together. Multipart
+// parsing and the asset itself are handled by the HTTP layer.
 
 import { AppError, type FieldFault } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
@@ -14,18 +14,22 @@ export interface FormField {
 export interface Form {
   readonly fields: readonly FormField[];
   readonly hasAsset: boolean;
-  /** What was already wrong with single fields when they were read. */
+  /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
-  /** The size of the transparent overlay; with an asset, the asset decides. */
+  /** Size of the transparent overlay; undefined when there is an asset, which sets the size itself. */
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
 }
 
 const FIELD_NAMES = ['text', 'overlays', 'width', 'height'] as const;
 type FieldName = (typeof FIELD_NAMES)[number];
+
+const NUMBER = new Intl.NumberFormat('en');
+/** How much of a value sent by the client an error message repeats. */
+const MAX_QUOTED_LENGTH = 32;
 
 export function parseForm(form: Form): CaptionForm {
   const faults: FieldFault[] = [...form.faults];
@@ -35,7 +39,7 @@ export function parseForm(form: Form): CaptionForm {
   const canvas = form.hasAsset ? undefined : parseCanvas(values, unreadable, faults);
   if (faults.length > 0) {
     const [first] = faults;
-    const summary = faults.length === 1 && first ? first.detail : `${faults.length} faults in the request.`;
+    const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
   return { overlays, canvas };
@@ -46,10 +50,10 @@ function collectFields(fields: readonly FormField[], faults: FieldFault[]): Map<
   for (const { name, value } of fields) {
     const known = FIELD_NAMES.find((fieldName) => fieldName === name);
     if (known === undefined) {
-      const detail = `There is no field of this name; the fields are asset, ${FIELD_NAMES.join(', ')}.`;
+      const detail = `Unknown field ${quoteValue(name)}. Valid fields are asset, ${FIELD_NAMES.join(', ')}.`;
       faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
     } else if (values.has(known)) {
-      faults.push({ pointer: `#/${known}`, code: 'duplicate', detail: `Send ${known} once.` });
+      faults.push({ pointer: `#/${known}`, code: 'duplicate', detail: `Field ${known} was sent more than once.` });
     } else {
       values.set(known, value);
     }
@@ -57,13 +61,13 @@ function collectFields(fields: readonly FormField[], faults: FieldFault[]): Map<
   return values;
 }
 
-/** JSON pointer as a URI fragment (RFC 6901), shortened: the name comes from the sender. */
+/** JSON pointer as a URI fragment (RFC 6901). The name is truncated because the client chooses it. */
 export function pointerTo(name: string): string {
   const escaped = name.toWellFormed().slice(0, 64).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
   return `#/${encodeURIComponent(escaped)}`;
 }
 
-/** A blank field counts as absent, so that a form with an empty box works. */
+/** A blank field counts as absent, so a browser form with an empty input works. */
 function parseCaptions(
   values: ReadonlyMap<FieldName, string>,
   unreadable: ReadonlySet<string>,
@@ -90,7 +94,9 @@ function parseCaptions(
     faults.push({
       pointer: '#/text',
       code: sentBlank ? 'blank' : 'required',
-      detail: sentBlank ? 'The caption is blank.' : 'Send the caption in text, or several in overlays.',
+      detail: sentBlank
+        ? "Caption can't be empty."
+        : 'A caption is required. Send one in text, or several in overlays.',
     });
   }
   return [];
@@ -105,7 +111,8 @@ function parseCanvas(
   const height = parseSide('height', values, unreadable, faults);
   if (width === undefined || height === undefined) return undefined;
   if (width * height > MAX_CANVAS_PIXELS) {
-    const detail = `${width}x${height} is ${width * height} pixels; the limit is ${MAX_CANVAS_PIXELS}.`;
+    const actual = `${NUMBER.format(width * height)} (${width}x${height})`;
+    const detail = `Width times height must be at most ${NUMBER.format(MAX_CANVAS_PIXELS)} pixels; got ${actual}.`;
     faults.push({ pointer: '#/width', code: 'out_of_range', detail });
   }
   return { width, height };
@@ -118,20 +125,31 @@ function parseSide(
   faults: FieldFault[],
 ): number | undefined {
   const pointer = `#/${name}`;
+  const label = name === 'width' ? 'Width' : 'Height';
   const value = values.get(name)?.trim() ?? '';
   if (unreadable.has(pointer)) return undefined;
   if (value === '') {
-    faults.push({ pointer, code: 'required', detail: `Without an asset, ${name} (in pixels) is required.` });
+    faults.push({ pointer, code: 'required', detail: `${label} in pixels is required when no asset is sent.` });
     return undefined;
   }
   if (!/^[+-]?\d+$/u.test(value)) {
-    faults.push({ pointer, code: 'not_an_integer', detail: `${name} must be a whole number of pixels.` });
+    const detail = `${label} must be a whole number of pixels; got ${quoteValue(value)}.`;
+    faults.push({ pointer, code: 'not_an_integer', detail });
     return undefined;
   }
   const side = Number(value);
   if (side < MIN_SIDE || side > MAX_SIDE) {
-    faults.push({ pointer, code: 'out_of_range', detail: `${name} must be from ${MIN_SIDE} to ${MAX_SIDE} pixels.` });
+    const detail = `${label} must be between ${MIN_SIDE} and ${MAX_SIDE} pixels; got ${shorten(value)}.`;
+    faults.push({ pointer, code: 'out_of_range', detail });
     return undefined;
   }
   return side;
+}
+
+function quoteValue(value: string): string {
+  return `"${shorten(value)}"`;
+}
+
+function shorten(value: string): string {
+  return value.length <= MAX_QUOTED_LENGTH ? value : `${value.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}...`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countGraphemes, graphemes } from './graphemes.ts';
 
-const ONE = [
+const SINGLE_GRAPHEMES = [
   ['a letter with two marks', 'ẹ̀'],
   ['a family', '👨‍👩‍👧‍👦'],
   ['a skin tone', '👍🏽'],
@@ -15,7 +15,7 @@ const ONE = [
 ] as const;
 
 describe('graphemes', () => {
-  it.each(ONE)('%s is one character', (_name, text) => {
+  it.each(SINGLE_GRAPHEMES)('counts %s as one character', (_name, text) => {
     expect(graphemes(text)).toEqual([text]);
     expect(countGraphemes(text)).toBe(1);
   });
@@ -24,14 +24,14 @@ describe('graphemes', () => {
     ['two flags', '🇯🇵🇫🇷', ['🇯🇵', '🇫🇷']],
     ['letters and an emoji', 'ab👩‍🚀', ['a', 'b', '👩‍🚀']],
     ['Arabic letters that join', 'سلام', ['س', 'ل', 'ا', 'م']],
-    ['nothing', '', []],
-  ])('%s are split', (_name, text, expected) => {
+    ['an empty text into nothing', '', []],
+  ])('splits %s', (_name, text, expected) => {
     expect(graphemes(text)).toEqual(expected);
     expect(countGraphemes(text)).toBe(expected.length);
   });
 
-  it('joined together are the text again', () => {
-    const text = ONE.map(([, sample]) => sample).join(' ');
+  it('concatenate to the original text', () => {
+    const text = SINGLE_GRAPHEMES.map(([, sample]) => sample).join(' ');
     expect(graphemes(text).join('')).toBe(text);
   });
 });

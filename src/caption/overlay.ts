@@ -1,6 +1,6 @@
-// The overlay a caller asks for, and the numbers the specification and the contract fix about it.
+// The overlay a client requests, and the limits of the API contract for it.
 
-/** A caption at a vertical position; `null` means "the default for its place in the list". */
+/** A caption at a vertical position; `null` means the default position for its index. */
 export interface Overlay {
   readonly text: string;
   readonly position: number | null;
@@ -10,7 +10,7 @@ export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
 export const MAX_OVERLAYS = 10;
 
-/** By index: the specification names the first four, 10 points apart; the contract continues to the edge, then upwards. */
+/** By index: from the middle to the bottom edge, then from just above the middle to the top. */
 const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;
 
 export function defaultPosition(index: number): number {
