@@ -23,24 +23,22 @@ export function generateErrors(): string {
   const rows = Object.entries(PROBLEMS)
     .toSorted(([, a], [, b]) => a.status - b.status)
     .map(([code, { status, title, advice }]) => `| ${status} | \`${code}\` | ${title}. ${advice} |`);
-  return page(
-    'Errors',
-    'Every error is `application/problem+json` (RFC 9457). Branch on `code`; the set is closed and its members keep their ' +
-      'meaning. `instance` is the render id, also sent as `x-render-id`.',
-    [
-      '| status | code | meaning |',
-      '|---|---|---|',
-      ...rows,
-      '',
-      '## Faults of fields',
-      '',
-      'With `invalid_fields`, `errors` lists every fault: `pointer` says where, `code` is one of these.',
-      '',
-      '| fault | meaning |',
-      '|---|---|',
-      ...Object.entries(FAULTS).map(([fault, meaning]) => `| \`${fault}\` | ${meaning} |`),
-    ],
-  );
+  return page('Errors', 'Every error code, what it means and how to fix it.', [
+    'Every error is `application/problem+json` (RFC 9457). Branch on `code`: a code never changes its meaning. New codes ' +
+      'may be added, so handle unknown ones by their status. `instance` is the render id, also sent as `x-render-id`.',
+    '',
+    '| status | code | meaning |',
+    '|---|---|---|',
+    ...rows,
+    '',
+    '## Field errors',
+    '',
+    'An `invalid_fields` error lists every invalid field in `errors`. `pointer` says which field, and `code` is one of these:',
+    '',
+    '| code | meaning |',
+    '|---|---|',
+    ...Object.entries(FAULTS).map(([fault, meaning]) => `| \`${fault}\` | ${meaning} |`),
+  ]);
 }
 
 export function generateOpenApi(): string {

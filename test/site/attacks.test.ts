@@ -40,7 +40,7 @@ describe('a form', () => {
   ])('%s does nothing', async (_name, token) => {
     const { visitor } = await member();
     const { status, text } = await visitor.send('/dashboard/keys', { ...attempt, ...(await token()) });
-    expect([status, text]).toEqual([403, expect.stringContaining('Form refused')]);
+    expect([status, text]).toEqual([403, expect.stringContaining('Form rejected')]);
     expect(await visitor.keyIds()).toEqual([]);
   });
 

@@ -1,19 +1,19 @@
-// What can be wrong with one field, in words. The compiler asks for every code.
+// What each code of a field error means. `satisfies Record` makes a missing code a compile error.
 
 import type { FaultCode } from '../../errors.ts';
 
 export const FAULTS = {
   required: 'The field is missing.',
-  blank: 'There is nothing to draw: only spaces or invisible characters.',
-  too_long: 'The caption has more than 180 characters or 2,000 bytes of UTF-8.',
-  too_large: 'The field has more than 64 KiB.',
-  too_many: 'More than ten overlays.',
+  blank: 'The caption is empty, or has only spaces and invisible characters.',
+  too_long: 'The caption is longer than 180 characters or 2,000 bytes of UTF-8.',
+  too_large: 'The field is larger than 64 KiB.',
+  too_many: 'There are more than 10 overlays.',
   out_of_range: 'The number is too small or too large.',
-  not_an_integer: 'A whole number of pixels is needed.',
-  wrong_type: 'A value of another kind is needed. Numeric strings are no numbers.',
-  invalid_json: '`overlays` is not JSON.',
-  invalid_encoding: 'The field is not UTF-8.',
-  conflict: 'Both `text` and `overlays` were sent.',
-  duplicate: 'The field was sent twice.',
-  unknown_field: 'There is no field of this name.',
+  not_an_integer: 'The value must be a whole number of pixels.',
+  wrong_type: 'The value has the wrong type. Send numbers as JSON numbers, not strings.',
+  invalid_json: "`overlays` isn't valid JSON.",
+  invalid_encoding: "The field isn't valid UTF-8.",
+  conflict: 'Both `text` and `overlays` were sent. Send one of them.',
+  duplicate: 'The field was sent more than once.',
+  unknown_field: "The field doesn't exist.",
 } as const satisfies Record<FaultCode, string>;

@@ -1,4 +1,4 @@
-// The form of `POST /v1/overlay` as JSON Schema, with the numbers of the caption rules.
+// The form fields of `POST /v1/overlay` as JSON Schema, with the limits that the server enforces.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
 import {
@@ -13,33 +13,34 @@ import {
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 const LIMITS = DEFAULT_PLANS.get('free').limits;
+const NUMBER = new Intl.NumberFormat('en');
 const megas = (value: number): string => String(value / 1_000_000);
 
-/** Every field, in the order people read them. */
+/** Every field, in the order the reference lists them. */
 export const FIELDS = {
   asset: {
     contentMediaType: 'application/octet-stream',
     description:
-      `An image (JPEG, PNG, WebP; up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or a ` +
-      `video (MP4, MOV, WebM; up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ${LIMITS.videoSide} ` +
-      `pixels a side, ${LIMITS.videoFps} frames per second). Its bytes decide what it is; name and declared type are ` +
-      'ignored. Left out: the bars alone.',
+      `Image (JPEG, PNG or WebP, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
+      `video (MP4, MOV or WebM, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
+      `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second). The format is detected from the ` +
+      "file's bytes; its name and declared type are ignored. Leave it out to get an overlay-only PNG.",
   },
-  width: side('width'),
-  height: side('height'),
+  width: side('Width'),
+  height: side('Height'),
   text: {
     type: 'string',
     maxLength: MAX_TEXT_BYTES,
     description:
-      `One caption, at position 50. At most ${MAX_TEXT_GRAPHEMES} characters as people count them and ` +
-      `${MAX_TEXT_BYTES} bytes of UTF-8. Line breaks are kept.`,
+      `One caption, at position 50. Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters) and ` +
+      `${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8. Line breaks are kept.`,
   },
   overlays: {
     type: 'array',
     minItems: 1,
     maxItems: MAX_OVERLAYS,
     items: { $ref: '#/components/schemas/Overlay' },
-    description: `JSON array of 1 to ${MAX_OVERLAYS} captions with positions. Instead of \`text\`.`,
+    description: `JSON array of 1 to ${MAX_OVERLAYS} captions with positions. Use it instead of \`text\`.`,
   },
 } as const;
 
@@ -60,25 +61,29 @@ export const OVERLAY_SCHEMA: Json = {
   type: 'object',
   required: ['text'],
   properties: {
-    text: { type: 'string', maxLength: MAX_TEXT_BYTES, description: `At most ${MAX_TEXT_GRAPHEMES} characters.` },
+    text: {
+      type: 'string',
+      maxLength: MAX_TEXT_BYTES,
+      description: `Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters).`,
+    },
     position: {
       type: ['number', 'null'],
       minimum: 0,
       maximum: 100,
       description:
-        'Where the centre of the bar is, in percent of the height; 0 touches the top edge, 100 the bottom edge. Without ' +
-        'one, the place in the list decides.',
+        'Vertical center of the bar, in percent of the height: 0 touches the top edge, 100 the bottom edge. If omitted ' +
+        'or null, the default depends on the order of the overlays.',
     },
   },
 };
 
-function side(name: string) {
+function side(label: 'Width' | 'Height') {
   return {
     type: 'integer',
     minimum: MIN_SIDE,
     maximum: MAX_SIDE,
     description:
-      `Pixels, ${MIN_SIDE} to ${MAX_SIDE}, at most ${megas(MAX_CANVAS_PIXELS)} megapixels together. Required without ` +
-      `\`asset\`; with one, ${name} is ignored.`,
+      `${label} of the overlay in pixels, ${MIN_SIDE} to ${MAX_SIDE}. Width times height can be at most ` +
+      `${megas(MAX_CANVAS_PIXELS)} megapixels. Required without \`asset\`, ignored with it.`,
   } as const;
 }

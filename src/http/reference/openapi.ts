@@ -1,5 +1,5 @@
-// The API as an OpenAPI 3.1 document, put together from the tables the server itself works with. docs/openapi.json is
-// written from it, and `GET /openapi.json` answers it.
+// The API as an OpenAPI 3.1 document, built from the tables that the server itself uses. `GET /openapi.json` returns it, and
+// `npm run generate` writes it to docs/openapi.json.
 
 import { FAULTS } from './faults.ts';
 import { type Json, FORM_ENCODING, FORM_SCHEMA, OVERLAY_SCHEMA } from './openapi-form.ts';
@@ -10,7 +10,8 @@ const IDEMPOTENCY_KEY: Json = {
   name: 'idempotency-key',
   in: 'header',
   required: false,
-  description: 'Any name for this request. Sent again within 24 hours, the same request is rendered and charged once.',
+  description:
+    'A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
 
@@ -20,22 +21,27 @@ export function openApiDocument(version: string): Json {
     info: {
       title: 'Storybar',
       version,
-      summary: 'Story-style caption bars on photos and videos.',
-      description: 'One call, `POST /v1/overlay`. The finished file is the body of the answer.',
+      summary: 'Story-style captions for photos and videos.',
+      description: 'There is one endpoint: `POST /v1/overlay`. The response body is the finished file.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     paths: {
       '/v1/overlay': { post: overlayOperation() },
-      '/ping': { get: plainOperation('ping', 'Is anybody there?', 'text/plain', { type: 'string', const: 'pong\n' }) },
+      '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
       '/health': {
-        get: plainOperation('health', 'Version, workers, queues and codecs.', 'application/json', { type: 'object' }),
+        get: plainOperation('health', 'Version, workers, queues and codecs', 'application/json', { type: 'object' }),
       },
     },
     components: {
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Your key, `sb_live_...`.' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'Your API key. Live keys start with `sb_live_`, test keys with `sb_test_`.',
+        },
       },
       schemas: { Overlay: OVERLAY_SCHEMA, Problem: problemSchema(), FieldFault: faultSchema() },
       headers: Object.fromEntries(
@@ -48,13 +54,13 @@ export function openApiDocument(version: string): Json {
 function overlayOperation(): Json {
   return {
     operationId: 'renderOverlay',
-    summary: 'Put caption bars on an image or a video, or make a transparent PNG with the bars alone.',
+    summary: 'Add captions to an image or video, or render them as a transparent PNG',
     parameters: [IDEMPOTENCY_KEY],
     requestBody: {
       required: true,
       content: { 'multipart/form-data': { schema: FORM_SCHEMA, encoding: FORM_ENCODING } },
     },
-    responses: { '200': success(), ...refusals() },
+    responses: { '200': success(), ...errorResponses() },
   };
 }
 
@@ -62,25 +68,25 @@ function success(): Json {
   const file = { schema: { contentMediaType: 'application/octet-stream' } };
   const names = Object.keys(RESPONSE_HEADERS).filter((name) => name !== 'content-type');
   return {
-    description: 'The finished file: a PNG for an image and for bars alone, an MP4 for a video.',
+    description: 'The finished file: an MP4 for videos, otherwise a PNG.',
     headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: { 'image/png': file, 'video/mp4': file },
   };
 }
 
-/** One response for each status a caller can see, naming the codes behind it. */
-function refusals(): Record<string, Json> {
+/** One response for each error status a client can receive, with the codes that use it. */
+function errorResponses(): Record<string, Json> {
   const kinds = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
   const statuses = [...new Set(kinds.map(([, { status }]) => status))].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = kinds.filter(([, kind]) => kind.status === status);
-      return [String(status), refusal(ofStatus)];
+      return [String(status), errorResponse(ofStatus)];
     }),
   );
 }
 
-function refusal(kinds: readonly (readonly [string, ProblemKind])[]): Json {
+function errorResponse(kinds: readonly (readonly [string, ProblemKind])[]): Json {
   const codes = kinds.map(([code]) => code);
   return {
     description: kinds.map(([code, { advice }]) => `\`${code}\`: ${advice}`).join('\n\n'),
@@ -108,19 +114,31 @@ function problemSchema(): Json {
     description: 'RFC 9457 problem details.',
     required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
     properties: {
-      type: { type: 'string', format: 'uri', description: 'A page about the code.' },
+      type: { type: 'string', format: 'uri', description: 'Link to the documentation of this code.' },
       title: { type: 'string' },
       status: { type: 'integer' },
-      detail: { type: 'string', description: 'What is wrong with this request, for a person.' },
-      instance: { type: 'string', format: 'uuid', description: 'The render id, as in `x-render-id`.' },
-      code: { type: 'string', enum: Object.keys(PROBLEMS).filter((code) => code !== 'client_closed') },
+      detail: {
+        type: 'string',
+        description: 'What is wrong with this request and how to fix it. The wording may change.',
+      },
+      instance: { type: 'string', format: 'uuid', description: 'The render id, also sent as `x-render-id`.' },
+      code: {
+        type: 'string',
+        enum: Object.keys(PROBLEMS).filter((code) => code !== 'client_closed'),
+        description: 'Stable error code. New codes may be added; handle unknown ones by `status`.',
+      },
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldFault' },
-        description: 'Every fault, with `invalid_fields`.',
+        description: 'Only with `invalid_fields`: every invalid field.',
       },
-      limit: { type: 'number', description: 'With 413: what your plan allows.' },
-      actual: { type: 'number', description: 'With 413: what was sent.' },
+      limit: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the limit.' },
+      actual: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the actual value.' },
+      renewsAt: {
+        type: 'string',
+        format: 'date-time',
+        description: 'Only with `quota_exceeded`: when credits reset.',
+      },
     },
   };
 }
@@ -130,7 +148,7 @@ function faultSchema(): Json {
     type: 'object',
     required: ['pointer', 'code', 'detail'],
     properties: {
-      pointer: { type: 'string', description: 'JSON pointer to the field, as in `#/overlays/1/position`.' },
+      pointer: { type: 'string', description: 'JSON pointer to the field, such as `#/overlays/1/position`.' },
       code: { type: 'string', enum: Object.keys(FAULTS) },
       detail: { type: 'string' },
     },

@@ -11,23 +11,23 @@ export interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The render id, as in `x-render-id`. */
+  /** The render id, also sent as `x-render-id`. */
   readonly instance: string;
   readonly code: string;
   readonly errors?: AppError['faults'];
   readonly limit?: number;
   readonly actual?: number;
-  /** When credits renew; ISO 8601. */
+  /** When credits reset (ISO 8601). */
   readonly renewsAt?: string;
 }
 
-/** An error as a page, for people. */
+/** Renders an error as an HTML page for browsers. */
 export interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly render: (problem: Problem) => string;
 }
 
-/** `baseUrl`: where the caller reaches us, as far as that is known. */
+/** `baseUrl` is the URL under which the client reaches this server, if known. */
 export function toProblem(error: AppError, renderId: string, baseUrl = 'http://localhost'): Problem {
   const kind: ProblemKind = PROBLEMS[error.code];
   return {

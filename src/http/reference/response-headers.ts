@@ -1,4 +1,4 @@
-// The headers of a finished render, in words. The reference and the OpenAPI document are written from here.
+// The response headers of a finished render. The API reference and the OpenAPI document are generated from this table.
 
 export interface HeaderKind {
   readonly description: string;
@@ -12,29 +12,37 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     description: '`inline; filename="<render id>.png"` or `.mp4`.',
     schema: { type: 'string' },
   },
-  'x-render-id': { description: 'UUID of the render; also on errors.', schema: { type: 'string', format: 'uuid' } },
+  'x-render-id': {
+    description: 'UUID of the render. Errors have one too.',
+    schema: { type: 'string', format: 'uuid' },
+  },
   'x-source-type': {
-    description: '`image` or `video`; `image` for bars alone.',
+    description: '`image` or `video`. Overlay-only PNGs are `image`.',
     schema: { type: 'string', enum: ['image', 'video'] },
   },
-  'x-render-duration-ms': { description: 'How long the render took, in milliseconds.', schema: { type: 'integer' } },
+  'x-render-duration-ms': { description: 'Render time in milliseconds.', schema: { type: 'integer' } },
   'x-missing-glyphs': {
-    description: 'Only when characters have no font and show as a box: how many.',
+    description: 'Number of unsupported characters, which appear as boxes. Absent when there are none.',
     schema: { type: 'integer' },
   },
-  'x-credits-charged': { description: 'What the render cost; 0 on errors.', schema: { type: 'integer' } },
-  'x-credits-remaining': { description: 'What is left in this billing period.', schema: { type: 'integer' } },
+  'x-credits-charged': {
+    description: 'Credits charged for this render. 0 for errors, test keys and replays.',
+    schema: { type: 'integer' },
+  },
+  'x-credits-remaining': { description: 'Credits left in this billing period.', schema: { type: 'integer' } },
   'ratelimit-policy': {
-    description: 'Your plan, as in `"burst";q=60;w=60`: 60 requests in 60 seconds.',
+    description: 'Your rate limit. `"burst";q=60;w=60` means 60 requests per 60 seconds.',
     schema: { type: 'string' },
   },
   ratelimit: {
-    description: 'What is left of it, as in `"burst";r=42;t=17`: 42 requests, all of them again in 17 seconds.',
+    description:
+      'What is left of your rate limit. `"burst";r=42;t=17` means 42 requests now, and the full limit in 17 seconds.',
     schema: { type: 'string' },
   },
   'idempotency-replayed': {
-    description: 'Only when an `idempotency-key` was seen before: `true`, and nothing is charged.',
+    description:
+      '`true` when the response repeats an earlier render with the same `idempotency-key`. Replays are free.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'server-timing': { description: 'Milliseconds per step.', schema: { type: 'string' } },
+  'server-timing': { description: 'Time per step in milliseconds.', schema: { type: 'string' } },
 };
