@@ -1,5 +1,5 @@
-// Styles, browser modules, fonts and sample files: read once at start and kept in memory. All have one version in their
-// path, made from their contents, so a browser keeps them for good and modules can name each other relatively.
+// Styles, browser modules, fonts and sample files, loaded into memory at startup. Their paths share one version, a hash of
+// all contents. Browsers can therefore cache them forever, and modules can import each other by relative paths.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { brotliCompress } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { must } from '../primitives/must.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -28,9 +29,9 @@ interface Asset {
 }
 
 export interface AssetSources {
-  /** Every file in them that has a type we serve. */
+  /** Folders whose files of a known type are served. */
   readonly folders: readonly string[];
-  /** Single files, by the name they get. */
+  /** Additional files by the name they are served under. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -49,17 +50,17 @@ export class Assets {
     const listed = await Promise.all(
       folders.map(async (folder) => (await readdir(folder)).map((name) => [name, path.join(folder, name)] as const)),
     );
-    const wanted = [...listed.flat(), ...Object.entries(files)]
+    const sources = [...listed.flat(), ...Object.entries(files)]
       .filter(([name]) => TYPES[path.extname(name)] !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
     return new Assets(
-      new Map(await Promise.all(wanted.map(async ([name, file]) => [name, await read(file)] as const))),
+      new Map(await Promise.all(sources.map(async ([name, file]) => [name, await read(file)] as const))),
     );
   }
 
-  /** Where a page finds an asset. A name that does not exist is a bug of the page. */
+  /** Throws for an unknown name, which is a bug in the page. */
   url(name: string): string {
-    if (!this.#assets.has(name)) throw new Error(`there is no asset ${name}`);
+    if (!this.#assets.has(name)) throw new Error(`unknown asset ${name}`);
     return `/assets/${this.version}/${name}`;
   }
 
@@ -76,10 +77,11 @@ export class Assets {
 
   #send(request: FastifyRequest, reply: FastifyReply, { version, name }: { version: string; name: string }) {
     const asset = this.#assets.get(name);
-    if (asset === undefined) throw new AppError('not_found', 'There is no such file.');
-    // A page of a newer or older server, while one replaces the other: better ours than none, but not for keeps.
-    const keep = version === this.version ? 'public, max-age=31536000, immutable' : 'no-cache';
-    reply.headers({ 'content-type': asset.type, 'cache-control': keep, vary: 'accept-encoding' });
+    if (asset === undefined) throw new AppError('not_found', "That file doesn't exist.");
+    // During a rolling update, a page may come from another version of the server. Our file is better than none, but the
+    // browser must not cache it.
+    const cacheControl = version === this.version ? 'public, max-age=31536000, immutable' : 'no-cache';
+    reply.headers({ 'content-type': asset.type, 'cache-control': cacheControl, vary: 'accept-encoding' });
     if (asset.brotli === undefined || !/\bbr\b/u.test(String(request.headers['accept-encoding']))) {
       return reply.send(asset.bytes);
     }
@@ -91,5 +93,5 @@ async function read(file: string): Promise<Asset> {
   const bytes = await readFile(file);
   const extension = path.extname(file);
   const brotli = COMPRESSIBLE.has(extension) ? await compress(bytes) : undefined;
-  return { type: TYPES[extension] ?? 'application/octet-stream', bytes, brotli };
+  return { type: must(TYPES[extension], `content type of ${extension}`), bytes, brotli };
 }

@@ -1,4 +1,4 @@
-// An error, for a person in a browser. Programs get problem+json from the same table.
+// The HTML error page for browsers. Other clients get the same problem as JSON.
 
 import type { ErrorPage, Problem } from '../http/reference/problem.ts';
 import { html } from './html.ts';
@@ -14,10 +14,10 @@ export function errorPages(site: Site): ErrorPage {
 function renderErrorPage(site: Site, { status, title, detail, instance }: Problem): string {
   const body = html`<section class="notice">
 <p class="bar"><span class="position">${status}</span>${title}</p>
-<h1>${status === 404 ? 'Nothing to caption here' : 'That did not work'}</h1>
+<h1>${status === 404 ? 'Page not found' : 'Something went wrong'}</h1>
 <p>${detail}</p>
-<p class="actions"><a class="button" href="/">Front page</a> <a class="button quiet" href="/docs">Documentation</a></p>
-<p class="small">Reference <code>${instance}</code></p>
+<p class="actions"><a class="button" href="/">Home</a> <a class="button quiet" href="/docs">Documentation</a></p>
+<p class="small">Request ID <code>${instance}</code></p>
 </section>`;
   return renderPage(site, { title: `${title} - Storybar`, description: detail, path: '', body });
 }

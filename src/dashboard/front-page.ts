@@ -1,4 +1,4 @@
-// The front page: what the service does, shown by the service itself.
+// The front page. Its examples are rendered by this server.
 
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
@@ -10,25 +10,25 @@ import { snippetTabs } from './snippet-tabs.ts';
 
 export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: string): Page {
   return {
-    title: 'Storybar: caption bars on photos and videos, from one HTTP call',
-    description: 'Send a photo or a video and a caption, get the finished PNG or MP4 back in the same response.',
+    title: 'Storybar: story-style captions for photos and videos',
+    description: 'Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response.',
     path: '/',
     styles: ['front.css'],
     modules: ['hero.js'],
-    body: html`${hero(site)}${call(baseUrl)}${examples(site)}${facts()}${pricing(site, plans)}`,
+    body: html`${hero(site)}${integration(baseUrl)}${examples(site)}${features()}${pricing(site, plans)}`,
   };
 }
 
 function hero(site: Site): Html {
   return html`<section class="hero">
 <div class="hero-words">
-<h1>Caption bars on photos and videos.<br>One call.</h1>
-<p class="lead">Send a picture or a clip and what it should say. The finished PNG or MP4 is the response: nothing to poll,
-nothing to install.</p>
+<h1>Story-style captions for photos and videos.<br>One API call.</h1>
+<p class="lead">Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response. No polling,
+no SDK required.</p>
 <form class="hero-try" data-hero hidden>
-<label for="hero-text">Say something</label>
+<label for="hero-text">Try a caption</label>
 <input id="hero-text" name="text" type="text" dir="auto" maxlength="180" autocomplete="off" value="${HERO.overlays[0]?.text}">
-<output class="small" data-hero-status>The bar is drawn by this server, as the API would draw it.</output>
+<output class="small" data-hero-status>Rendered live by the real API.</output>
 </form>
 <p class="actions"><a class="button" href="/playground">Open the playground</a>
 <a class="button quiet" href="/docs/quickstart">Quickstart</a></p>
@@ -40,7 +40,7 @@ ${RULER}
 </section>`;
 }
 
-/** The picture below, the overlay above: what the API would have baked. */
+/** An image with its overlay stacked on top, which looks the same as the API's output. */
 function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
   const { width, height, alt, overlays } = sample;
   const captions = overlays.map(({ text }) => `“${text}”`).join(', ');
@@ -50,7 +50,7 @@ function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
 </div>`;
 }
 
-function call(baseUrl: string): Html {
+function integration(baseUrl: string): Html {
   const snippets = snippetsFor({
     baseUrl,
     key: KEY_PLACEHOLDER,
@@ -58,12 +58,12 @@ function call(baseUrl: string): Html {
     overlays: [{ text: 'Golden hour, no filter needed 🌅' }],
     output: 'captioned.png',
   });
-  return html`<section aria-labelledby="call">
-<h2 class="bar" id="call">This is the whole integration</h2>
+  return html`<section aria-labelledby="integration">
+<h2 class="bar" id="integration">That’s the whole integration</h2>
 <div class="narrow">
-${snippetTabs('call', 'The call in several languages', snippets)}
-<p>A video goes in the same way and comes back as an MP4. Leave the file out, give a width and a height, and you get the
-bars alone as a transparent PNG, to lay over anything.</p>
+${snippetTabs('integration', 'Example request in several languages', snippets)}
+<p>Videos work the same way and come back as MP4. Leave out the file and pass a width and height to get just the caption
+bars as a transparent PNG.</p>
 </div>
 </section>`;
 }
@@ -74,57 +74,57 @@ function examples(site: Site): Html {
 <figcaption><code>${JSON.stringify(sample.overlays)}</code></figcaption></figure>`,
   );
   return html`<section aria-labelledby="examples">
-<h2 class="bar" id="examples">Rendered by this server</h2>
+<h2 class="bar" id="examples">See it in action</h2>
 <div class="gallery">${figures}</div>
 </section>`;
 }
 
-const FACTS: readonly (readonly [string, string])[] = [
+const FEATURES: readonly (readonly [string, string])[] = [
   [
     'Every script, every emoji',
-    'Arabic, Hebrew, Thai, Khmer, Hindi, Japanese, Chinese, Korean and dozens more are shaped, broken into lines and ' +
-      'ordered as they are read. The fonts travel with the service, so every machine draws the same bar.',
+    'Arabic, Hebrew, Thai, Khmer, Hindi, Japanese, Chinese, Korean and dozens more are shaped, wrapped and ordered ' +
+      'correctly. Fonts are bundled, so output is identical on every machine.',
   ],
   [
-    'Your picture stays your picture',
-    'Pixels outside the bars do not change. Photos come out upright and in true color, transparency is kept, GPS and ' +
-      'other metadata are gone.',
+    'Your photo, untouched',
+    'Pixels outside the caption bars never change. Orientation and color are corrected, transparency is preserved, and ' +
+      'GPS and other metadata are stripped.',
   ],
   [
     'Videos that play everywhere',
-    'MP4, MOV and WebM in, H.264 MP4 out: upright, HDR from phones tone-mapped, timing and sound kept.',
+    'MP4, MOV and WebM in, H.264 MP4 out. Rotation is applied, HDR is tone-mapped, and timing and sound are preserved.',
   ],
   [
-    'Bars where you want them',
-    'Up to ten, each at its own height from 0 to 100. Leave the height out and they find a place that covers no other.',
+    'Captions where you want them',
+    'Up to ten per image, each at a position from 0 to 100. Leave out the position and bars place themselves without overlapping.',
   ],
   [
-    'Fast enough to wait for',
-    'Three bars on a 1080×1920 photo took 41 ms, the bars alone 9 ms: medians of our benchmark, on two shared cores.',
+    'Fast',
+    'A 1080×1920 photo with three captions renders in 41 ms, an overlay-only PNG in 9 ms (median, two shared cores).',
   ],
   [
     'Errors that say what to fix',
-    'Every fault of a request in one answer, each with a code, a pointer to the field and a sentence.',
+    'Every problem in a request is reported at once, each with a code, a pointer to the field and a plain-English message.',
   ],
 ];
 
-function facts(): Html {
-  return html`<section aria-labelledby="facts">
-<h2 class="bar" id="facts">What you can rely on</h2>
-<dl class="facts">${FACTS.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+function features(): Html {
+  return html`<section aria-labelledby="features">
+<h2 class="bar" id="features">Built for production</h2>
+<dl class="facts">${FEATURES.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
 </section>`;
 }
 
 function pricing({ signUpPath }: Site, plans: readonly PlanOffer[]): Html {
   const start = signUpPath
-    ? html`<a class="button" href="${signUpPath}">Get a key</a>`
-    : html`<a class="button" href="/playground">Try it without a key</a>`;
+    ? html`<a class="button" href="${signUpPath}">Get an API key</a>`
+    : html`<a class="button" href="/playground">Try it without an API key</a>`;
   return html`<section aria-labelledby="plans">
 <h2 class="bar" id="plans">Plans</h2>
 <div class="wide">
 ${planCards(plans)}
-<p>An image, or bars alone, costs one credit; a video one credit for every five seconds begun. Only what is delivered is
-charged. <a href="/docs/limits">Limits and credits in detail</a>.</p>
+<p>Images and overlay-only PNGs cost 1 credit. Videos cost 1 credit per 5 seconds (rounded up). You only pay for renders we
+deliver. <a href="/docs/limits">Limits and credits</a></p>
 <p class="actions">${start}</p>
 </div>
 </section>`;

@@ -1,4 +1,4 @@
-/** The guides in the order people read them, each with its file in docs/. */
+/** The guides in reading order, each with its file in docs/. */
 export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
   ['quickstart', 'guides/quickstart.md'],
   ['positions', 'guides/positions.md'],

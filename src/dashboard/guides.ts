@@ -1,4 +1,4 @@
-// The guides: Markdown in docs/, which reads well in the repository, as pages.
+// The guides: Markdown files in docs/, rendered as pages.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,8 +11,8 @@ export interface Guide extends Article {
   readonly slug: string;
 }
 
-/** How guides name the service. */
-const WRITTEN_URL = 'http://127.0.0.1:8080';
+/** The base URL in the guides' example requests; pages show the server's own instead. */
+const EXAMPLE_URL = 'http://127.0.0.1:8080';
 
 export async function loadGuides(docs: string): Promise<Guide[]> {
   return await Promise.all(
@@ -24,23 +24,23 @@ export async function loadGuides(docs: string): Promise<Guide[]> {
 }
 
 export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string): Page {
-  const here = `/docs/${guide.slug}`;
+  const path = `/docs/${guide.slug}`;
   return {
     title: `${guide.title} - Storybar`,
     description: guide.summary,
-    path: here,
+    path,
     styles: ['docs.css'],
     body: html`<div class="docs wide">
-${guideContents(guides, here)}
+${guideContents(guides, path)}
 <article>
 <h1>${guide.title}</h1>
-${new Html(guide.body.text.replaceAll(WRITTEN_URL, baseUrl))}
+${new Html(guide.body.text.replaceAll(EXAMPLE_URL, baseUrl))}
 </article>
 </div>`,
   };
 }
 
-export function guideContents(guides: readonly Guide[], here: string): Html {
+export function guideContents(guides: readonly Guide[], currentPath: string): Html {
   const links = [
     { path: '/docs', title: 'API reference' },
     ...guides.map(({ slug, title }) => ({ path: `/docs/${slug}`, title })),
@@ -48,7 +48,7 @@ export function guideContents(guides: readonly Guide[], here: string): Html {
   return html`<nav class="contents" aria-label="Documentation"><ul>
 ${links.map(
   (link) =>
-    html`<li><a href="${link.path}"${link.path === here && html` aria-current="page"`}>${link.title}</a></li>\n`,
+    html`<li><a href="${link.path}"${link.path === currentPath && html` aria-current="page"`}>${link.title}</a></li>\n`,
 )}
 </ul></nav>`;
 }

@@ -1,4 +1,4 @@
-// Templates that escape by themselves: what a template's values hold is text unless it is `Html` already.
+// HTML templates that escape their values. Only values of type `Html` are inserted as markup.
 
 export class Html {
   readonly text: string;

@@ -1,28 +1,32 @@
-// llms.txt: the service in one page of Markdown, for programs that read.
+// llms.txt: the API on one page of Markdown, for language models.
 
+import { must } from '../primitives/must.ts';
 import { snippetsFor } from './browser/snippets.ts';
-import { DOCUMENTED_CALLS } from './documented-calls.ts';
+import { EXAMPLE_REQUESTS } from './example-requests.ts';
 import type { Guide } from './guides.ts';
 
 export function llmsText(guides: readonly Guide[], baseUrl: string): string {
-  const calls = DOCUMENTED_CALLS.flatMap(({ title, words, call }) => {
-    const [curl] = snippetsFor({ ...call, baseUrl });
-    return [`### ${title}`, '', words, '', '```sh', curl?.code ?? '', '```', ''];
+  const examples = EXAMPLE_REQUESTS.flatMap(({ title, description, request }) => {
+    const curl = must(
+      snippetsFor({ ...request, baseUrl }).find(({ id }) => id === 'curl'),
+      'curl snippet',
+    );
+    return [`### ${title}`, '', description, '', '```sh', curl.code, '```', ''];
   });
   return [
     '# Storybar',
     '',
-    '> Story-style caption bars on photos and videos, from one HTTP call: `POST /v1/overlay`, `multipart/form-data`, key in',
-    '> `x-api-key`. The finished PNG or MP4 is the body of the answer. Errors are `application/problem+json` with a stable',
-    '> `code`, and list every fault at once.',
+    '> Story-style captions for photos and videos. There is one endpoint: `POST /v1/overlay` with `multipart/form-data` and',
+    '> your API key in `x-api-key`. The response body is the finished PNG or MP4. Errors are `application/problem+json` with',
+    '> a stable `code`, and report every invalid field at once.',
     '',
-    '## Calls',
+    '## Example requests',
     '',
-    ...calls,
+    ...examples,
     '## Documentation',
     '',
-    `- [OpenAPI 3.1](${baseUrl}/openapi.json): every field, header and error, for programs`,
-    `- [API reference](${baseUrl}/docs): the same, for people`,
+    `- [OpenAPI 3.1](${baseUrl}/openapi.json): every field, header and error, machine-readable`,
+    `- [API reference](${baseUrl}/docs): fields, headers, errors and examples`,
     ...guides.map(({ slug, title, summary }) => `- [${title}](${baseUrl}/docs/${slug}): ${summary}`),
     '',
   ].join('\n');

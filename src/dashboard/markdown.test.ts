@@ -4,40 +4,40 @@ import { renderMarkdown } from './markdown.ts';
 const bodyOf = (source: string): string => renderMarkdown(source).body.text;
 
 describe('a guide', () => {
-  it('has a title and a summary in plain words', () => {
+  it('has a title and a summary in plain text', () => {
     const { title, summary, body } = renderMarkdown("# A title\n\nIt's `code` & *more*\nof it.\n\nSecond.\n");
     expect(title).toBe('A title');
     expect(summary).toBe("It's code & more of it.");
     expect(body.text).toBe('<p>It&#39;s <code>code</code> &amp; <em>more</em> of it.</p>\n<p>Second.</p>');
   });
 
-  it('has headings that can be linked to, each name once', () => {
-    expect(bodyOf('# T\n## Bars that touch\n### Bars that touch\n')).toBe(
-      '<h2 id="bars-that-touch">Bars that touch</h2>\n<h3>Bars that touch</h3>',
+  it('gives each heading an id, unless the id is taken', () => {
+    expect(bodyOf('# T\n## Bars that overlap\n### Bars that overlap\n')).toBe(
+      '<h2 id="bars-that-overlap">Bars that overlap</h2>\n<h3>Bars that overlap</h3>',
     );
   });
 
-  it('has lists, whose items may go on in the next line', () => {
+  it('renders lists, whose items may span several lines', () => {
     expect(bodyOf('# T\n- one\n  more\n- **two**\n\n1. first\n2. second\n')).toBe(
       '<ul><li>one more</li><li><strong>two</strong></li></ul>\n<ol><li>first</li><li>second</li></ol>',
     );
   });
 
-  it('has tables whose rows can be linked to', () => {
+  it('renders tables with an id for each row', () => {
     const text = bodyOf('# T\n| code | meaning |\n|---|---|\n| `too_long` | a < b |\n');
     expect(text).toContain('<th scope="col">code</th>');
     expect(text).toContain('<tr id="too_long"><td><code>too_long</code></td><td>a &lt; b</td></tr>');
   });
 
-  it('has code that means nothing', () => {
-    const text = bodyOf('\n```sh\n# no heading\n**x** <b> [a](b)\n\n- y\n```\n');
-    expect(text).toContain('<code># no heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>');
+  it('does not parse Markdown inside code', () => {
+    const text = bodyOf('\n```sh\n# not a heading\n**x** <b> [a](b)\n\n- y\n```\n');
+    expect(text).toContain('<code># not a heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>');
     expect(bodyOf('# T\na `[x](y.md) **z**` b')).toBe('<p>a <code>[x](y.md) **z**</code> b</p>');
   });
 });
 
 describe('links', () => {
-  it('between guides lead to pages', () => {
+  it('between guides become links between pages', () => {
     expect(
       bodyOf(
         '# T\n[a](positions.md#defaults) [b](../errors.md) [c](../api.md) [d](https://example.com/x) [e](../SECURITY.md)',
@@ -47,7 +47,7 @@ describe('links', () => {
     );
   });
 
-  it('never run anything', () => {
+  it('never run scripts', () => {
     expect(bodyOf('# T\n[a](javascript:alert(1)) <script>')).not.toMatch(/javascript:|<script>/u);
   });
 });

@@ -1,6 +1,7 @@
-// The part of Markdown that our guides use, to HTML: a title in the first line, then headings, paragraphs, lists, tables
-// and fenced code. Guides are ours, but everything is escaped all the same.
+// Renders the subset of Markdown that our guides use: a title in the first line, then headings, paragraphs, lists, tables
+// and fenced code. All text is escaped, even though we write the guides ourselves.
 
+import { must } from '../primitives/must.ts';
 import { escape, Html } from './html.ts';
 import { inline } from './markdown-line.ts';
 import { codeBlock } from './snippet-tabs.ts';
@@ -12,7 +13,7 @@ export interface Article {
   readonly body: Html;
 }
 
-/** A file of lines, read from the top. */
+/** The lines of a file and the current position in it. */
 interface Reader {
   readonly lines: readonly string[];
   at: number;
@@ -21,7 +22,7 @@ interface Reader {
 
 type Block = (reader: Reader, line: string) => string | undefined;
 
-/** Tried in this order; a block that is none of the others is a paragraph. */
+/** Parsers for each kind of block, tried in this order. The last one accepts any line. */
 const BLOCKS: readonly Block[] = [comment, heading, fence, table, list, paragraph];
 
 export function renderMarkdown(source: string): Article {
@@ -31,32 +32,32 @@ export function renderMarkdown(source: string): Article {
   const blocks: string[] = [];
   let summary = '';
   while (reader.at < reader.lines.length) {
-    const line = reader.lines[reader.at] ?? '';
+    const line = must(reader.lines[reader.at], 'line');
     if (line.trim() === '') {
       reader.at += 1;
       continue;
     }
-    const block = firstOf(BLOCKS, reader, line);
+    const block = renderBlock(BLOCKS, reader, line);
     if (summary === '' && block.startsWith('<p>')) summary = plain(block);
     blocks.push(block);
   }
   return { title, summary, body: new Html(blocks.join('\n')) };
 }
 
-function firstOf(blocks: readonly Block[], reader: Reader, line: string): string {
+function renderBlock(blocks: readonly Block[], reader: Reader, line: string): string {
   for (const block of blocks) {
-    const done = block(reader, line);
-    if (done !== undefined) return done;
+    const rendered = block(reader, line);
+    if (rendered !== undefined) return rendered;
   }
-  throw new Error(`no block takes ${JSON.stringify(line)}`);
+  throw new Error(`unsupported Markdown: ${JSON.stringify(line)}`);
 }
 
-/** Takes lines as long as they fit. */
-function takeWhile(reader: Reader, fits: (line: string) => boolean): string[] {
+/** Consumes lines while `matches` returns true. */
+function takeWhile(reader: Reader, matches: (line: string) => boolean): string[] {
   const taken: string[] = [];
   for (; reader.at < reader.lines.length; reader.at += 1) {
-    const line = reader.lines[reader.at] ?? '';
-    if (!fits(line)) break;
+    const line = must(reader.lines[reader.at], 'line');
+    if (!matches(line)) break;
     taken.push(line);
   }
   return taken;
@@ -76,7 +77,7 @@ function heading(reader: Reader, line: string): string | undefined {
   return `<h${marks.length}${idFor(reader, text)}>${inline(text)}</h${marks.length}>`;
 }
 
-/** The first to ask for a name gets it: ids are unique in a page. */
+/** Returns an empty string if the id is taken, because ids must be unique within a page. */
 function idFor(reader: Reader, text: string): string {
   const id = text
     .toLowerCase()
@@ -101,12 +102,12 @@ function table(reader: Reader, line: string): string | undefined {
   const [head = [], , ...rows] = takeWhile(reader, (row) => row.startsWith('|')).map(cellsOf);
   const headRow = head.map((cell) => (cell === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`)).join('');
   const body = rows.map((cells) => tableRow(reader, cells)).join('\n');
-  // A head without words is for Markdown's sake alone.
-  const shownHead = head.some((cell) => cell !== '') ? `<thead><tr>${headRow}</tr></thead>` : '';
-  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${shownHead}<tbody>${body}</tbody></table></div>`;
+  // Markdown requires a header row; an empty one isn't rendered.
+  const thead = head.some((cell) => cell !== '') ? `<thead><tr>${headRow}</tr></thead>` : '';
+  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${thead}<tbody>${body}</tbody></table></div>`;
 }
 
-/** A row about one code, field or header can be linked to by its name. */
+/** A row that documents a code, field or header gets an id, so it can be linked to. */
 function tableRow(reader: Reader, cells: readonly string[]): string {
   const name = cells.map((cell) => /^`(?<name>[a-z][\w-]*)`$/u.exec(cell)?.groups?.['name']).find(Boolean);
   const id = name === undefined ? '' : idFor(reader, name);
@@ -126,10 +127,10 @@ function list(reader: Reader, line: string): string | undefined {
   if (!mark.test(line)) return undefined;
   const tag = line.startsWith('- ') ? 'ul' : 'ol';
   const items: string[] = [];
-  // An item goes on in lines that are indented.
+  // Indented lines continue the current item.
   for (const entry of takeWhile(reader, (next) => mark.test(next) || /^ +\S/u.test(next))) {
     if (mark.test(entry)) items.push(entry.replace(mark, ''));
-    else items.push(`${items.pop() ?? ''} ${entry.trim()}`);
+    else items.push(`${must(items.pop(), 'list item')} ${entry.trim()}`);
   }
   return `<${tag}>${items.map((item) => `<li>${inline(item)}</li>`).join('')}</${tag}>`;
 }

@@ -1,4 +1,4 @@
-// The frame around every page: head, header, footer and the headers of the answer.
+// The layout of every page (head, header and footer) and its response headers.
 
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
@@ -10,26 +10,26 @@ interface NavigationLink {
   readonly label: string;
 }
 
-/** What all pages of one running site share. */
+/** Shared by all pages. */
 export interface Site {
   readonly assets: Assets;
   readonly navigation: readonly NavigationLink[];
-  /** Where people get an account; undefined where the operator hands out keys. */
+  /** Path of the sign-up page; undefined if sign-up is closed. */
   readonly signUpPath: string | undefined;
 }
 
 export interface Page {
   readonly title: string;
   readonly description: string;
-  /** The page's own path, to mark it in the navigation. */
+  /** Path of this page, to mark it as current in the navigation. */
   readonly path: string;
   readonly body: Html;
-  /** Browser modules and styles beyond those of every page, by asset name. */
+  /** Asset names of browser modules and styles that only this page needs. */
   readonly modules?: readonly string[];
   readonly styles?: readonly string[];
 }
 
-/** Nothing inline, nothing from elsewhere. `blob:` is for what a visitor opens in the playground. */
+/** No inline code and no third-party origins. `blob:` is for files that visitors open in the playground. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,8 +43,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Well under a millisecond for a page, and nearly as small as the best. */
-const QUICK_QUALITY = 4;
+/** Compresses a page in well under a millisecond, to nearly the size of the best quality. */
+const BROTLI_QUALITY = 4;
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
@@ -52,16 +52,16 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  // A page names the version of its assets, so it must be asked for again; what it names is kept.
+  // A page links to assets of a certain version, so browsers must revalidate it. The assets themselves are cached.
   'cache-control': 'no-cache',
 };
 
-/** For pages that hold no secret: next to one, the size of a compressed page could give it away. */
+/** Only for pages without secrets: compressing a secret together with user input can leak it through the size (BREACH). */
 export function sendPublicPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   reply.headers(PAGE_HEADERS).header('vary', 'accept-encoding');
   const text = renderPage(site, page);
   if (!/\bbr\b/u.test(String(reply.request.headers['accept-encoding']))) return reply.send(text);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: QUICK_QUALITY };
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
   return reply.header('content-encoding', 'br').send(brotliCompressSync(text, { params }));
 }
 
@@ -83,7 +83,7 @@ ${['site.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet"
 ${['copy.js', ...(page.modules ?? [])].map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 ${header(site, page)}
 <main id="main">
 ${page.body}
@@ -96,8 +96,8 @@ ${footer()}
 
 function header({ navigation }: Site, page: Page): Html {
   const link = ({ path, label }: NavigationLink): Html => {
-    const isHere = page.path === path || page.path.startsWith(`${path}/`);
-    return html`<li><a href="${path}"${isHere && html` aria-current="page"`}>${label}</a></li>`;
+    const isCurrent = page.path === path || page.path.startsWith(`${path}/`);
+    return html`<li><a href="${path}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
   };
   return html`<header class="site-header">
 <a class="wordmark" href="/">Storybar</a>
@@ -116,6 +116,6 @@ function footer(): Html {
   const items: Content = links.map(([path, label]) => html`<li><a href="${path}">${label}</a></li>`);
   return html`<footer class="site-footer">
 <nav aria-label="More"><ul>${items}</ul></nav>
-<p>Nothing on these pages is loaded from elsewhere.</p>
+<p>No trackers. No third-party requests.</p>
 </footer>`;
 }

@@ -1,10 +1,10 @@
-// Plans and prices, as cards.
+// Plans and prices as cards.
 
 import type { Plan } from '../account/plans.ts';
 import { type Html, html } from './html.ts';
 
 export interface PlanOffer extends Plan {
-  /** ISO 4217, as in `USD`. */
+  /** ISO 4217, such as `USD`. */
   readonly currency: string;
 }
 
@@ -21,15 +21,16 @@ ${planFacts(plan)}
 </li>`;
 }
 
-/** What it costs and what it gives. */
+/** Price, credits and limits of a plan. */
 export function planFacts(plan: PlanOffer): Html {
   const { imageBytes, videoBytes, videoSeconds } = plan.limits;
-  return html`<p class="price"><strong>${priceOf(plan)}</strong> a month</p>
+  return html`<p class="price"><strong>${priceOf(plan)}</strong> per month</p>
 <ul>
-<li><strong>${NUMBER.format(plan.credits)}</strong> credits a month</li>
-<li>${NUMBER.format(plan.requestsPerMinute)} requests a minute</li>
-<li>${plan.concurrentRenders === 1 ? '1 render' : `${plan.concurrentRenders} renders`} at a time</li>
-<li>images to ${megabytes(imageBytes)}, videos to ${megabytes(videoBytes)} and ${videoSeconds} s</li>
+<li><strong>${NUMBER.format(plan.credits)}</strong> credits per month</li>
+<li>${NUMBER.format(plan.requestsPerMinute)} requests per minute</li>
+<li>${plan.concurrentRenders} concurrent ${plan.concurrentRenders === 1 ? 'render' : 'renders'}</li>
+<li>Images up to ${megabytes(imageBytes)}</li>
+<li>Videos up to ${megabytes(videoBytes)} and ${videoSeconds} seconds</li>
 </ul>`;
 }
 

@@ -1,47 +1,48 @@
-// The playground: a stage with the visitor's own picture or clip, bars to write and drag, and the call that does the same.
+// The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
 import { defaultPosition, MAX_CANVAS_PIXELS, MAX_OVERLAYS, MAX_SIDE, MAX_TEXT_GRAPHEMES } from '../caption/overlay.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
+import type { PlanOffer } from './plan-cards.ts';
 import { RULER } from './ruler.ts';
 import { snippetTabs } from './snippet-tabs.ts';
 
-/** What visitors can start from, by file in examples/; the first is on the stage at once. */
-const STARTERS: readonly { readonly file: string; readonly label: string; readonly alt: string }[] = [
-  { file: 'photo.jpg', label: 'Lake', alt: 'A lake at sunset, pines in front' },
-  { file: 'city.jpg', label: 'City', alt: 'Lit windows of a city at night' },
-  { file: 'table.jpg', label: 'Table', alt: 'A cup of coffee on a wooden table, from above' },
-  { file: 'clip.mp4', label: 'Clip', alt: 'A short clip of waves at night' },
+/** Sample files in examples/ to start from. The first one is opened when the page loads. */
+const SAMPLE_FILES: readonly { readonly file: string; readonly label: string; readonly alt: string }[] = [
+  { file: 'photo.jpg', label: 'Lake', alt: 'A lake at sunset with pines in front' },
+  { file: 'city.jpg', label: 'City', alt: 'Lit city windows at night' },
+  { file: 'table.jpg', label: 'Table', alt: 'A cup of coffee on a wooden table, seen from above' },
+  { file: 'clip.mp4', label: 'Video', alt: 'Waves at night' },
 ];
 
-export function playgroundPage(site: Site, baseUrl: string): Page {
+export function playgroundPage(site: Site, plans: readonly PlanOffer[], baseUrl: string): Page {
+  const canSignUpFree = site.signUpPath !== undefined && plans.some((plan) => plan.monthlyPriceCents === 0);
   const defaults = Array.from({ length: MAX_OVERLAYS }, (_, index) => defaultPosition(index));
   return {
     title: 'Playground - Storybar',
-    description:
-      'Drop a photo or a video, type captions, drag the bars, and take the call home. No key needed for photos.',
+    description: 'Drop a photo or video, type captions, drag the bars, copy the code. Photos don’t need an API key.',
     path: '/playground',
     styles: ['playground.css'],
     modules: ['playground.js'],
     body: html`<div class="playground" data-playground data-base-url="${baseUrl}" data-max-bars="${MAX_OVERLAYS}"
 data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-max-side="${MAX_SIDE}"
-data-max-pixels="${MAX_CANVAS_PIXELS}">
+data-max-pixels="${MAX_CANVAS_PIXELS}" data-key-needed="Videos need an API key.${canSignUpFree && ' Get one free.'}">
 <h1 class="bar">Playground</h1>
-<noscript><p class="wide">The playground needs JavaScript. Everything it does is one call:
+<noscript><p class="wide">The playground needs JavaScript. To use the API without it, see the
 <a href="/docs/quickstart">quickstart</a>.</p></noscript>
 <div class="play wide">
 ${stage(site)}
-${controls()}
+${controls(canSignUpFree ? site.signUpPath : undefined)}
 </div>
 ${result()}
-${callSection(baseUrl)}
+${codeSection(baseUrl)}
 </div>`,
   };
 }
 
 function stage(site: Site): Html {
-  return html`<section class="play-stage" aria-label="Picture">
+  return html`<section class="play-stage" aria-label="Preview">
 <div class="stage" data-stage>
 <div class="stage-media" data-media></div>
 <img class="overlay" data-overlay alt="" hidden>
@@ -52,21 +53,21 @@ ${RULER}
 <p class="status" role="status" data-status></p>
 <div class="sources">
 <label class="button quiet file"><input type="file" class="visually-hidden" data-file
-accept="image/jpeg,image/png,image/webp,video/mp4,video/quicktime,video/webm">Choose a file</label>
+accept="image/jpeg,image/png,image/webp,video/mp4,video/quicktime,video/webm">Upload</label>
 <button type="button" class="starter" data-pause hidden>Pause</button>
-${STARTERS.map(
+${SAMPLE_FILES.map(
   ({ file, label, alt }) =>
-    html`<button type="button" class="starter" data-starter="${site.assets.url(file)}" data-name="${file}" data-alt="${alt}">${label}</button>`,
+    html`<button type="button" class="starter" data-sample="${site.assets.url(file)}" data-name="${file}" data-alt="${alt}">${label}</button>`,
 )}
 </div>
-<p class="small">Or drop or paste one. It stays in your browser until you press Render.</p>
+<p class="small">Or drop or paste a file. It stays in your browser until you click Render.</p>
 </section>`;
 }
 
-function controls(): Html {
+function controls(signUpPath: string | undefined): Html {
   return html`<form class="play-form" data-form>
-<h2>Bars</h2>
-<p class="small">Drag a bar on the picture, or focus it and use the arrow keys.</p>
+<h2>Captions</h2>
+<p class="small">Drag captions on the image, or select one and use the arrow keys.</p>
 <ol class="bars" data-bars></ol>
 <template data-bar>
 <li>
@@ -78,10 +79,11 @@ function controls(): Html {
 </div>
 </li>
 </template>
-<p><button type="button" class="button quiet" data-add>Add a bar</button></p>
+<p><button type="button" class="button quiet" data-add>Add caption</button></p>
 <div class="key" data-key-row>
-<label for="key">API key <span class="small">for videos; it stays in this page's memory</span></label>
+<label for="key">API key <span class="small">(required for video). Never stored.</span></label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="${KEY_PLACEHOLDER}" data-key>
+${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 </div>
 <p><button type="submit" class="button" data-render>Render</button></p>
 <p class="problem" role="alert" data-problem hidden></p>
@@ -90,21 +92,27 @@ function controls(): Html {
 
 function result(): Html {
   return html`<section class="result" aria-labelledby="result" data-result hidden>
-<h2 class="bar" id="result" tabindex="-1">The file</h2>
+<h2 class="bar" id="result" tabindex="-1">Result</h2>
 <div class="wide result-body">
 <div data-result-media></div>
 <div>
 <p class="actions"><a class="button" data-download>Download</a></p>
-<table><caption class="visually-hidden">Headers of the answer</caption><tbody data-headers></tbody></table>
+<table><caption class="visually-hidden">Response headers</caption><tbody data-headers></tbody></table>
 </div>
 </div>
 </section>`;
 }
 
-function callSection(baseUrl: string): Html {
-  const call = { baseUrl, key: KEY_PLACEHOLDER, asset: 'photo.jpg', overlays: [{ text: '' }], output: 'captioned.png' };
-  return html`<section aria-labelledby="same-call">
-<h2 class="bar" id="same-call">The same call</h2>
-<div class="narrow">${snippetTabs('playground', 'The same call in several languages', snippetsFor(call))}</div>
+function codeSection(baseUrl: string): Html {
+  const request = {
+    baseUrl,
+    key: KEY_PLACEHOLDER,
+    asset: 'photo.jpg',
+    overlays: [{ text: '' }],
+    output: 'captioned.png',
+  };
+  return html`<section aria-labelledby="code">
+<h2 class="bar" id="code">Code</h2>
+<div class="narrow">${snippetTabs('playground', 'This request in several languages', snippetsFor(request))}</div>
 </section>`;
 }

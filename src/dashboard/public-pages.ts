@@ -1,5 +1,4 @@
-// The pages anybody may see: front page, playground, documentation. Knows how they look; what they show comes from tables
-// of the API, guides on disk and a renderer.
+// The public pages: front page, playground and documentation.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
@@ -19,13 +18,13 @@ export interface PublicPagesDependencies {
   readonly plans: readonly PlanOffer[];
   readonly guides: readonly Guide[];
   readonly version: string;
-  /** Where callers reach the service; empty: wherever they say they did. */
+  /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
 }
 
 type PageFor = (baseUrl: string) => Page;
 
-/** The address in examples where nobody knows a better one. */
+/** Base URL of the examples if the request has no usable host. */
 const LOCAL_URL = 'http://127.0.0.1:8080';
 const READ = 'GET, HEAD';
 
@@ -33,7 +32,7 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
   const { site, plans, guides, publicUrl } = dependencies;
   const pages: Readonly<Record<string, PageFor>> = {
     '/': (baseUrl) => frontPage(site, plans, baseUrl),
-    '/playground': (baseUrl) => playgroundPage(site, baseUrl),
+    '/playground': (baseUrl) => playgroundPage(site, plans, baseUrl),
     '/docs': (baseUrl) => referencePage(guideContents(guides, '/docs'), baseUrl),
   };
   const baseUrlOf = (request: FastifyRequest): string => publicUrl || (askedUrl(request) ?? LOCAL_URL);
@@ -50,22 +49,22 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
       }
       app.get<{ Params: { guide: string } }>('/docs/:guide', (request, reply) => {
         const guide = guides.find(({ slug }) => slug === request.params.guide);
-        if (guide === undefined) throw new AppError('not_found', 'There is no guide of this name.');
+        if (guide === undefined) throw new AppError('not_found', "That guide doesn't exist.");
         return sendPublicPage(reply, site, guidePage(guides, guide, baseUrlOf(request)));
       });
-      addTexts(app, dependencies, baseUrlOf);
+      addDocuments(app, dependencies, baseUrlOf);
     },
   };
 }
 
-/** What programs read. */
-function addTexts(
+/** Machine-readable documents. */
+function addDocuments(
   app: FastifyInstance,
   { guides, version }: PublicPagesDependencies,
   baseUrlOf: (request: FastifyRequest) => string,
 ): void {
   const document = JSON.stringify(openApiDocument(version), null, 2);
-  // Open to every origin: it is public, and tools in browsers read it.
+  // Any origin may read these public documents, because browser-based API tools fetch them.
   const shared = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
   app.get('/openapi.json', (_request, reply) => {
     return reply.headers({ ...shared, 'content-type': 'application/json; charset=utf-8' }).send(document);

@@ -1,5 +1,5 @@
-// The bundled pictures with captions, as the front page shows them: the picture as it is, and over it the transparent
-// overlay that this server's renderer made for it. An overlay is rendered when it is first asked for, then kept.
+// The sample images of the front page and their captions. Each caption is a transparent overlay on top of the image,
+// rendered on first request and then cached.
 
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { composeTransparentRecipe } from '../render/recipe.ts';
 
 export interface Sample {
   readonly name: string;
-  /** File in examples/. */
+  /** File name in examples/. */
   readonly file: string;
   readonly width: number;
   readonly height: number;
@@ -59,7 +59,7 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-const ALL: readonly Sample[] = [HERO, ...SAMPLES];
+const ALL_SAMPLES: readonly Sample[] = [HERO, ...SAMPLES];
 
 export function overlayPath({ name }: Sample): string {
   return `/samples/${name}.png`;
@@ -74,18 +74,18 @@ interface SampleDependencies {
 export function sampleRoutes(dependencies: SampleDependencies): RouteGroup {
   const rendered = new Map<string, Promise<Buffer>>();
   const overlayOf = (sample: Sample): Promise<Buffer> => {
-    const known = rendered.get(sample.name) ?? renderSample(sample, dependencies);
-    rendered.set(sample.name, known);
-    // One that failed is tried again by the next visitor.
-    known.catch(() => rendered.delete(sample.name));
-    return known;
+    const overlay = rendered.get(sample.name) ?? renderSample(sample, dependencies);
+    rendered.set(sample.name, overlay);
+    // A failed render is retried on the next request.
+    overlay.catch(() => rendered.delete(sample.name));
+    return overlay;
   };
   return {
     paths: { '/samples/:name': 'GET, HEAD' },
     register: (app) => {
       app.get<{ Params: { name: string } }>('/samples/:name', async ({ params }, reply) => {
-        const sample = ALL.find(({ name }) => `${name}.png` === params.name);
-        if (sample === undefined) throw new AppError('not_found', 'There is no such sample.');
+        const sample = ALL_SAMPLES.find(({ name }) => `${name}.png` === params.name);
+        if (sample === undefined) throw new AppError('not_found', "That sample doesn't exist.");
         const bytes = await overlayOf(sample);
         return reply.headers({ 'content-type': 'image/png', 'cache-control': 'public, max-age=300' }).send(bytes);
       });

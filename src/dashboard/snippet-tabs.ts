@@ -1,9 +1,9 @@
-// Code in several languages, one shown at a time. Radio buttons and CSS do it, so it works without a script.
+// Tabs with code in several languages, built from radio buttons and CSS so that they work without JavaScript.
 
 import type { Snippet } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 
-/** `id` tells the groups of one page apart. */
+/** `id` must be unique within the page. */
 export function snippetTabs(id: string, legend: string, snippets: readonly Snippet[]): Html {
   return html`<fieldset class="tabs" data-snippets="${id}">
 <legend class="visually-hidden">${legend}</legend>
@@ -19,7 +19,7 @@ ${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}
 </fieldset>`;
 }
 
-/** The button appears with the script that makes it work. */
+/** The script that handles the button also shows it. */
 export function codeBlock(code: string, label: string): Html {
   return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre><button type="button" class="copy" data-copy hidden>Copy</button></div>`;
 }

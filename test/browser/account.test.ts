@@ -59,7 +59,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   it('lead from signing up to a plan, a key, a render and its trace in the usage', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/');
-    await page.getByRole('link', { name: 'Get a key' }).click();
+    await page.getByRole('link', { name: 'Get an API key' }).click();
     await page.waitForURL('**/signup');
     await fill(page, { 'E-mail address': 'ann@example.com', Password: PASSWORD }, 'Sign up');
     await page.waitForURL('**/dashboard/plan');

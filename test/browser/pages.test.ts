@@ -1,5 +1,5 @@
-// Every public page as a visitor meets it: readable for everybody in light and dark, quiet in the console, from our origin
-// alone, on a narrow screen, and without JavaScript.
+// Every public page in a real browser: accessible in light and dark mode, without console errors or third-party requests,
+// on a narrow screen, and without JavaScript.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,8 +38,8 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     await server.stop();
   });
 
-  describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-    it.each(PATHS)('%s is accessible, quiet and ours alone', async (path) => {
+  describe.each(['light', 'dark'] as const)('in %s mode', (colorScheme) => {
+    it.each(PATHS)('%s is accessible and has no console errors or third-party requests', async (path) => {
       const { page, complaints } = await visit(browser, server.url, { colorScheme });
       await page.goto(path, { waitUntil: 'networkidle' });
       expect(await accessibilityFaults(page)).toEqual([]);
@@ -48,7 +48,7 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     });
   });
 
-  it.each(PATHS)('%s fits a narrow screen', async (path) => {
+  it.each(PATHS)('%s fits a screen that is 320 pixels wide', async (path) => {
     const { page } = await visit(browser, server.url, { viewport: { width: 320, height: 640 }, isMobile: true });
     await page.goto(path, { waitUntil: 'networkidle' });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
@@ -56,16 +56,16 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     await page.context().close();
   });
 
-  it('a path that does not exist is a page, accessible too', async () => {
+  it('an unknown path shows an accessible error page', async () => {
     const { page } = await visit(browser, server.url);
     const response = await page.goto('/nowhere');
     expect(response?.status()).toBe(404);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing to caption here');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.context().close();
   });
 
-  it('the front page shows overlays of this server, and draws what a visitor types', async () => {
+  it('the front page shows sample overlays and renders the caption that a visitor types', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/');
     const overlay = page.locator('.hero .frame .overlay');
@@ -73,15 +73,15 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     for (const frame of await page.locator('.frame').all()) {
       await frame.scrollIntoViewIfNeeded();
     }
-    const empty = `[...document.querySelectorAll('.frame img')].filter((img) => img.naturalWidth === 0).length`;
-    await expect.poll(() => page.evaluate(empty), { timeout: 30_000 }).toBe(0);
-    await page.getByLabel('Say something').fill('مرحبا 👋');
+    const unloaded = `[...document.querySelectorAll('.frame img')].filter((img) => img.naturalWidth === 0).length`;
+    await expect.poll(() => page.evaluate(unloaded), { timeout: 30_000 }).toBe(0);
+    await page.getByLabel('Try a caption').fill('مرحبا 👋');
     await expect.poll(() => overlay.getAttribute('src'), { timeout: 30_000 }).toMatch(/^blob:/u);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  it('docs and front page work without JavaScript', async () => {
+  it('the docs and the front page work without JavaScript', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await page.goto('/docs');
     const python = page.locator('[data-snippets="one-caption"] [data-language="python"]');
@@ -90,11 +90,11 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     expect(await python.isVisible()).toBe(true);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await page.goto('/');
-    expect(await page.getByLabel('Say something').isVisible()).toBe(false);
+    expect(await page.getByLabel('Try a caption').isVisible()).toBe(false);
     await page.context().close();
   });
 
-  it('the link of an error leads to its row', async () => {
+  it('the link in an error leads to its row in the docs', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/docs/errors#rate_limited');
     const row = page.locator('tr:target');

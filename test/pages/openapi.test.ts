@@ -1,4 +1,4 @@
-// The OpenAPI document: complete, and true to the tables it is made from.
+// The OpenAPI document is complete and matches the tables it is generated from.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const text = readFileSync('docs/openapi.json', 'utf8');
 const document = JSON.parse(text) as Document;
 
 describe('docs/openapi.json', () => {
-  it('refers to nothing that is not in it', () => {
+  it('has no dangling references', () => {
     const references = [...text.matchAll(/"\$ref": "#(?<pointer>[^"]+)"/gu)].map(
       (match) => match.groups?.['pointer'] ?? '',
     );
@@ -33,7 +33,7 @@ describe('docs/openapi.json', () => {
     expect(broken).toEqual([]);
   });
 
-  it('has every code a caller can see, under its status', () => {
+  it('lists every error code that a client can receive under its status', () => {
     const { responses } = document.paths['/v1/overlay'].post;
     const visible = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
     const missing = visible.filter(
@@ -44,7 +44,7 @@ describe('docs/openapi.json', () => {
     expect(document.components.schemas.FieldFault.properties.code.enum).toEqual(Object.keys(FAULTS));
   });
 
-  it('has every header of a finished render', () => {
+  it('lists every response header of a finished render', () => {
     const headers = Object.keys(document.paths['/v1/overlay'].post.responses['200']?.headers ?? {});
     expect(['content-type', ...headers]).toEqual(Object.keys(RESPONSE_HEADERS));
   });

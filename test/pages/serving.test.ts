@@ -1,4 +1,4 @@
-// The pages and the playground's own routes over plain HTTP: headers, caching, refusals.
+// The public pages and the playground's routes over HTTP: headers, caching and errors.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** As if from another visitor each time: each address has its own allowance. */
+/** A new IP address for each visitor, because each address has its own rate limit. */
 let visitors = 0;
 const newVisitor = (): string => `192.0.2.${(visitors += 1)}`;
 
-async function play(
+async function postAsVisitor(
   path: string,
   values: Record<string, string | Buffer>,
   headers: Record<string, string> = {},
@@ -25,9 +25,9 @@ async function play(
   return await fetch(server.url + path, { method: 'POST', body: form(values), headers: from });
 }
 
-describe('pages', () => {
+describe('public pages', () => {
   it.each(['/', '/playground', '/docs', '/docs/errors', '/docs/quickstart/'])(
-    '%s has a strict policy',
+    'send a strict content security policy: %s',
     async (path) => {
       const response = await fetch(server.url + path);
       expect(response.status).toBe(200);
@@ -40,7 +40,7 @@ describe('pages', () => {
     },
   );
 
-  it('name assets that a browser keeps for good, and that come compressed', async () => {
+  it('link to compressed assets that browsers cache forever', async () => {
     const page = await (await fetch(server.url)).text();
     const paths = [...page.matchAll(/"(?<path>\/assets\/[^"]+)"/gu)].map((match) => match.groups?.['path'] ?? '');
     expect(paths.length).toBeGreaterThan(5);
@@ -55,20 +55,20 @@ describe('pages', () => {
     const plain = await fetch(server.url + style, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect(await plain.text()).toBe(await compressed.text());
-    const smallPage = await fetch(`${server.url}/docs`, { headers: { 'accept-encoding': 'gzip, br' } });
-    expect(smallPage.headers.get('content-encoding')).toBe('br');
-    expect(await smallPage.text()).toContain('<h1>API reference</h1>');
+    const compressedPage = await fetch(`${server.url}/docs`, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect(compressedPage.headers.get('content-encoding')).toBe('br');
+    expect(await compressedPage.text()).toContain('<h1>API reference</h1>');
   });
 
-  it('give an asset of another version too, but not for keeps', async () => {
+  it('serve assets under another version as well, without caching', async () => {
     const response = await fetch(`${server.url}/assets/older/site.css`);
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-cache');
     expect((await fetch(`${server.url}/assets/older/..%2fpackage.json`)).status).toBe(404);
   });
 
-  it('name the address they were asked at, and only a plain one', async () => {
-    const asked = async (host: string): Promise<string> => {
+  it('use the requested host in examples, unless it contains markup', async () => {
+    const llmsTextFor = async (host: string): Promise<string> => {
       const { request } = await import('node:http');
       return await new Promise((resolve, reject) => {
         request(`${server.url}/llms.txt`, { headers: { host } }, (response) => {
@@ -80,21 +80,21 @@ describe('pages', () => {
           .end();
       });
     };
-    expect(await asked('captions.example.com')).toContain('curl http://captions.example.com/v1/overlay');
-    expect(await asked('a"><b>')).toContain('curl http://127.0.0.1:8080/v1/overlay');
+    expect(await llmsTextFor('captions.example.com')).toContain('curl http://captions.example.com/v1/overlay');
+    expect(await llmsTextFor('a"><b>')).toContain('curl http://127.0.0.1:8080/v1/overlay');
     const page = await (
       await fetch(`${server.url}/docs/quickstart`, { headers: { 'x-forwarded-proto': 'https' } })
     ).text();
     expect(page).toContain(`curl ${server.url.replace('http:', 'https:')}/v1/overlay`);
   });
 
-  it('answer errors as pages to browsers and as problems to programs', async () => {
+  it('return errors as HTML to browsers and as problem+json to other clients', async () => {
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
     const page = await fetch(`${server.url}/docs/nothing`, { headers: { accept } });
     expect(page.status).toBe(404);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await page.text()).toContain('There is no guide of this name.');
+    expect(await page.text()).toContain('That guide doesn&#39;t exist.');
     const problem = await problemOf(await fetch(`${server.url}/docs/nothing`));
     expect(problem.code).toBe('not_found');
     const api = await fetch(`${server.url}/v1/overlay`, { headers: { accept } });
@@ -127,14 +127,14 @@ describe('pages', () => {
     expect(seen.size).toBeGreaterThan(12);
   });
 
-  it('show overlays that the renderer made', async () => {
+  it('serve the overlays of the sample images', async () => {
     const response = await fetch(`${server.url}/samples/city.png`);
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 1920, height: 1080, channels: 4 });
     expect((await fetch(`${server.url}/samples/other.png`)).status).toBe(404);
   });
 
-  it('are described for programs, as in the repository', async () => {
+  it('include the same OpenAPI document as the repository', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(`${await response.text()}\n`).toBe(readFileSync('docs/openapi.json', 'utf8'));
@@ -144,58 +144,58 @@ describe('pages', () => {
 describe('the playground', () => {
   const overlays = JSON.stringify([{ text: 'a', position: 0 }, { text: 'b' }]);
 
-  it('answers a preview with the rows of its bars', async () => {
-    const response = await play('/playground/overlay', { width: '500', height: '1000', overlays });
+  it('returns a preview with the rows of its bars', async () => {
+    const response = await postAsVisitor('/playground/overlay', { width: '500', height: '1000', overlays });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-bar-rows')).toBe('0+48, 576+48');
     expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 500, height: 1000 });
   });
 
-  it('renders a picture', async () => {
-    const response = await play('/playground/render', { asset: await plainPng(60, 40, '#446688'), text: 'a' });
+  it('renders an image', async () => {
+    const response = await postAsVisitor('/playground/render', { asset: await plainPng(60, 40, '#446688'), text: 'a' });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-render-duration-ms')).toMatch(/^\d+$/u);
     expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 60, height: 40 });
   });
 
-  it('sends videos to the API', async () => {
+  it('rejects videos, which need an API key', async () => {
     const clip = readFileSync(plainClip(`${server.dataDirectory}/clip.mp4`));
-    const problem = await problemOf(await play('/playground/render', { asset: clip, text: 'a' }));
+    const problem = await problemOf(await postAsVisitor('/playground/render', { asset: clip, text: 'a' }));
     expect(problem).toMatchObject({ status: 401, detail: 'Videos need an API key: send them to /v1/overlay.' });
   });
 
-  it('names every fault, as the API does', async () => {
+  it('reports every invalid field, like the API', async () => {
     const bad = JSON.stringify([{ text: ' ' }, { text: 'a', position: 101 }]);
-    const problem = await problemOf(await play('/playground/overlay', { width: '500', overlays: bad }));
+    const problem = await problemOf(await postAsVisitor('/playground/overlay', { width: '500', overlays: bad }));
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
       '#/overlays/0/text',
       '#/overlays/1/position',
       '#/height',
     ]);
     const asset = await plainPng(60, 40, '#446688');
-    expect((await problemOf(await play('/playground/overlay', { asset, text: 'a' }))).errors?.[0]?.pointer).toBe(
-      '#/asset',
-    );
+    expect(
+      (await problemOf(await postAsVisitor('/playground/overlay', { asset, text: 'a' }))).errors?.[0]?.pointer,
+    ).toBe('#/asset');
   });
 
-  it('serves no other site’s pages', async () => {
+  it('rejects requests from pages of other sites', async () => {
     const size = { width: '50', height: '50', text: 'a' };
-    const foreign = await play('/playground/overlay', size, { 'sec-fetch-site': 'cross-site' });
-    expect((await problemOf(foreign)).status).toBe(401);
-    expect((await play('/playground/overlay', size, { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+    const crossSite = await postAsVisitor('/playground/overlay', size, { 'sec-fetch-site': 'cross-site' });
+    expect((await problemOf(crossSite)).status).toBe(401);
+    expect((await postAsVisitor('/playground/overlay', size, { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   });
 
-  it('gives one address six renders a minute, and another its own', async () => {
+  it('limits each IP address to six renders per minute', async () => {
     const address = { 'x-forwarded-for': newVisitor() };
     const asset = await plainPng(30, 30, '#446688');
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => play('/playground/render', { asset, text: 'a' }, address)),
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => postAsVisitor('/playground/render', { asset, text: 'a' }, address)),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(6);
-    const refused = answers.find(({ status }) => status === 429);
-    if (refused === undefined) throw new Error('nobody was refused');
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await problemOf(refused)).code).toBe('rate_limited');
-    expect((await play('/playground/render', { asset, text: 'a' })).status).toBe(200);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(6);
+    const limited = responses.find(({ status }) => status === 429);
+    if (limited === undefined) throw new Error('no request was rate limited');
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await problemOf(limited)).code).toBe('rate_limited');
+    expect((await postAsVisitor('/playground/render', { asset, text: 'a' })).status).toBe(200);
   });
 });

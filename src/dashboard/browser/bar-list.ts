@@ -1,7 +1,7 @@
-// The captions and positions as a list of fields. The fields are the state; nothing is kept beside them.
+// The list of caption and position fields. The fields themselves are the only state.
 
 import { find } from './elements.ts';
-import type { CallOverlay } from './snippets.ts';
+import type { SnippetOverlay } from './snippets.ts';
 
 export interface BarListOptions {
   readonly list: HTMLOListElement;
@@ -9,7 +9,7 @@ export interface BarListOptions {
   readonly addButton: HTMLButtonElement;
   readonly maxBars: number;
   readonly maxText: number;
-  /** Default position by place in the list. */
+  /** Default positions by index. */
   readonly defaults: readonly number[];
   readonly onChange: () => void;
 }
@@ -25,9 +25,9 @@ export class BarList {
     options.addButton.addEventListener('click', () => this.add('').focus());
   }
 
-  /** What would be sent: a bar without text is not there yet. */
-  get overlays(): CallOverlay[] {
-    return this.#written.map(({ text, position }) => {
+  /** The overlays to send. Captions without text are left out. */
+  get overlays(): SnippetOverlay[] {
+    return this.#filled.map(({ text, position }) => {
       const value = position.value.trim() === '' ? Number.NaN : Number(position.value);
       return Number.isNaN(value) ? { text: text.value.trim() } : { text: text.value.trim(), position: value };
     });
@@ -41,7 +41,7 @@ export class BarList {
     find(item, '[data-remove]', HTMLButtonElement).addEventListener('click', () => {
       item.remove();
       this.#changed();
-      // Keyboard users would otherwise start again at the top of the page.
+      // Without this, focus would jump to the top of the page.
       this.#options.addButton.focus();
     });
     list.append(item);
@@ -49,9 +49,9 @@ export class BarList {
     return text;
   }
 
-  /** `index`: among the overlays that would be sent. */
+  /** `index` counts only captions with text, like `overlays`. */
   setPosition(index: number, value: number): void {
-    const bar = this.#written[index];
+    const bar = this.#filled[index];
     if (bar) bar.position.value = String(value);
   }
 
@@ -63,14 +63,14 @@ export class BarList {
     }));
   }
 
-  get #written() {
+  get #filled() {
     return this.#bars.filter(({ text }) => text.value.trim() !== '');
   }
 
   #changed(): void {
     const { addButton, maxBars, onChange } = this.#options;
     this.#bars.forEach((bar, index) => this.#label(bar, index));
-    this.#written.forEach(({ position }, index) => {
+    this.#filled.forEach(({ position }, index) => {
       position.placeholder = String(this.#options.defaults[index] ?? '');
     });
     addButton.disabled = this.#options.list.children.length >= maxBars;
@@ -86,8 +86,8 @@ export class BarList {
     label.textContent = `Caption ${number}`;
     text.id = `caption-${number}`;
     label.htmlFor = text.id;
-    position.setAttribute('aria-label', `Position of bar ${number}`);
-    find(item, '[data-remove]', HTMLButtonElement).setAttribute('aria-label', `Remove bar ${number}`);
+    position.setAttribute('aria-label', `Position of caption ${number}`);
+    find(item, '[data-remove]', HTMLButtonElement).setAttribute('aria-label', `Remove caption ${number}`);
     const length = [...segmenter.segment(text.value.trim())].length;
     const count = find(item, '[data-count]', HTMLElement);
     count.textContent = `${length} / ${this.#options.maxText}`;

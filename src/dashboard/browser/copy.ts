@@ -1,16 +1,17 @@
-// Copy buttons: each copies the code beside it.
+// Copy buttons, each next to a block of code.
 
-const SHOW_MS = 1_600;
+const FEEDBACK_MS = 1_600;
+const COPY_SHORTCUT = navigator.userAgent.includes('Mac OS') ? 'Cmd+C' : 'Ctrl+C';
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', () => {
     const code = button.parentElement?.querySelector('code');
-    if (code) void copy(code).then((done) => say(button, done ? 'Copied' : 'Press Ctrl+C'));
+    if (code) void copy(code).then((done) => showFeedback(button, done ? 'Copied' : `Press ${COPY_SHORTCUT}`));
   });
 }
 
-/** Where the page may not write to the clipboard, the code is selected for the visitor to copy. */
+/** Selects the code for manual copying if the browser doesn't allow clipboard access. */
 async function copy(code: Element): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(code.textContent ?? '');
@@ -21,9 +22,9 @@ async function copy(code: Element): Promise<boolean> {
   }
 }
 
-function say(button: HTMLButtonElement, text: string): void {
+function showFeedback(button: HTMLButtonElement, text: string): void {
   button.textContent = text;
   setTimeout(() => {
     button.textContent = 'Copy';
-  }, SHOW_MS);
+  }, FEEDBACK_MS);
 }

@@ -1,7 +1,7 @@
-// Elements a page must have; one that is missing, or is something else, is a bug of the page and said so.
+// Typed lookup of elements that a page must have. A missing element is a bug in the page.
 
 export function find<Kind extends Element>(root: ParentNode, selector: string, kind: new () => Kind): Kind {
   const element = root.querySelector(selector);
   if (element instanceof kind) return element;
-  throw new Error(`the page has no ${kind.name} ${selector}`);
+  throw new Error(`no ${kind.name} matches ${selector}`);
 }

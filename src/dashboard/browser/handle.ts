@@ -1,15 +1,15 @@
-// The part of a bar that is taken hold of: by pointer, or by keyboard as a vertical slider.
+// The draggable handle of a bar. For the keyboard and screen readers, it's a vertical slider.
 
 export interface HandleOptions {
   readonly stageHeight: () => number;
-  /** The bar's centre now, in percent of the height. */
-  readonly centre: () => number;
+  /** The bar's current center, in percent of the height. */
+  readonly center: () => number;
   readonly move: (position: number, done: boolean) => void;
 }
 
 export interface Handle {
   readonly element: HTMLElement;
-  readonly isHeld: () => boolean;
+  readonly isDragging: () => boolean;
 }
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -37,46 +37,46 @@ export function createHandle(options: HandleOptions): Handle {
     element.setAttribute(name, value);
   }
   listenToKeys(element, options);
-  return { element, isHeld: listenToPointer(element, options) };
+  return { element, isDragging: listenToPointer(element, options) };
 }
 
-function listenToKeys(element: HTMLElement, { centre, move }: HandleOptions): void {
+function listenToKeys(element: HTMLElement, { center, move }: HandleOptions): void {
   element.addEventListener('keydown', (event) => {
     const step = STEPS[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    move(toPosition(centre() + (event.shiftKey ? step * LARGE_STEP : step)), true);
+    move(toPosition(center() + (event.shiftKey ? step * LARGE_STEP : step)), true);
   });
 }
 
-function listenToPointer(element: HTMLElement, { stageHeight, centre, move }: HandleOptions): () => boolean {
-  let held: { readonly y: number; readonly centre: number; moved: boolean } | undefined;
+function listenToPointer(element: HTMLElement, { stageHeight, center, move }: HandleOptions): () => boolean {
+  let drag: { readonly y: number; readonly center: number; moved: boolean } | undefined;
   const positionAt = (y: number): number =>
-    toPosition((held?.centre ?? 0) + ((y - (held?.y ?? y)) / stageHeight()) * 100);
+    toPosition((drag?.center ?? 0) + ((y - (drag?.y ?? y)) / stageHeight()) * 100);
   element.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
-    held = { y: event.clientY, centre: centre(), moved: false };
+    drag = { y: event.clientY, center: center(), moved: false };
     element.setPointerCapture(event.pointerId);
     element.classList.add('held');
   });
   element.addEventListener('pointermove', (event) => {
-    if (held === undefined || (!held.moved && Math.abs(event.clientY - held.y) < 2)) return;
-    held.moved = true;
+    if (drag === undefined || (!drag.moved && Math.abs(event.clientY - drag.y) < 2)) return;
+    drag.moved = true;
     move(positionAt(event.clientY), false);
   });
-  const letGo = (event: PointerEvent): void => {
+  const endDrag = (event: PointerEvent): void => {
     const position = positionAt(event.clientY);
-    const moved = held?.moved === true;
-    held = undefined;
+    const moved = drag?.moved === true;
+    drag = undefined;
     element.classList.remove('held');
     if (moved) move(position, true);
   };
-  element.addEventListener('pointerup', letGo);
-  element.addEventListener('pointercancel', letGo);
-  return () => held !== undefined;
+  element.addEventListener('pointerup', endDrag);
+  element.addEventListener('pointercancel', endDrag);
+  return () => drag !== undefined;
 }
 
-/** To a tenth of a percent: finer than a finger, coarse enough to read. */
+/** Clamps and rounds to a tenth of a percent, which keeps the number readable. */
 function toPosition(value: number): number {
   return Math.round(Math.min(Math.max(value, 0), 100) * 10) / 10;
 }

@@ -1,4 +1,4 @@
-// The front page's picture says what the visitor types.
+// Renders the visitor's own caption on the front page's image.
 
 import { find } from './elements.ts';
 import { Preview } from './preview.ts';
@@ -10,18 +10,18 @@ const input = find(form, 'input', HTMLInputElement);
 const status = find(form, '[data-hero-status]', HTMLElement);
 const frame = find(document, '.hero .frame', HTMLElement);
 const overlay = find(frame, '.overlay', HTMLImageElement);
-const restingStatus = status.textContent ?? '';
+const idleStatus = status.textContent ?? '';
 
 const preview = new Preview({
-  shown: ({ png }) => {
-    const last = overlay.src;
+  onResult: ({ png }) => {
+    const previous = overlay.src;
     overlay.src = URL.createObjectURL(png);
-    if (last.startsWith('blob:')) URL.revokeObjectURL(last);
+    if (previous.startsWith('blob:')) URL.revokeObjectURL(previous);
     overlay.hidden = false;
-    status.textContent = restingStatus;
+    status.textContent = idleStatus;
   },
-  failed: (reason) => {
-    status.textContent = reason;
+  onError: (message) => {
+    status.textContent = message;
   },
 });
 
@@ -35,5 +35,5 @@ input.addEventListener('input', () => {
     return;
   }
   const { width, height } = frame.dataset;
-  preview.ask({ width: Number(width), height: Number(height), overlays: [{ text, position: POSITION }] });
+  preview.request({ width: Number(width), height: Number(height), overlays: [{ text, position: POSITION }] });
 });

@@ -1,4 +1,4 @@
-// The visitor's picture or clip, shown from memory. The browser turns it upright, so its size here is that of the result.
+// The visitor's image or video, shown from memory. The browser applies its rotation, so its size is that of the result.
 
 export interface Media {
   readonly kind: 'image' | 'video';
@@ -8,6 +8,8 @@ export interface Media {
   readonly height: number;
   readonly release: () => void;
 }
+
+const CANNOT_OPEN = "That file isn't an image or video this browser can open. Use JPEG, PNG, WebP, MP4, MOV or WebM.";
 
 export async function openMedia(file: File, alt: string): Promise<Media> {
   const url = URL.createObjectURL(file);
@@ -26,7 +28,7 @@ async function openImage(url: string, alt: string): Promise<Omit<Media, 'file' |
   element.alt = alt;
   element.src = url;
   await element.decode().catch(() => {
-    throw new Error('This browser cannot open the file as a picture or video.');
+    throw new Error(CANNOT_OPEN);
   });
   return { kind: 'image', element, width: element.naturalWidth, height: element.naturalHeight };
 }
@@ -37,11 +39,10 @@ async function openVideo(url: string, alt: string): Promise<Omit<Media, 'file' |
   Object.assign(element, { src: url, muted: true, loop: true, playsInline: true });
   await new Promise<void>((resolve, reject) => {
     element.addEventListener('loadeddata', () => resolve(), { once: true });
-    element.addEventListener('error', () => reject(new Error('This browser cannot play the clip.')), { once: true });
+    element.addEventListener('error', () => reject(new Error(CANNOT_OPEN)), { once: true });
   });
-  // Not where people asked for less motion.
   if (!matchMedia('(prefers-reduced-motion: reduce)').matches) element.play().catch(() => undefined);
-  // As the service does: an odd side loses its last row or column.
-  const even = (side: number): number => Math.max(2, 2 * Math.floor(side / 2));
-  return { kind: 'video', element, width: even(element.videoWidth), height: even(element.videoHeight) };
+  // The service drops the last row or column of an odd side.
+  const toEven = (side: number): number => Math.max(2, 2 * Math.floor(side / 2));
+  return { kind: 'video', element, width: toEven(element.videoWidth), height: toEven(element.videoHeight) };
 }

@@ -1,4 +1,4 @@
-// The playground page: connects the list of bars, the stage, the preview, the result and the call.
+// The playground page: connects the caption list, the stage, the preview, the result and the code.
 
 import { BarList } from './bar-list.ts';
 import { find } from './elements.ts';
@@ -16,7 +16,8 @@ const problem = find(root, '[data-problem]', HTMLElement);
 const renderButton = find(root, '[data-render]', HTMLButtonElement);
 const keyField = find(root, '[data-key]', HTMLInputElement);
 const pauseButton = find(root, '[data-pause]', HTMLButtonElement);
-const result = new ResultView(find(root, '[data-result]', HTMLElement));
+const resultView = new ResultView(find(root, '[data-result]', HTMLElement));
+const keyNeeded = root.dataset['keyNeeded'] ?? '';
 let media: Media | undefined;
 
 const stageElement = find(root, '[data-stage]', HTMLElement);
@@ -24,28 +25,27 @@ const stage = new Stage({
   root: stageElement,
   onMove: (index, position, done) => {
     list.setPosition(index, position);
-    showCall();
+    showCode();
     preview.cancel();
-    if (done) askPreview();
+    if (done) requestPreview();
   },
 });
 
 const preview = new Preview({
-  shown: async (answer, { overlays, height }) => {
+  onResult: async (result, { overlays, height }) => {
     if (stage.isMoving) return;
     await stage.showOverlay(
-      answer,
+      result,
       overlays.map(({ text }) => text),
       height,
     );
     stageElement.ariaBusy = 'false';
-    const { missingGlyphs } = answer;
-    const many = missingGlyphs === 1 ? '1 character has' : `${missingGlyphs} characters have`;
-    say(missingGlyphs > 0 ? `${many} no font and will show as a box.` : '');
+    const { missingGlyphs } = result;
+    showStatus(missingGlyphs > 0 ? missingGlyphsMessage(missingGlyphs) : '');
   },
-  failed: (reason, again) => {
-    stageElement.ariaBusy = String(again);
-    say(reason);
+  onError: (message, willRetry) => {
+    stageElement.ariaBusy = String(willRetry);
+    showStatus(message);
   },
 });
 
@@ -57,17 +57,22 @@ const list = new BarList({
   maxText: Number(root.dataset['maxText']),
   defaults: (root.dataset['defaults'] ?? '').split(' ').map(Number),
   onChange: () => {
-    showCall();
-    askPreview();
+    showCode();
+    requestPreview();
   },
 });
 
-function say(text: string): void {
+function showStatus(text: string): void {
   status.textContent = text;
 }
 
-/** At the media's own size, or the largest the service draws: laid over it, it is scaled with it. */
-function askPreview(): void {
+function missingGlyphsMessage(count: number): string {
+  if (count === 1) return "1 character isn't supported and will appear as a box.";
+  return `${count} characters aren't supported and will appear as boxes.`;
+}
+
+/** Requests the overlay at the media's own size, or at the largest size that the service renders. */
+function requestPreview(): void {
   if (media === undefined) return;
   const { overlays } = list;
   if (overlays.length === 0) {
@@ -80,10 +85,10 @@ function askPreview(): void {
   const { width, height } = media;
   const { maxSide, maxPixels } = root.dataset;
   const scale = Math.min(1, Number(maxSide) / Math.max(width, height), Math.sqrt(Number(maxPixels) / (width * height)));
-  preview.ask({ width: Math.floor(width * scale), height: Math.floor(height * scale), overlays });
+  preview.request({ width: Math.floor(width * scale), height: Math.floor(height * scale), overlays });
 }
 
-function showCall(): void {
+function showCode(): void {
   const snippets = snippetsFor({
     baseUrl: root.dataset['baseUrl'] ?? '',
     key: KEY_PLACEHOLDER,
@@ -102,15 +107,15 @@ async function open(file: File, alt = `Your file ${file.name}`): Promise<void> {
     preview.cancel();
     stage.showMedia(opened);
     offerPause(opened);
-    say('');
-    showCall();
-    askPreview();
+    showStatus('');
+    showCode();
+    requestPreview();
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    showStatus(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** What moves by itself must be stoppable. */
+/** Visitors must be able to pause anything that plays automatically (WCAG 2.2.2). */
 function offerPause({ element }: Media): void {
   pauseButton.hidden = element instanceof HTMLImageElement;
   const label = (): void => {
@@ -128,8 +133,8 @@ async function playOrPause(): Promise<void> {
   else element.pause();
 }
 
-async function openStarter({ dataset }: HTMLElement): Promise<void> {
-  const response = await fetch(dataset['starter'] ?? '');
+async function openSample({ dataset }: HTMLElement): Promise<void> {
+  const response = await fetch(dataset['sample'] ?? '');
   const bytes = await response.blob();
   await open(new File([bytes], dataset['name'] ?? 'sample', { type: bytes.type }), dataset['alt']);
 }
@@ -141,7 +146,7 @@ async function render(): Promise<void> {
   renderButton.disabled = true;
   renderButton.textContent = 'Rendering…';
   try {
-    await result.show(await renderFile({ media, overlays, key: keyField.value.trim() }), media);
+    await resultView.show(await renderFile({ media, overlays, key: keyField.value.trim(), keyNeeded }), media);
   } catch (error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
     problem.hidden = false;
@@ -152,20 +157,20 @@ async function render(): Promise<void> {
 }
 
 function listenToFiles(): void {
-  const take = (files: FileList | null | undefined, event: Event): void => {
+  const openFirst = (files: FileList | null | undefined, event: Event): void => {
     const [file] = files ?? [];
     if (file === undefined) return;
     event.preventDefault();
     void open(file);
   };
   find(root, '[data-file]', HTMLInputElement).addEventListener('change', (event) => {
-    take((event.currentTarget as HTMLInputElement).files, event);
+    openFirst((event.currentTarget as HTMLInputElement).files, event);
   });
   document.addEventListener('dragover', (event) => event.preventDefault());
-  document.addEventListener('drop', (event) => take(event.dataTransfer?.files, event));
-  document.addEventListener('paste', (event) => take(event.clipboardData?.files, event));
-  for (const button of root.querySelectorAll<HTMLElement>('[data-starter]')) {
-    button.addEventListener('click', () => void openStarter(button));
+  document.addEventListener('drop', (event) => openFirst(event.dataTransfer?.files, event));
+  document.addEventListener('paste', (event) => openFirst(event.clipboardData?.files, event));
+  for (const button of root.querySelectorAll<HTMLElement>('[data-sample]')) {
+    button.addEventListener('click', () => void openSample(button));
   }
 }
 
@@ -176,4 +181,4 @@ find(root, '[data-form]', HTMLFormElement).addEventListener('submit', (event) =>
   void render();
 });
 list.add(FIRST_CAPTION);
-await openStarter(find(root, '[data-starter]', HTMLElement));
+await openSample(find(root, '[data-sample]', HTMLElement));

@@ -1,12 +1,12 @@
-// Asks for the overlay of what is on the stage: a little after the last change, the latest wish only.
+// Requests the overlay for the current captions. Changes are debounced, and a new request cancels the one before.
 
-import { explain } from './problem.ts';
-import type { CallOverlay } from './snippets.ts';
+import { errorMessage } from './problem.ts';
+import type { SnippetOverlay } from './snippets.ts';
 
-export interface PreviewWish {
+export interface PreviewRequest {
   readonly width: number;
   readonly height: number;
-  readonly overlays: readonly CallOverlay[];
+  readonly overlays: readonly SnippetOverlay[];
 }
 
 export interface BarRows {
@@ -16,18 +16,17 @@ export interface BarRows {
 
 export interface PreviewResult {
   readonly png: Blob;
-  /** Of each bar, in pixels of the overlay. */
+  /** Rows of each bar, in pixels of the overlay. */
   readonly rows: readonly BarRows[];
   readonly missingGlyphs: number;
 }
 
 export interface PreviewListener {
-  readonly shown: (result: PreviewResult, wish: PreviewWish) => void | Promise<void>;
-  /** `again`: it will be tried once more without being asked. */
-  readonly failed: (reason: string, again: boolean) => void;
+  readonly onResult: (result: PreviewResult, request: PreviewRequest) => void | Promise<void>;
+  readonly onError: (message: string, willRetry: boolean) => void;
 }
 
-const PAUSE_MS = 140;
+const DEBOUNCE_MS = 140;
 
 export class Preview {
   readonly #listener: PreviewListener;
@@ -38,45 +37,47 @@ export class Preview {
     this.#listener = listener;
   }
 
-  /** Forgets what is under way: its answer would be about something else. */
+  /** Drops the pending request; its result would be out of date. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#running?.abort();
   }
 
-  ask(wish: PreviewWish, pauseMs = PAUSE_MS): void {
+  request(request: PreviewRequest, delayMs = DEBOUNCE_MS): void {
     this.cancel();
-    this.#timer = setTimeout(() => void this.#fetch(wish), pauseMs);
+    this.#timer = setTimeout(() => void this.#fetch(request), delayMs);
   }
 
-  async #fetch(wish: PreviewWish): Promise<void> {
+  async #fetch(request: PreviewRequest): Promise<void> {
     const running = new AbortController();
     this.#running = running;
     try {
       const response = await fetch('/playground/overlay', {
         method: 'POST',
-        body: formOf(wish),
+        body: formOf(request),
         signal: running.signal,
       });
       if (response.status === 429) {
         const seconds = Number(response.headers.get('retry-after') ?? 1);
-        this.#listener.failed('That was quick. The preview follows in a moment.', true);
-        this.ask(wish, seconds * 1_000);
+        this.#listener.onError('Catching up…', true);
+        this.request(request, seconds * 1_000);
         return;
       }
       if (!response.ok) {
-        this.#listener.failed(await explain(response), false);
+        this.#listener.onError(await errorMessage(response), false);
         return;
       }
       const png = await response.blob();
-      if (!running.signal.aborted) await this.#listener.shown({ png, ...factsOf(response.headers) }, wish);
+      if (!running.signal.aborted) await this.#listener.onResult({ png, ...parseHeaders(response.headers) }, request);
     } catch (error) {
-      if (!running.signal.aborted) this.#listener.failed(`The preview did not arrive: ${String(error)}`, false);
+      if (running.signal.aborted) return;
+      console.error(error);
+      this.#listener.onError("Couldn't load the preview. Check your connection and try again.", false);
     }
   }
 }
 
-function formOf({ width, height, overlays }: PreviewWish): FormData {
+function formOf({ width, height, overlays }: PreviewRequest): FormData {
   const form = new FormData();
   form.append('width', String(width));
   form.append('height', String(height));
@@ -84,7 +85,7 @@ function formOf({ width, height, overlays }: PreviewWish): FormData {
   return form;
 }
 
-function factsOf(headers: Headers): Omit<PreviewResult, 'png'> {
+function parseHeaders(headers: Headers): Omit<PreviewResult, 'png'> {
   const rows = (headers.get('x-bar-rows') ?? '').split(', ').map((entry) => {
     const [top = 0, height = 0] = entry.split('+').map(Number);
     return { top, height };

@@ -1,17 +1,17 @@
-// What the service says when it refuses.
+// Error messages from problem+json responses.
 
-interface Problem {
+interface ProblemBody {
   readonly detail?: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-/** One sentence for a person; every fault where there are several. */
-export async function explain(response: Response): Promise<string> {
+/** Returns the detail of the error, or the details of all invalid fields if there are several. */
+export async function errorMessage(response: Response): Promise<string> {
   try {
-    const { detail, errors } = (await response.json()) as Problem;
-    if (errors !== undefined && errors.length > 1) return errors.map((fault) => fault.detail).join(' ');
-    return detail ?? `The server answered ${response.status}.`;
+    const { detail, errors } = (await response.json()) as ProblemBody;
+    if (errors !== undefined && errors.length > 1) return errors.map((error) => error.detail).join(' ');
+    return detail ?? `The server returned ${response.status}. Try again.`;
   } catch {
-    return `The server answered ${response.status}.`;
+    return `The server returned ${response.status}. Try again.`;
   }
 }

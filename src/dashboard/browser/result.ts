@@ -1,9 +1,9 @@
-// The finished file: asked for, shown, offered for download, with the headers that came with it.
+// Renders the finished file, shows it with its response headers and offers it for download.
 
 import { find } from './elements.ts';
 import type { Media } from './media.ts';
-import { explain } from './problem.ts';
-import type { CallOverlay } from './snippets.ts';
+import { errorMessage } from './problem.ts';
+import type { SnippetOverlay } from './snippets.ts';
 
 const SHOWN_HEADERS = [
   'content-type',
@@ -17,22 +17,26 @@ const SHOWN_HEADERS = [
   'x-render-id',
 ] as const;
 
-export interface Rendering {
+export interface RenderInput {
   readonly media: Media;
-  readonly overlays: readonly CallOverlay[];
-  /** Empty: without one, as far as that goes. */
+  readonly overlays: readonly SnippetOverlay[];
+  /** Empty for guests, who can only render images. */
   readonly key: string;
+  /** The message for a guest who tries to render a video. */
+  readonly keyNeeded: string;
 }
 
-/** Throws what a person should read. */
-export async function renderFile({ media, overlays, key }: Rendering): Promise<Response> {
-  if (media.kind === 'video' && key === '') throw new Error('A video needs an API key. Photos do not.');
+/** Errors have messages for the visitor. */
+export async function renderFile({ media, overlays, key, keyNeeded }: RenderInput): Promise<Response> {
+  if (media.kind === 'video' && key === '') throw new Error(keyNeeded);
   const form = new FormData();
   form.append('asset', media.file);
   form.append('overlays', JSON.stringify(overlays));
   const [path, headers] = key === '' ? ['/playground/render', {}] : ['/v1/overlay', { 'x-api-key': key }];
-  const response = await fetch(path, { method: 'POST', body: form, headers });
-  if (!response.ok) throw new Error(await explain(response));
+  const response = await fetch(path, { method: 'POST', body: form, headers }).catch(() => {
+    throw new Error("Couldn't reach the server. Check your connection and try again.");
+  });
+  if (!response.ok) throw new Error(await errorMessage(response));
   return response;
 }
 
@@ -51,7 +55,7 @@ export class ResultView {
     const isVideo = blob.type === 'video/mp4';
     const element = isVideo ? document.createElement('video') : new Image();
     if (element instanceof HTMLVideoElement) Object.assign(element, { controls: true, loop: true, muted: true });
-    else element.alt = 'The finished picture';
+    else element.alt = 'The captioned image';
     element.src = this.#url;
     find(this.#root, '[data-result-media]', HTMLElement).replaceChildren(element);
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);

@@ -1,5 +1,5 @@
-// The picture with its bars. At rest it shows the server's own overlay; while a bar is moved, its rows of that overlay are
-// moved along, and the server's answer takes over when the bar rests again.
+// The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged, the
+// canvas moves that bar's rows of the overlay; when the drag ends, the server renders a new overlay.
 
 import { find } from './elements.ts';
 import { createHandle, type Handle } from './handle.ts';
@@ -8,11 +8,11 @@ import type { PreviewResult, BarRows } from './preview.ts';
 
 export interface StageOptions {
   readonly root: HTMLElement;
-  /** A bar was moved; `done` when it rests. */
+  /** Called while a bar moves; `done` is true at the end of the move. */
   readonly onMove: (index: number, position: number, done: boolean) => void;
 }
 
-interface Shown {
+interface ShownOverlay {
   readonly bitmap: ImageBitmap;
   readonly rows: readonly BarRows[];
   readonly height: number;
@@ -25,8 +25,9 @@ export class Stage {
   readonly #moving: HTMLCanvasElement;
   readonly #handleArea: HTMLElement;
   #handles: Handle[] = [];
-  #shown: Shown | undefined;
-  /** Where bars are now, which differs from the overlay while they move. */
+  #shown: ShownOverlay | undefined;
+  #captions: readonly string[] = [];
+  /** Current top of each bar, which differs from the overlay while a bar moves. */
   #tops: number[] = [];
 
   constructor({ root, onMove }: StageOptions) {
@@ -38,7 +39,7 @@ export class Stage {
   }
 
   get isMoving(): boolean {
-    return this.#handles.some(({ isHeld }) => isHeld());
+    return this.#handles.some(({ isDragging }) => isDragging());
   }
 
   showMedia({ element }: Media): void {
@@ -55,11 +56,11 @@ export class Stage {
 
   async showOverlay({ png, rows }: PreviewResult, captions: readonly string[], height: number): Promise<void> {
     const bitmap = await createImageBitmap(png);
-    const last = this.#overlay.src;
+    const previous = this.#overlay.src;
     this.#overlay.src = URL.createObjectURL(png);
     await this.#overlay.decode();
-    if (last !== '') URL.revokeObjectURL(last);
-    // Taken hold of meanwhile: what is in the hand is not pulled away, and letting go asks again.
+    if (previous !== '') URL.revokeObjectURL(previous);
+    // The visitor started another drag in the meantime. The end of that drag requests a new overlay.
     if (this.isMoving) {
       bitmap.close();
       return;
@@ -73,32 +74,33 @@ export class Stage {
   }
 
   #setHandles(captions: readonly string[]): void {
+    this.#captions = captions;
     while (this.#handles.length > captions.length) this.#handles.pop()?.element.remove();
     while (this.#handles.length < captions.length) this.#addHandle(this.#handles.length);
-    this.#handles.forEach((handle, index) => this.#placeHandle(handle, index, captions[index] ?? ''));
+    this.#handles.forEach((handle, index) => this.#placeHandle(handle, index));
   }
 
   #addHandle(index: number): void {
     const handle = createHandle({
       stageHeight: () => this.#handleArea.parentElement?.clientHeight ?? 1,
-      centre: () => this.#centreOf(index),
+      center: () => this.#centerOf(index),
       move: (position, done) => this.#moveBar(index, position, done),
     });
     this.#handles.push(handle);
     this.#handleArea.append(handle.element);
   }
 
-  #placeHandle({ element }: Handle, index: number, caption: string): void {
+  #placeHandle({ element }: Handle, index: number): void {
     const { height = 1, rows = [] } = this.#shown ?? {};
     element.style.top = `${((this.#tops[index] ?? 0) / height) * 100}%`;
     element.style.height = `${((rows[index]?.height ?? 0) / height) * 100}%`;
-    const centre = this.#centreOf(index);
-    element.setAttribute('aria-valuenow', String(Math.round(centre)));
-    element.setAttribute('aria-valuetext', `${Math.round(centre)} percent from the top`);
-    element.setAttribute('aria-label', `Bar ${index + 1}: ${caption}`);
+    const center = this.#centerOf(index);
+    element.setAttribute('aria-valuenow', String(Math.round(center)));
+    element.setAttribute('aria-valuetext', `${Math.round(center)} percent from the top`);
+    element.setAttribute('aria-label', `Caption bar ${index + 1}: ${this.#captions[index]}`);
   }
 
-  #centreOf(index: number): number {
+  #centerOf(index: number): number {
     const { height = 1, rows = [] } = this.#shown ?? {};
     return (((this.#tops[index] ?? 0) + (rows[index]?.height ?? 0) / 2) / height) * 100;
   }
@@ -107,17 +109,16 @@ export class Stage {
     if (this.#shown === undefined) return;
     const { rows, height } = this.#shown;
     const barHeight = rows[index]?.height ?? 0;
-    // The service's own rule: the centre at that percentage, then wholly inside.
-    const centred = Math.round((position / 100) * height - barHeight / 2);
-    this.#tops[index] = Math.min(Math.max(centred, 0), height - barHeight);
+    // The same rule as the service: center the bar at that percentage, then keep it inside.
+    const centered = Math.round((position / 100) * height - barHeight / 2);
+    this.#tops[index] = Math.min(Math.max(centered, 0), height - barHeight);
     this.#drawMoving(this.#shown);
     const handle = this.#handles[index];
-    const caption = handle?.element.getAttribute('aria-label')?.replace(/^Bar \d+: /u, '') ?? '';
-    if (handle) this.#placeHandle(handle, index, caption);
+    if (handle) this.#placeHandle(handle, index);
     this.#onMove(index, position, done);
   }
 
-  #drawMoving({ bitmap, rows, height }: Shown): void {
+  #drawMoving({ bitmap, rows, height }: ShownOverlay): void {
     const canvas = this.#moving;
     const { clientWidth = 1, clientHeight = 1 } = this.#handleArea.parentElement ?? {};
     canvas.width = Math.round(clientWidth * devicePixelRatio);

@@ -1,4 +1,5 @@
-// Every call the documentation shows, sent for real: each language of the reference, and every curl of the guides.
+// Sends every request in the documentation: the examples of the reference in each language, and every curl command in the
+// guides and the README.
 
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,37 +8,37 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Call, KEY_PLACEHOLDER, snippetsFor } from '../../src/dashboard/browser/snippets.ts';
-import { DOCUMENTED_CALLS } from '../../src/dashboard/documented-calls.ts';
+import { KEY_PLACEHOLDER, type SnippetRequest, snippetsFor } from '../../src/dashboard/browser/snippets.ts';
+import { EXAMPLE_REQUESTS } from '../../src/dashboard/example-requests.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const WRITTEN_URL = 'http://127.0.0.1:8080';
+const DOCUMENTED_URL = 'http://127.0.0.1:8080';
 const SIGNATURES: Readonly<Record<string, string>> = { '.png': '89504e47', '.mp4': '00000020' };
-const exists = async (program: string, ...args: string[]): Promise<boolean> =>
+const canRun = async (program: string, ...args: string[]): Promise<boolean> =>
   await run(program, args).then(
     () => true,
     () => false,
   );
-/** What has to be installed to send a call in this language. */
-const HAS: Readonly<Record<string, boolean>> = {
-  curl: await exists('curl', '--version'),
+/** Whether this machine can run the code of each language. */
+const IS_INSTALLED: Readonly<Record<string, boolean>> = {
+  curl: await canRun('curl', '--version'),
   javascript: true,
-  python: await exists('python3', '-c', 'import requests'),
+  python: await canRun('python3', '-c', 'import requests'),
   n8n: true,
 };
-const LANGUAGES = Object.entries(HAS).map(([language, present]) => ({
+const LANGUAGES = Object.entries(IS_INSTALLED).map(([language, installed]) => ({
   language,
-  present,
-  title: present ? language : `${language} (skipped, not installed)`,
+  installed,
+  title: installed ? language : `${language} (skipped, not installed)`,
 }));
 
 let server: RunningServer;
 let folder: string;
 beforeAll(async () => {
   server = await startServer();
-  folder = mkdtempSync(path.join(tmpdir(), 'storybar-calls-'));
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
   for (const name of ['photo.jpg', 'clip.mp4'])
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
 });
@@ -46,38 +47,40 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** With our server's address, key and files, as a reader would put in theirs. */
-const filledIn = (code: string): string =>
+/** Replaces the placeholders with this server's URL, key and files. */
+const fillIn = (code: string): string =>
   code
     .replaceAll(KEY_PLACEHOLDER, server.key)
-    .replaceAll(WRITTEN_URL, server.url)
+    .replaceAll(DOCUMENTED_URL, server.url)
     .replaceAll('examples/photo.jpg', 'photo.jpg')
     .replaceAll('clip.mov', 'clip.mp4');
 
-/** The first bytes of the file that a call left; the file is then removed. */
-function signatureOf(name: string): string {
+/** Returns the first bytes of an output file and deletes the file. */
+function takeSignature(name: string): string {
   const bytes = readFileSync(path.join(folder, name));
   rmSync(path.join(folder, name));
   return bytes.subarray(0, 4).toString('hex');
 }
 
+type Files = Pick<SnippetRequest, 'asset' | 'output'>;
+
 const sendAsShell = async (code: string) => await run('sh', ['-c', code], { cwd: folder });
 
-/** From the name of the program or file to the call, sent. */
-const SENDERS: Readonly<Record<string, (code: string, call: Pick<Call, 'asset' | 'output'>) => Promise<unknown>>> = {
+/** How to run the code of each language. */
+const SENDERS: Readonly<Record<string, (code: string, request: Files) => Promise<unknown>>> = {
   curl: sendAsShell,
   javascript: async (code) => {
-    writeFileSync(path.join(folder, 'call.mjs'), code);
-    return await run(process.execPath, ['call.mjs'], { cwd: folder });
+    writeFileSync(path.join(folder, 'request.mjs'), code);
+    return await run(process.execPath, ['request.mjs'], { cwd: folder });
   },
   python: async (code) => {
-    writeFileSync(path.join(folder, 'call.py'), code);
-    return await run('python3', ['call.py'], { cwd: folder });
+    writeFileSync(path.join(folder, 'request.py'), code);
+    return await run('python3', ['request.py'], { cwd: folder });
   },
   n8n: sendAsNode,
 };
 
-interface Node {
+interface NodeParameters {
   readonly method: string;
   readonly url: string;
   readonly headerParameters: { readonly parameters: readonly { name: string; value: string }[] };
@@ -86,16 +89,16 @@ interface Node {
   };
 }
 
-/** What that node sends, by its own description: fields as text, the binary field from the item before it. */
-async function sendAsNode(code: string, { asset = '', output }: Pick<Call, 'asset' | 'output'>): Promise<void> {
-  const { nodes } = JSON.parse(code) as { nodes: { type: string; parameters: Node }[] };
+/** Sends what n8n would send for this node: text fields from the node, the file from the previous node. */
+async function sendAsNode(code: string, { asset = '', output }: Files): Promise<void> {
+  const { nodes } = JSON.parse(code) as { nodes: { type: string; parameters: NodeParameters }[] };
   const [node] = nodes;
-  if (node === undefined) throw new Error('there is no node');
+  if (node === undefined) throw new Error('the workflow has no node');
   expect(node.type).toBe('n8n-nodes-base.httpRequest');
   const { method, url, headerParameters, bodyParameters } = node.parameters;
   const data = new FormData();
   for (const { parameterType, name, value = '' } of bodyParameters.parameters) {
-    // A value that begins so is a formula there.
+    // n8n reads a value that starts with = as an expression.
     expect(value.startsWith('=')).toBe(false);
     if (parameterType === 'formData') data.append(name, value);
     else data.append(name, new Blob([readFileSync(path.join(folder, asset))]), 'file');
@@ -106,28 +109,29 @@ async function sendAsNode(code: string, { asset = '', output }: Pick<Call, 'asse
   writeFileSync(path.join(folder, output), Buffer.from(await response.arrayBuffer()));
 }
 
-describe.each(LANGUAGES)('in $title', ({ language, present }) => {
-  const codeOf = (call: Call): string => snippetsFor(call).find(({ id }) => id === language)?.code ?? '';
+describe.each(LANGUAGES)('code in $title', ({ language, installed }) => {
+  const codeOf = (request: SnippetRequest): string =>
+    snippetsFor(request).find(({ id }) => id === language)?.code ?? '';
 
-  it.skipIf(!present).each(DOCUMENTED_CALLS)('the reference: $title', async ({ call }) => {
-    await SENDERS[language]?.(filledIn(codeOf({ ...call, baseUrl: WRITTEN_URL })), call);
-    expect(signatureOf(call.output)).toBe(SIGNATURES[path.extname(call.output)]);
+  it.skipIf(!installed).each(EXAMPLE_REQUESTS)('runs the example of the reference: $title', async ({ request }) => {
+    await SENDERS[language]?.(fillIn(codeOf({ ...request, baseUrl: DOCUMENTED_URL })), request);
+    expect(takeSignature(request.output)).toBe(SIGNATURES[path.extname(request.output)]);
   });
 
   const awkward = [`It's "5 o'clock" \\ $HOME \`x\` %s {{ 1 }}`, '@file;type=x', '<file', 'two\nlines 👨‍👩‍👧'];
-  const lists = [[{ text: '=1+1' }], awkward.map((text) => ({ text }))];
+  const captionLists = [[{ text: '=1+1' }], awkward.map((text) => ({ text }))];
 
-  it.skipIf(!present).each(lists)('captions reach the server unchanged: $text', async (...overlays) => {
+  it.skipIf(!installed).each(captionLists)('sends the caption unchanged: $text', async (...overlays) => {
     const size = { width: 640, height: 640 };
-    const call = { baseUrl: server.url, key: server.key, size, overlays, output: 'overlay.png' };
-    await SENDERS[language]?.(codeOf(call), call);
+    const request = { baseUrl: server.url, key: server.key, size, overlays, output: 'overlay.png' };
+    await SENDERS[language]?.(codeOf(request), request);
     const sent = form({ width: '640', height: '640', overlays: JSON.stringify(overlays) });
-    const wanted = Buffer.from(await (await post(server, sent)).arrayBuffer());
-    expect(readFileSync(path.join(folder, call.output)).equals(wanted)).toBe(true);
+    const expected = Buffer.from(await (await post(server, sent)).arrayBuffer());
+    expect(readFileSync(path.join(folder, request.output)).equals(expected)).toBe(true);
   });
 });
 
-describe('the guides', () => {
+describe('the guides and the README', () => {
   const documents = [...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`), 'README.md'];
   const curls = documents.flatMap((file) => {
     const text = readFileSync(path.join(ROOT, file), 'utf8');
@@ -137,27 +141,30 @@ describe('the guides', () => {
       .map((code) => ({ file, code, output: /-o (?<output>\S+)/u.exec(code)?.groups?.['output'] ?? '' }));
   });
 
-  it('hold calls', () => {
+  it('contain at least nine requests', () => {
     expect(curls.length).toBeGreaterThan(8);
   });
 
-  it.skipIf(HAS['curl'] !== true).each(curls.filter(({ output }) => output !== ''))(
-    'of $file: $code',
+  it.skipIf(IS_INSTALLED['curl'] !== true).each(curls.filter(({ output }) => output !== ''))(
+    'contain a request that works: $file, $code',
     async ({ code, output }) => {
-      await sendAsShell(filledIn(code));
-      expect(signatureOf(output)).toBe(SIGNATURES[path.extname(output)]);
+      await sendAsShell(fillIn(code));
+      expect(takeSignature(output)).toBe(SIGNATURES[path.extname(output)]);
     },
   );
 
-  it.skipIf(HAS['curl'] !== true)('and one that has as many faults as it says', async () => {
-    const [faulty, ...others] = curls.filter(({ output }) => output === '');
-    expect(others).toEqual([]);
-    const { stdout } = await sendAsShell(filledIn(faulty?.code ?? ''));
-    expect((JSON.parse(stdout) as { errors: unknown[] }).errors).toHaveLength(3);
-  });
+  it.skipIf(IS_INSTALLED['curl'] !== true)(
+    'contain one invalid request, with the three errors that the text announces',
+    async () => {
+      const [invalid, ...others] = curls.filter(({ output }) => output === '');
+      expect(others).toEqual([]);
+      const { stdout } = await sendAsShell(fillIn(invalid?.code ?? ''));
+      expect((JSON.parse(stdout) as { errors: unknown[] }).errors).toHaveLength(3);
+    },
+  );
 });
 
-it('a client made for OpenAPI can call it', async () => {
+it('the API works with an OpenAPI client', async () => {
   interface paths {
     '/v1/overlay': {
       post: {

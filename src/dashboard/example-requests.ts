@@ -1,0 +1,59 @@
+// The example requests of the API reference. A test sends each of them in every language.
+
+import { KEY_PLACEHOLDER, type SnippetRequest } from './browser/snippets.ts';
+
+export interface ExampleRequest {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly request: Omit<SnippetRequest, 'baseUrl'>;
+}
+
+export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
+  {
+    id: 'one-caption',
+    title: 'One caption on a photo',
+    description: 'The caption goes in the middle. The response is a PNG of the same size as the photo.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      asset: 'photo.jpg',
+      overlays: [{ text: 'Golden hour, no filter needed 🌅' }],
+      output: 'captioned.png',
+    },
+  },
+  {
+    id: 'several-captions',
+    title: 'Several captions',
+    description: 'The first caption has an explicit position. The second one goes to its default position.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      asset: 'photo.jpg',
+      overlays: [{ text: 'Day 12 🚐', position: 0 }, { text: "It's just us out here" }],
+      output: 'captioned.png',
+    },
+  },
+  {
+    id: 'video',
+    title: 'Video',
+    description: 'Videos work the same way and come back as MP4.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      asset: 'clip.mp4',
+      overlays: [{ text: 'Wait for it', position: 75 }],
+      output: 'captioned.mp4',
+    },
+  },
+  {
+    id: 'overlay-only',
+    title: 'Overlay only',
+    description:
+      'Leave out the asset to get a transparent PNG. Composited over an image of that size, it matches the API’s own ' +
+      'output pixel for pixel.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      size: { width: 1080, height: 1920 },
+      overlays: [{ text: 'Golden hour' }],
+      output: 'overlay.png',
+    },
+  },
+];
