@@ -22,7 +22,7 @@ export function generateConfiguration(): string {
 export function generateErrors(): string {
   const rows = Object.entries(PROBLEMS)
     .toSorted(([, a], [, b]) => a.status - b.status)
-    .map(([code, { status, title, advice }]) => `| ${status} | \`${code}\` | ${title}. ${advice} |`);
+    .map(([code, { status, title, advice }]) => `| ${status} | \`${code}\` | **${title}.** ${advice} |`);
   return page('Errors', 'Every error code, what it means and how to fix it.', [
     'Every error is `application/problem+json` (RFC 9457). Branch on `code`: a code never changes its meaning. New codes ' +
       'may be added, so handle unknown ones by their status. `instance` is the render id, also sent as `x-render-id`.',

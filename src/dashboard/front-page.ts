@@ -33,7 +33,7 @@ no SDK required.</p>
 <p class="actions"><a class="button" href="/playground">Open the playground</a>
 <a class="button quiet" href="/docs/quickstart">Quickstart</a></p>
 </div>
-<div class="hero-picture">
+<div class="hero-image">
 ${frame(site, HERO, 'eager')}
 ${RULER}
 </div>
@@ -96,7 +96,7 @@ const FEATURES: readonly (readonly [string, string])[] = [
   ],
   [
     'Captions where you want them',
-    'Up to ten per image, each at a position from 0 to 100. Leave out the position and bars place themselves without overlapping.',
+    'Up to ten captions, each at a position from 0 to 100. Leave out the position and bars place themselves without overlapping.',
   ],
   [
     'Fast',

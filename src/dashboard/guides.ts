@@ -24,14 +24,14 @@ export async function loadGuides(docs: string): Promise<Guide[]> {
 }
 
 export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string): Page {
-  const path = `/docs/${guide.slug}`;
+  const pagePath = `/docs/${guide.slug}`;
   return {
     title: `${guide.title} - Storybar`,
     description: guide.summary,
-    path,
+    path: pagePath,
     styles: ['docs.css'],
     body: html`<div class="docs wide">
-${guideContents(guides, path)}
+${guideContents(guides, pagePath)}
 <article>
 <h1>${guide.title}</h1>
 ${new Html(guide.body.text.replaceAll(EXAMPLE_URL, baseUrl))}

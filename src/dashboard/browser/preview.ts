@@ -69,9 +69,8 @@ export class Preview {
       }
       const png = await response.blob();
       if (!running.signal.aborted) await this.#listener.onResult({ png, ...parseHeaders(response.headers) }, request);
-    } catch (error) {
+    } catch {
       if (running.signal.aborted) return;
-      console.error(error);
       this.#listener.onError("Couldn't load the preview. Check your connection and try again.", false);
     }
   }
