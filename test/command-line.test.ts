@@ -50,7 +50,7 @@ describe('storybar render', () => {
   });
 
   it.each([
-    [['render', 'photo.png'], 65, 'Send the caption in text'],
+    [['render', 'photo.png'], 65, 'Send one in text, or several in overlays'],
     [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
     [['render', 'nowhere.jpg', '--text', 'a'], 65, 'There is no file nowhere.jpg'],
     [['render', '--text', 'a'], 65, 'width'],
