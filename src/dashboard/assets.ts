@@ -66,7 +66,6 @@ export class Assets {
 
   get routes(): RouteGroup {
     return {
-      paths: { '/assets/:version/:name': 'GET, HEAD' },
       register: (app) => {
         app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) =>
           this.#send(request, reply, request.params),

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import { askedUrl } from '../http/transport/asked-url.ts';
+import { requestBaseUrl } from '../http/transport/request-base-url.ts';
 import { openApiDocument } from '../http/reference/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { frontPage } from './front-page.ts';
@@ -26,7 +26,6 @@ type PageFor = (baseUrl: string) => Page;
 
 /** Base URL of the examples if the request has no usable host. */
 const LOCAL_URL = 'http://127.0.0.1:8080';
-const READ = 'GET, HEAD';
 
 export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
   const { site, plans, guides, publicUrl } = dependencies;
@@ -35,14 +34,8 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
     '/playground': (baseUrl) => playgroundPage(site, plans, baseUrl),
     '/docs': (baseUrl) => referencePage(guideContents(guides, '/docs'), baseUrl),
   };
-  const baseUrlOf = (request: FastifyRequest): string => publicUrl || (askedUrl(request) ?? LOCAL_URL);
+  const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? LOCAL_URL);
   return {
-    paths: {
-      ...Object.fromEntries(Object.keys(pages).map((path) => [path, READ])),
-      '/docs/:guide': READ,
-      '/openapi.json': READ,
-      '/llms.txt': READ,
-    },
     register: (app) => {
       for (const [path, page] of Object.entries(pages)) {
         app.get(path, (request, reply) => sendPublicPage(reply, site, page(baseUrlOf(request))));

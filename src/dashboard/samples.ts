@@ -81,7 +81,6 @@ export function sampleRoutes(dependencies: SampleDependencies): RouteGroup {
     return overlay;
   };
   return {
-    paths: { '/samples/:name': 'GET, HEAD' },
     register: (app) => {
       app.get<{ Params: { name: string } }>('/samples/:name', async ({ params }, reply) => {
         const sample = ALL_SAMPLES.find(({ name }) => `${name}.png` === params.name);

@@ -40,7 +40,6 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
     handler: async (request: FastifyRequest, reply: FastifyReply) => await handle(request, reply, accept),
   });
   return {
-    paths: { '/playground/overlay': 'POST', '/playground/render': 'POST' },
     register: (app) => {
       app.post('/playground/overlay', limited(previews, refuseAsset));
       app.post('/playground/render', limited(renders, refuseVideo));

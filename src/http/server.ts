@@ -1,48 +1,36 @@
-// The HTTP surface: routes, one error handler, and the rules every answer follows.
+// Creates the HTTP server: timeouts, the hooks that every request passes, and the routes.
 
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import { askedUrl } from './transport/asked-url.ts';
-import { refuseBrokenRequest } from './transport/broken-request.ts';
-import { answerPreflight, isPreflight } from './transport/cors.ts';
-import { drainRest, stayForRest } from './transport/drain.ts';
+import { addErrorHandler, type ErrorDependencies, sendError } from './error-handler.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay/overlay-route.ts';
-import { type ErrorPage, problemHeaders, toProblem } from './reference/problem.ts';
-import { createRouteTable, type RouteGroup } from './route-group.ts';
-import { PROBLEMS } from './reference/statuses.ts';
+import type { RouteGroup } from './route-group.ts';
+import { RouteTable } from './route-table.ts';
+import { type ServiceDependencies, serviceRoutes } from './service-routes.ts';
+import { refuseBrokenRequest } from './transport/broken-request.ts';
+import { isPreflight, respondToPreflight } from './transport/cors.ts';
+import { drainUpload } from './transport/drain.ts';
 import { traceIdOf } from './transport/trace.ts';
 
-export interface ServerDependencies extends OverlayDependencies {
-  readonly logger: Logger;
-  /** Where callers reach the service; empty: wherever they say they did. */
-  readonly publicUrl: string;
-  /** Whose word about a caller's address counts. */
+export interface ServerDependencies extends OverlayDependencies, ErrorDependencies, ServiceDependencies {
+  /** Which proxies may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
-  readonly health: () => HealthReport;
-  /** Why this server should get no requests now; undefined when it should. */
-  readonly readiness: () => Promise<string | undefined>;
-  /** What `/metrics` wants to see as a bearer token; empty: nothing. */
-  readonly metricsToken: string;
-  /** True once the server has been asked to stop. It may go on serving until load balancers know. */
-  readonly isLeaving: () => boolean;
-  /** True once nothing new is served. */
+  /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */
+  readonly isDraining: () => boolean;
+  /** True once new requests are rejected. */
   readonly isClosing: () => boolean;
-  /** What is served beside the API. */
+  /** Routes in addition to the API. */
   readonly groups: readonly RouteGroup[];
-  /** An error as a page, for people who opened a path of the site in a browser. */
-  readonly errorPage: ErrorPage;
 }
 
 const OVERLAY_PATH = '/v1/overlay';
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often Node looks for connections past their time. Its own 30 seconds would make 40 of the 10 above. */
+/** How often Node checks its timeouts. Its default of 30 seconds would turn the 10 seconds above into 40. */
 const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Longer than the idle time of common load balancers, so that they close connections and not we. */
+/** Longer than the idle timeout of common load balancers, so the load balancer closes idle connections and not the server. */
 const KEEP_ALIVE_MS = 65_000;
 
 export function createServer(dependencies: ServerDependencies): FastifyInstance {
@@ -53,172 +41,91 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
-    // A request without Host is no worse than one with a wrong one: neither decides anything here.
+    // The `host` header decides nothing here, so a request without one is accepted.
     http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
-      answerError(new AppError('not_found', 'The path cannot be read.'), request, reply, dependencies);
+      reply.headers(commonHeaders(request));
+      sendError(new AppError('not_found', 'The path is malformed.'), request, reply, dependencies);
     },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
-  answerExpectationsOurselves(app);
-  // Bodies are streamed by whoever wants them; the framework never reads one.
+  leaveExpectationsToRoutes(app);
+  // Routes stream the body themselves; Fastify must not read it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  const groups = [apiRoutes(dependencies), ...dependencies.groups];
-  addHooks(app, dependencies, createRouteTable(groups));
-  for (const group of groups) group.register(app);
+  addHooks(app, new RouteTable(app), dependencies);
+  addErrorHandler(app, dependencies);
+  app.post(OVERLAY_PATH, overlayRoute(dependencies));
+  for (const group of [serviceRoutes(dependencies), ...dependencies.groups]) group.register(app);
   app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing at this path.');
+    throw pathNotFound();
   });
   return app;
 }
 
-/** A number is how many proxies stand in a row before us. */
 function trustOf(
   proxies: ServerDependencies['trustProxy'],
 ): false | string[] | ((address: string, hop: number) => boolean) {
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
-function apiRoutes(dependencies: ServerDependencies): RouteGroup {
-  const { metrics } = dependencies;
-  return {
-    paths: {
-      [OVERLAY_PATH]: 'POST',
-      '/ping': 'GET, HEAD',
-      '/health': 'GET, HEAD',
-      '/ready': 'GET, HEAD',
-      '/metrics': 'GET, HEAD',
-    },
-    register: (app) => {
-      app.post(OVERLAY_PATH, overlayRoute(dependencies));
-      app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
-      app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(dependencies.health()));
-      app.get('/ready', async (_request, reply) => {
-        const fault = await dependencies.readiness();
-        return await reply.code(fault === undefined ? 200 : 503).send({ ready: fault === undefined, fault });
-      });
-      app.get('/metrics', async (request, reply) => {
-        assertMetricsToken(request, dependencies.metricsToken);
-        return await reply.type(metrics.contentType).send(await metrics.text());
-      });
-    },
-  };
-}
-
-/** Figures are nobody's business but the operator's, where the operator says so. */
-function assertMetricsToken({ headers }: FastifyRequest, token: string): void {
-  const given = createHash('sha256')
-    .update(headers.authorization ?? '')
-    .digest();
-  const wanted = createHash('sha256').update(`Bearer ${token}`).digest();
-  if (token === '' || timingSafeEqual(given, wanted)) return;
-  throw new AppError('missing_api_key', 'Send the token for metrics as `authorization: Bearer <token>`.');
-}
-
-type AllowOf = ReturnType<typeof createRouteTable>;
-
-function pathOf({ url }: FastifyRequest): string {
-  return (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/u, '');
-}
-
-/** Before anything else is looked at: is there such a path, and does it take this method? */
-function assertRoute(allowOf: AllowOf, request: FastifyRequest, reply: FastifyReply): void {
-  const allow = allowOf(pathOf(request));
-  if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
-  if (allow.split(', ').includes(request.method)) return;
-  reply.header('allow', allow);
-  throw new AppError('method_not_allowed', `This path takes ${allow} only.`);
-}
-
-function addHooks(app: FastifyInstance, dependencies: ServerDependencies, allowOf: AllowOf): void {
-  const { logger, isLeaving, isClosing } = dependencies;
+function addHooks(app: FastifyInstance, routes: RouteTable, dependencies: ServerDependencies): void {
+  const { logger, metrics, isDraining, isClosing } = dependencies;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(commonHeaders(request));
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
-    if (isPreflight(request) && pathOf(request) === OVERLAY_PATH) return await answerPreflight(reply).send();
-    assertRoute(allowOf, request, reply);
+    if (isPreflight(request) && pathOf(request) === OVERLAY_PATH) return await respondToPreflight(reply);
+    assertRoute(routes, request, reply);
   });
-  // Whoever is served last must not keep the connection: closing waits for it, and a balancer would send the next here.
+  // A kept-alive connection would delay the shutdown, and a load balancer would send its next request here.
   app.addHook('onSend', async (_request, reply) => {
-    if (isLeaving()) reply.header('connection', 'close');
+    if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    drainRest(request.raw);
-    dependencies.metrics.moved('received', Number(request.headers['content-length'] ?? 0) || 0);
-    dependencies.metrics.moved('sent', Number(reply.getHeader('content-length') ?? 0) || 0);
+    drainUpload(request.raw);
+    metrics.moved('received', byteCount(request.headers['content-length']));
+    metrics.moved('sent', byteCount(reply.getHeader('content-length')));
     const traceId = traceIdOf(request.headers.traceparent);
     const entry = { renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
-    logger.info({ ...entry, ...(traceId !== undefined && { traceId }) }, 'answered');
-  });
-  app.setErrorHandler((error, request, reply) => {
-    const known = error instanceof AppError ? error : fromFramework(error);
-    const { status } = PROBLEMS[known.code];
-    const entry = { renderId: request.id, code: known.code, status };
-    if (known.code === 'internal_error') logger.error({ ...entry, err: error }, 'request failed');
-    // A crowd must not fill the log, and a refusal has to stay cheap: how many there are is in the metrics.
-    else if (status >= 500 && known.code !== 'overloaded')
-      logger.warn({ ...entry, err: known.cause }, 'request failed');
-    else if (known.code === 'client_closed') logger.info(entry, 'client went away');
-    else logger.debug(entry, 'request refused');
-    answerError(known, request, reply, dependencies);
+    logger.info({ ...entry, ...(traceId !== undefined && { traceId }) }, 'request completed');
   });
 }
 
-/** What the framework refuses by itself is the caller's fault; anything else that is thrown is ours. */
-function fromFramework(error: unknown): AppError {
-  const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new AppError('unsupported_content_type', 'Send the request as multipart/form-data.', { cause: error });
-  }
-  if (statusCode >= 400 && statusCode < 500) {
-    return new AppError('malformed_body', 'The HTTP request is malformed.', { cause: error });
-  }
-  return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
+/** Path and method are checked before anything else. */
+function assertRoute(routes: RouteTable, request: FastifyRequest, reply: FastifyReply): void {
+  const methods = routes.methodsOf(pathOf(request));
+  if (methods === undefined) throw pathNotFound();
+  if (methods.has(request.method)) return;
+  const allow = [...methods].join(', ');
+  reply.header('allow', allow);
+  throw new AppError('method_not_allowed', `This path accepts only ${allow}.`);
 }
 
-function answerError(
-  error: AppError,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { publicUrl, errorPage }: Pick<ServerDependencies, 'publicUrl' | 'errorPage'>,
-): void {
-  if (reply.raw.headersSent || error.code === 'client_closed') {
-    // Nobody to tell, or half an answer on the wire: only cutting the connection is honest.
-    reply.hijack();
-    reply.raw.destroy();
-    return;
-  }
-  stayForRest(request.raw, reply.raw);
-  const problem = toProblem(error, request.id, publicUrl || askedUrl(request));
-  const headers = { ...commonHeaders(request), ...problemHeaders(error) };
-  const asPage = wantsPage(request);
-  const body = asPage ? errorPage.render(problem) : JSON.stringify(problem);
-  reply
-    .code(problem.status)
-    .headers(asPage ? { ...headers, ...errorPage.headers } : headers)
-    .send(body);
+function pathOf({ url }: FastifyRequest): string {
+  return url.replace(/\?.*$/su, '').replace(/(?<=.)\/$/u, '');
 }
 
-/** A browser that goes somewhere says that it wants HTML. The API speaks JSON to everybody. */
-function wantsPage({ method, url, headers }: FastifyRequest): boolean {
-  if (url.startsWith('/v1/') || !/\btext\/html\b/u.test(headers.accept ?? '')) return false;
-  return method === 'GET' || method === 'HEAD' || headers['sec-fetch-mode'] === 'navigate';
+function pathNotFound(): AppError {
+  return new AppError('not_found', "This path doesn't exist.");
 }
 
 function commonHeaders(request: FastifyRequest): Record<string, string> {
   return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };
 }
 
-/** `Expect: 100-continue` is answered by the route, after the key has been checked. */
-function answerExpectationsOurselves(app: FastifyInstance): void {
-  const pass = (request: IncomingMessage, response: ServerResponse): void => {
+/** 0 for a body without a declared length. */
+function byteCount(contentLength: string | number | string[] | undefined): number {
+  return Number(contentLength) || 0;
+}
+
+/** Routes respond to `expect: 100-continue` themselves, after they have checked the key. Other expectations are ignored. */
+function leaveExpectationsToRoutes(app: FastifyInstance): void {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     app.server.emit('request', request, response);
   };
-  app.server.on('checkContinue', pass);
-  // An expectation nobody has heard of is no reason to refuse.
-  app.server.on('checkExpectation', pass);
+  app.server.on('checkContinue', handle);
+  app.server.on('checkExpectation', handle);
 }

@@ -9,7 +9,6 @@ const MAX_BYTES = 1_000_000;
 
 export function webhookRoutes(billing: Pick<Billing, 'receive'>): RouteGroup {
   return {
-    paths: { '/webhooks/stripe': 'POST' },
     register: (app) => {
       app.post('/webhooks/stripe', async (request, reply) => {
         if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();

@@ -82,7 +82,7 @@ async function open(settings: Settings, opened: ResourceStack): Promise<RunningS
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
-    isLeaving: () => stage !== 'open',
+    isDraining: () => stage !== 'open',
     isClosing: () => stage === 'closing',
     readiness: async () => await whyNotReady(store, renderer, stage !== 'open'),
     health,
@@ -140,7 +140,7 @@ async function stopAccepting(
   }, graceMs);
   const cut = setTimeout(() => connections.closeAll(), graceMs + LAST_WORDS_MS);
   const closed = app.close();
-  connections.closeUnused();
+  connections.closeIdle();
   await closed;
   clearTimeout(told);
   clearTimeout(cut);

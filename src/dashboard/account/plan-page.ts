@@ -5,7 +5,7 @@ import type { PlanBook } from '../../account/plans.ts';
 import type { Subscription } from '../../account/subscription.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
-import { askedUrl } from '../../http/transport/asked-url.ts';
+import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { MemberVisit } from '../identity/session-guard.ts';
@@ -28,7 +28,7 @@ const PATH = '/dashboard/plan';
 
 export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependencies): void {
   const { site, store, plans, billing, publicUrl } = dependencies;
-  const urlOf = (request: FastifyRequest): string => `${publicUrl || (askedUrl(request) ?? '')}${PATH}`;
+  const urlOf = (request: FastifyRequest): string => `${publicUrl || (requestBaseUrl(request) ?? '')}${PATH}`;
   const page = async (visit: MemberVisit, fault?: string): Promise<FastifyReply> => {
     const account = await store.accounts.find(visit.user.accountId);
     const body = html`${problem(fault)}

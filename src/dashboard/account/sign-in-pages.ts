@@ -33,20 +33,10 @@ interface Faults {
 const WRONG = 'E-mail address or password is wrong.';
 const BAD_EMAIL = 'This is no e-mail address.';
 const PASSWORD_HINT = `At least ${MIN_PASSWORD} characters; a few words are fine.`;
-const READ_AND_SEND = 'GET, HEAD, POST';
 
 export function signInPages(dependencies: SignInDependencies): RouteGroup {
   const pages = new SignInPages(dependencies);
-  return {
-    paths: {
-      '/signin': READ_AND_SEND,
-      '/signup': READ_AND_SEND,
-      '/reset': READ_AND_SEND,
-      '/password': READ_AND_SEND,
-      '/signout': 'POST',
-    },
-    register: (app) => pages.register(app),
-  };
+  return { register: (app) => pages.register(app) };
 }
 
 class SignInPages {

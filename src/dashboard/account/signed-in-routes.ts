@@ -29,13 +29,7 @@ export class SignedInRoutes {
   }
 
   get group(): RouteGroup {
-    const paths = new Set([...this.#pages.keys(), ...this.#actions.keys()]);
-    const methods = (path: string): string =>
-      [this.#pages.has(path) && 'GET, HEAD', this.#actions.has(path) && 'POST'].filter(Boolean).join(', ');
-    return {
-      paths: Object.fromEntries([...paths].map((path) => [path, methods(path)])),
-      register: (app) => this.#register(app),
-    };
+    return { register: (app) => this.#register(app) };
   }
 
   #register(app: FastifyInstance): void {

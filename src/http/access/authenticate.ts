@@ -1,55 +1,58 @@
-// Who is calling: from the headers to an account and its plan, before a byte of the body is read.
+// Authentication: from the request headers to an account and its plan, before the body is read.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { admitAccount, admitKey } from '../../account/access.ts';
 import { hashKey, isWellFormedKey } from '../../account/api-key.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
+import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from './caller.ts';
-import { judgeOrigin } from '../transport/cors.ts';
+import { checkOrigin } from '../transport/cors.ts';
 import { FailedKeys } from '../limits/failed-keys.ts';
 import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
 import { RecentKeys } from '../limits/recent-keys.ts';
 
-/** "Last used" is for people; to the minute is enough, and a render need not wait for a disk write. */
-const MARK_EVERY_MS = 60_000;
+/** The time of last use is shown to people, so a resolution of one minute is enough and saves a write per render. */
+const MARK_INTERVAL_MS = 60_000;
+const MAX_MARKED_KEYS = 10_000;
 
 export interface AuthenticatorOptions {
   readonly store: Pick<Store, 'keys' | 'accounts'>;
   readonly plans: PlanBook;
   readonly marketplace: Marketplace;
-  readonly onMarkFailed: (error: unknown) => void;
+  /** The time of last use could not be written. */
+  readonly onMarkFailed: (error: unknown, keyId: string) => void;
 }
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #failedKeys = new FailedKeys();
   readonly #recentKeys: RecentKeys;
-  readonly #markedAt = new Map<string, number>();
+  readonly #markedAt = new BoundedMap<string, number>(MAX_MARKED_KEYS);
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
     this.#recentKeys = new RecentKeys(async (hash) => await options.store.keys.find(hash));
   }
 
-  /** Asks the store what it does not know from a moment ago: a revoked or suspended key stops working at once. */
+  /** `setHeaders` receives the CORS headers of the response, which also apply to errors. */
   async authenticate(
     headers: IncomingHttpHeaders,
     address: string,
     setHeaders: (headers: Record<string, string>) => void,
   ): Promise<Caller> {
     try {
-      const fromMarketplace = this.#options.marketplace.identify(headers);
-      return fromMarketplace ? await this.#meet(fromMarketplace) : await this.#byKey(headers, setHeaders);
+      const marketplaceCaller = this.#options.marketplace.identify(headers);
+      return marketplaceCaller ? await this.#byMarketplace(marketplaceCaller) : await this.#byKey(headers, setHeaders);
     } catch (error) {
-      const guessed =
+      const isInvalidCredential =
         error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'marketplace_refused');
-      throw guessed ? this.#failedKeys.judge(address, error) : error;
+      throw isInvalidCredential ? this.#failedKeys.judge(address, error) : error;
     }
   }
 
-  async #meet({ accountId, subscription }: MarketplaceCaller): Promise<Caller> {
+  async #byMarketplace({ accountId, subscription }: MarketplaceCaller): Promise<Caller> {
     const { plans, store, marketplace } = this.#options;
     const plan = plans.ofMarketplace(subscription);
     const holder = await store.accounts.upsertMarketplaceAccount(
@@ -71,8 +74,8 @@ export class Authenticator {
       throw new AppError('invalid_api_key', 'The API key is not valid.');
     }
     const holder = await this.#recentKeys.find(hashKey(key));
-    // Before its state is judged: an allowed page may read why it is refused.
-    if (holder && holder.keyState !== 'revoked') judgeOrigin(holder.allowedOrigins, origin, setHeaders);
+    // Before the state of the key is checked, so that an allowed page can read why its request is refused.
+    if (holder && holder.keyState !== 'revoked') checkOrigin(holder.allowedOrigins, origin, setHeaders);
     const subscriber = admitKey(holder);
     if (subscriber.keyId !== undefined) this.#markUsed(subscriber.keyId);
     return { ...subscriber, plan: this.#options.plans.get(subscriber.subscription.plan) };
@@ -80,11 +83,11 @@ export class Authenticator {
 
   #markUsed(keyId: string): void {
     const now = performance.now();
-    if (now - (this.#markedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < MARK_EVERY_MS) return;
+    if (now - (this.#markedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < MARK_INTERVAL_MS) return;
     this.#markedAt.set(keyId, now);
-    // After the answer is on its way, and no reason to fail it.
+    // The render neither waits for this write nor fails with it.
     setImmediate(() => {
-      this.#options.store.keys.markUsed(keyId).catch(this.#options.onMarkFailed);
+      this.#options.store.keys.markUsed(keyId).catch((error: unknown) => this.#options.onMarkFailed(error, keyId));
     });
   }
 }

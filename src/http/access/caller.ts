@@ -1,8 +1,7 @@
-// Whoever may render, as the rest of the request sees them.
-
 import type { Subscriber } from '../../account/access.ts';
 import type { Plan } from '../../account/plans.ts';
 
+/** An authenticated client that may render, with the plan of its account. */
 export interface Caller extends Subscriber {
   readonly plan: Plan;
 }

@@ -1,5 +1,5 @@
-// Callers who come through an API marketplace. Its gateway vouches for them with a secret that only it and we know; the
-// names of its headers all begin with the marketplace's own.
+// Callers that come through an API marketplace. Its gateway authenticates itself with a shared secret and names the caller.
+// All its headers start with `x-<marketplace>-`.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,18 +8,18 @@ import { AppError } from '../../errors.ts';
 export interface MarketplaceCaller {
   /** `<marketplace>:<user>`. */
   readonly accountId: string;
-  /** The plan, in the marketplace's words. */
+  /** The marketplace's name for the plan. */
   readonly subscription: string;
 }
 
-/** As long as a name of the marketplace may be; also keeps control characters out of our ids. */
-const USER = /^[\x21-\x7e]{1,128}$/u;
+/** Keeps spaces and control characters out of account ids. */
+const VALID_USER = /^[\x21-\x7e]{1,128}$/u;
 
 export class Marketplace {
   readonly name: string;
   readonly #secrets: readonly Buffer[];
 
-  /** Several secrets are valid at once, so that they can be changed without a pause. */
+  /** Several secrets are valid at the same time, so that they can be rotated without an interruption. */
   constructor(name: string, secrets: readonly string[]) {
     this.name = name;
     this.#secrets = secrets.map(digest);
@@ -29,25 +29,27 @@ export class Marketplace {
     return `x-${this.name}-billing`;
   }
 
-  /** True for a request that claims to come from the gateway, rightly or not. */
+  /** True for a request that claims to come from the gateway; the secret isn't checked. */
   isClaimed(headers: IncomingHttpHeaders): boolean {
     return this.#header(headers, 'proxy-secret') !== undefined;
   }
 
-  /** Undefined for a direct caller. Throws for one who only pretends, whatever other key there is. */
+  /** Undefined for a direct caller. Throws for a wrong secret, even next to a valid API key. */
   identify(headers: IncomingHttpHeaders): MarketplaceCaller | undefined {
     const secret = this.#header(headers, 'proxy-secret');
     if (secret === undefined) {
       if (this.#header(headers, 'key') === undefined || headers['x-api-key'] !== undefined) return undefined;
-      throw refused('A marketplace key works at the marketplace only: send the request to its host.');
+      throw refused(
+        "A marketplace key works only through the marketplace. Send the request to the marketplace's host.",
+      );
     }
     if (!this.#isKnown(secret)) throw refused('The marketplace secret is not valid.');
     const user = this.#header(headers, 'user') ?? '';
-    if (!USER.test(user)) throw refused(`The marketplace did not say who is calling, in x-${this.name}-user.`);
+    if (!VALID_USER.test(user)) throw refused(`The x-${this.name}-user header is missing or invalid.`);
     return { accountId: `${this.name}:${user}`, subscription: this.#header(headers, 'subscription') ?? '' };
   }
 
-  /** Every secret is compared, so that the time tells nothing. */
+  /** Compares all secrets in constant time, so the response time doesn't reveal which one is close. */
   #isKnown(secret: string): boolean {
     const given = digest(secret);
     return this.#secrets.map((known) => timingSafeEqual(known, given)).includes(true);

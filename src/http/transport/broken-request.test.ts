@@ -18,26 +18,26 @@ afterAll(() => {
   server.close();
 });
 
-async function answerTo(bytes: string): Promise<string> {
+async function responseTo(bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   if (bytes !== '') socket.write(bytes);
   return await text(socket);
 }
 
 describe('refuseBrokenRequest', () => {
-  it('says what is wrong', async () => {
-    const answer = await answerTo('no HTTP\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/u);
-    expect(answer).toContain('"code":"malformed_body"');
+  it('responds with 400 to bytes that are not HTTP', async () => {
+    const response = await responseTo('no HTTP\r\n\r\n');
+    expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/u);
+    expect(response).toContain('"code":"malformed_body"');
   });
 
-  it('tells who begins and does not go on that it took too long', async () => {
-    const answer = await answerTo('POST /v1/overlay HTTP/1.1\r\nhost: x\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/u);
-    expect(answer).toContain('"code":"upload_too_slow"');
+  it('responds with 408 to a client that stops in the middle of the headers', async () => {
+    const response = await responseTo('POST /v1/overlay HTTP/1.1\r\nhost: x\r\n');
+    expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/u);
+    expect(response).toContain('"code":"upload_too_slow"');
   });
 
-  it('closes a connection on which nothing was asked without a word', async () => {
-    expect(await answerTo('')).toBe('');
+  it('closes a connection that never sent a byte without a response', async () => {
+    expect(await responseTo('')).toBe('');
   });
 });

@@ -1,4 +1,5 @@
-// Bytes that are not HTTP, or a request that breaks off: answered on the bare socket, because there is no request yet.
+// Responds to bytes that aren't HTTP and to requests that break off. There is no request object yet, so the response is
+// written to the socket.
 
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -8,12 +9,13 @@ import { problemHeaders, toProblem } from '../reference/problem.ts';
 import { PROBLEMS } from '../reference/statuses.ts';
 
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Gone already, or in the middle of an answer that a second one would corrupt.
+  // The client is gone, or a response is being sent and a second one would corrupt it.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;
   }
-  // Opened ahead of time and not needed: whoever finds an answer there takes it for that of his next request.
+  // Clients open connections in advance. One that finds a response on such a connection takes it for the response to its
+  // next request.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
     socket.end();
     return;
@@ -29,7 +31,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
 
 function explain(error: NodeJS.ErrnoException): AppError {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new AppError('upload_too_slow', 'The request did not come in time.', { cause: error });
+    return new AppError('upload_too_slow', 'The request timed out before it was complete.', { cause: error });
   }
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const detail = isTooLarge ? 'The request headers are too large.' : 'The HTTP request is malformed or incomplete.';

@@ -1,25 +1,25 @@
-// Memory for whole files, used again and again. Fresh memory of this size counts against the collector's limits: every few
-// answers it would walk through all the server knows, for the sake of buffers that are long done with.
+// Reuses buffers that hold whole files. V8 counts every new buffer of this size toward the next full garbage collection, so
+// allocating one per response would trigger a collection every few responses.
 
 export class BufferPool {
-  readonly #bytes: number;
-  readonly #most: number;
+  readonly #bufferBytes: number;
+  readonly #maxSpare: number;
   readonly #spare: Buffer[] = [];
 
-  /** All of them have `bytes`; so many are kept. */
-  constructor(bytes: number, most: number) {
-    this.#bytes = bytes;
-    this.#most = most;
+  /** Pooled buffers all have `bufferBytes`; at most `maxSpare` unused ones are kept. */
+  constructor(bufferBytes: number, maxSpare: number) {
+    this.#bufferBytes = bufferBytes;
+    this.#maxSpare = maxSpare;
   }
 
-  /** At least `bytes` that nobody else uses, with whatever they held before. */
+  /** An unused buffer of at least `bytes`. It isn't cleared. */
   take(bytes: number): Buffer {
-    // Little ones are no burden, and a crowd of them should not take up as much as large ones.
-    const isSmall = bytes < this.#bytes / 16;
-    return isSmall ? Buffer.allocUnsafeSlow(bytes) : (this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.#bytes));
+    // Small files get a buffer of their own size, so many of them don't occupy as much memory as large files.
+    const isSmall = bytes < this.#bufferBytes / 16;
+    return isSmall ? Buffer.allocUnsafeSlow(bytes) : (this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.#bufferBytes));
   }
 
   giveBack(buffer: Buffer): void {
-    if (buffer.length === this.#bytes && this.#spare.length < this.#most) this.#spare.push(buffer);
+    if (buffer.length === this.#bufferBytes && this.#spare.length < this.#maxSpare) this.#spare.push(buffer);
   }
 }

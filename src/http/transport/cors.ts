@@ -1,11 +1,11 @@
-// Which web pages may read our answers. A key lists the origins it may be used from; nobody else's page gets to see
-// anything. Programs that are no browser do not come through here: they send no `origin`.
+// CORS: which web pages may read the API's responses. A key lists the origins it may be used from, and only pages from
+// these origins can read a response. Clients that aren't browsers send no `origin` and aren't affected.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
 const ALLOWED_HEADERS = 'x-api-key, idempotency-key, content-type, traceparent, tracestate';
-/** What a page may read beyond what every page may. */
+/** Response headers that a page may read in addition to those CORS always exposes. */
 const EXPOSED_HEADERS = [
   'content-disposition',
   'content-length',
@@ -22,33 +22,35 @@ const EXPOSED_HEADERS = [
   'x-render-id',
   'x-source-type',
 ].join(', ');
-/** As long as browsers remember at most. */
-const REMEMBER_SECONDS = 7_200;
+/** The longest time that browsers cache a preflight response. */
+const MAX_AGE_SECONDS = 7_200;
 
-/** A browser asking, before it sends the request of a page from elsewhere, whether that would be welcome. */
 export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && 'access-control-request-method' in headers;
 }
 
-/** It comes without the key, so it says nothing about one: yes to everybody, and the request itself is judged. */
-export function answerPreflight(reply: FastifyReply): FastifyReply {
-  return reply.code(204).headers({
-    'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'POST',
-    'access-control-allow-headers': ALLOWED_HEADERS,
-    'access-control-max-age': String(REMEMBER_SECONDS),
-  });
+/** Allows every origin: a preflight carries no key, so the origin can only be checked with the request itself. */
+export function respondToPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(204)
+    .headers({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+    })
+    .send();
 }
 
-/** Once the key is known: refuses a page that may not use it, and lets one that may read the answer, good or bad. */
-export function judgeOrigin(
+/** Rejects a page from an origin that the key doesn't list. A page from a listed origin may read the response, even an error. */
+export function checkOrigin(
   allowedOrigins: readonly string[],
   origin: string | undefined,
   setHeaders: (headers: Record<string, string>) => void,
 ): void {
   if (origin === undefined || allowedOrigins.length === 0) return;
   if (!allowedOrigins.includes(origin)) {
-    throw new AppError('origin_not_allowed', 'This API key may not be used from pages of this origin.');
+    throw new AppError('origin_not_allowed', "This API key isn't allowed from this origin.");
   }
   setHeaders({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS });
 }

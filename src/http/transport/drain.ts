@@ -1,23 +1,23 @@
-// An answer that comes before the upload is complete. Closing the connection at once would give many clients a broken pipe
-// instead of the answer, so the rest of the upload is read and thrown away, within a budget. Clients that listen while they
-// send learn from `connection: close` that they can stop; the others may go on to the end.
+// Responses that are sent before the upload is complete. Closing the connection immediately would give many clients a
+// broken pipe instead of the response, so the server reads the rest of the upload and discards it, within a budget.
+// `connection: close` tells clients that listen while they send to stop.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const DRAIN_BYTES = 256 * 1024 * 1024;
-const DRAIN_MS = 15_000;
-/** An upload that is shorter than this is taken to its end, and the connection kept: a new one costs both sides more. */
-const SHORT_BYTES = 1024 * 1024;
+const MAX_DRAIN_BYTES = 256 * 1024 * 1024;
+const MAX_DRAIN_MS = 15_000;
+/** Shorter uploads are read to their end and the connection is kept, because a new connection costs both sides more. */
+const SHORT_UPLOAD_BYTES = 1024 * 1024;
 
-/** Before the answer: how the connection ends after it, when the upload is still under way. */
-export function stayForRest(request: IncomingMessage, response: ServerResponse): void {
+/** Call before sending the response. While the upload is incomplete, the connection stays open for it after the response. */
+export function keepOpenForUpload(request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers } = request;
   if (request.complete) return;
-  const announced = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (response.shouldKeepAlive && announced <= SHORT_BYTES) return;
+  const announcedBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (response.shouldKeepAlive && announcedBytes <= SHORT_UPLOAD_BYTES) return;
   response.shouldKeepAlive = false;
-  // What Node calls after such an answer. Its own would close both ways, and with bytes unread that resets the connection
-  // and takes the answer from the client again. This one closes our way only; `drainRest` reads on and ends it.
+  // Node calls `destroySoon` after such a response. Its own version closes both directions. With unread bytes that resets
+  // the connection, and the client loses the response. This version closes only the sending side until the upload ends.
   const close = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     socket.end();
@@ -26,17 +26,15 @@ export function stayForRest(request: IncomingMessage, response: ServerResponse):
   };
 }
 
-export function drainRest(request: IncomingMessage): void {
+/** Call after the response. Reads and discards the rest of the upload. */
+export function drainUpload(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
-  let rest = DRAIN_BYTES;
-  const giveUp = (): void => {
-    request.destroy();
-  };
-  const timer = setTimeout(giveUp, DRAIN_MS);
+  let remainingBytes = MAX_DRAIN_BYTES;
+  const timer = setTimeout(() => request.destroy(), MAX_DRAIN_MS);
   request.unpipe();
   request.on('data', (chunk: Buffer) => {
-    rest -= chunk.length;
-    if (rest < 0) giveUp();
+    remainingBytes -= chunk.length;
+    if (remainingBytes < 0) request.destroy();
   });
   request.once('close', () => clearTimeout(timer));
   request.on('error', () => clearTimeout(timer));

@@ -1,24 +1,24 @@
-// Slow senders. Somebody who sends a byte now and then would hold a place, a directory and a connection for minutes: an
-// upload must move on average, over every stretch of some seconds.
+// Slow uploads. A client that sends a byte now and then would hold a slot, a directory and a connection for minutes, so an
+// upload must keep a minimum average speed in every interval.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
-const STRETCH_MS = 10_000;
-/** Slower than any connection that an upload makes sense on. */
-const LEAST_BYTES_A_SECOND = 2_048;
+const INTERVAL_MS = 10_000;
+/** Slower than any connection that is practical for uploads. */
+const MIN_BYTES_PER_SECOND = 2_048;
 
-/** Calls `onTooSlow` once when the body does not come; the returned function ends the watch. */
+/** Calls `onTooSlow` once if the body arrives too slowly. Call the returned function to stop watching. */
 export function watchPace(request: IncomingMessage, onTooSlow: (reason: AppError) => void): () => void {
   const { socket } = request;
-  let seen = socket.bytesRead;
+  let bytesBefore = socket.bytesRead;
   const timer = setInterval(() => {
-    const moved = socket.bytesRead - seen;
-    seen = socket.bytesRead;
-    if (request.complete || moved >= (LEAST_BYTES_A_SECOND * STRETCH_MS) / 1_000) return;
+    const received = socket.bytesRead - bytesBefore;
+    bytesBefore = socket.bytesRead;
+    if (request.complete || received >= (MIN_BYTES_PER_SECOND * INTERVAL_MS) / 1_000) return;
     clearInterval(timer);
-    const detail = `The body came with less than ${LEAST_BYTES_A_SECOND} bytes a second.`;
+    const detail = `The upload was slower than ${MIN_BYTES_PER_SECOND} bytes per second.`;
     onTooSlow(new AppError('upload_too_slow', detail));
-  }, STRETCH_MS);
+  }, INTERVAL_MS);
   return () => clearInterval(timer);
 }

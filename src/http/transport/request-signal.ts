@@ -1,5 +1,5 @@
-// One signal per request: it fires when the client goes away, when the deadline passes or when the server gives up on
-// running requests at shutdown. Everything that waits listens to it.
+// One abort signal per request. It fires when the client disconnects, when the deadline passes, or when the server aborts
+// running requests at shutdown.
 
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../../errors.ts';
@@ -7,10 +7,11 @@ import { onClosed } from './on-closed.ts';
 
 export interface RequestSignal {
   readonly signal: AbortSignal;
-  /** Starts the clock; before it, only the transport's own time-outs apply. */
+  /** Starts the deadline. Until then, only the timeouts of the transport apply. */
   startDeadline(milliseconds: number): void;
-  /** Ends the request for another reason. */
+  /** Aborts the request for another reason. */
   giveUp(reason: Error): void;
+  /** Stops the deadline and removes every listener. */
   release(): void;
 }
 
@@ -28,7 +29,7 @@ export function createRequestSignal(response: ServerResponse, shutdown: AbortSig
     signal: controller.signal,
     startDeadline: (milliseconds) => {
       timer = setTimeout(() => {
-        const detail = `The render was not finished within ${milliseconds / 1_000} seconds.`;
+        const detail = `The render took longer than ${milliseconds / 1_000} seconds.`;
         controller.abort(new AppError('deadline_exceeded', detail));
       }, milliseconds);
     },

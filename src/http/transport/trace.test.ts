@@ -12,6 +12,6 @@ it.each([
   [`00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
   ['nonsense', undefined],
   [undefined, undefined],
-])('%s has the trace %s', (header, trace) => {
+])('reads from the traceparent header %s the trace id %s', (header, trace) => {
   expect(traceIdOf(header)).toBe(trace);
 });

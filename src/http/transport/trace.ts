@@ -1,9 +1,9 @@
-// W3C trace context, taken from the caller and passed on: into our logs, and back with the answer.
+// W3C trace context: the client's trace id goes into the logs.
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^[\da-f]{2}-(?<trace>[\da-f]{32})-(?<parent>[\da-f]{16})-[\da-f]{2}(?:-.*)?$/u;
 
-/** The id of the caller's trace; undefined when there is none, or none that makes sense. */
+/** The client's trace id; undefined when the header is missing or invalid. */
 export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const { trace, parent } = TRACEPARENT.exec(traceparent)?.groups ?? {};

@@ -1,0 +1,38 @@
+// Which methods each path accepts, collected from Fastify while routes are registered. Fastify responds to a wrong method
+// with 404; this table lets the server respond with 405 and an `allow` header.
+
+import type { FastifyInstance } from 'fastify';
+
+interface Route {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+export class RouteTable {
+  readonly #routes = new Map<string, Route>();
+
+  /** Must exist before the first route: Fastify reports only routes that are registered after the hook. */
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => this.#add(url, [method].flat()));
+  }
+
+  /** The methods a path accepts; undefined for an unknown path. A literal path takes precedence over one with `:name`. */
+  methodsOf(path: string): ReadonlySet<string> | undefined {
+    const route = this.#routes.get(path) ?? [...this.#routes.values()].find(({ pattern }) => pattern.test(path));
+    return route?.methods;
+  }
+
+  #add(url: string, methods: readonly string[]): void {
+    const route = this.#routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    for (const method of methods) route.methods.add(method);
+    this.#routes.set(url, route);
+  }
+}
+
+/** `:name` stands for one path segment. */
+function patternOf(url: string): RegExp {
+  const segments = url
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[^\w-]/gu, String.raw`\$&`)));
+  return new RegExp(`^${segments.join('/')}$`, 'u');
+}

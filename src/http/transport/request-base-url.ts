@@ -1,0 +1,11 @@
+// The base URL a client used to reach the server, for links in responses.
+
+import type { FastifyRequest } from 'fastify';
+
+/** A `host` header can hold anything; only a plain host name or address is safe to repeat in a link. */
+const PLAIN_HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-f:.]+\](?::\d+)?$/iu;
+
+export function requestBaseUrl(request: Pick<FastifyRequest, 'headers' | 'protocol'>): string | undefined {
+  const host = request.headers.host ?? '';
+  return PLAIN_HOST.test(host) ? `${request.protocol}://${host}` : undefined;
+}
