@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
-import { assertMailComplete } from '../main/wire-identity.ts';
+import { assertEmailSettings } from '../main/wire-identity.ts';
 import { serve } from '../main/serve.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';
 
@@ -13,7 +13,7 @@ export async function serveCommand(args: string[]): Promise<void> {
     return;
   }
   const settings = readSettings();
-  assertMailComplete(settings);
+  assertEmailSettings(settings);
   const server = await serve(settings);
   stopOnSignals(async () => await server.close());
 }

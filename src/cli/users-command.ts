@@ -9,7 +9,7 @@ import type { UserRole } from '../store/users.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { withStore } from '../main/open-store.ts';
-import { makePasswordLink } from '../main/password-link.ts';
+import { createPasswordLink } from '../main/password-link.ts';
 import { type Print, printer, table } from './print.ts';
 
 const HELP = `storybar users list
@@ -82,7 +82,7 @@ async function invite({ store, settings, print, email, account }: Task): Promise
     throw new AppError('not_found', `There is no account "${account}".`);
   }
   const link = { email: address, role: 'member', accountId: account ?? null } as const;
-  const url = await makePasswordLink(store, link, baseUrl(settings), commandLineActor());
+  const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
   print({ email: address, url }, `${url}\n\nFor ${address}; works once, for a day.\n`);
 }
 
@@ -91,7 +91,7 @@ async function reset({ store, settings, print, email }: Task): Promise<void> {
   const user = await store.users.findByEmail(address);
   if (user === undefined) throw new AppError('not_found', `There is no user "${address}".`);
   const link = { email: address, role: user.role, accountId: user.accountId };
-  const url = await makePasswordLink(store, link, baseUrl(settings), commandLineActor());
+  const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
   print({ email: address, url }, `${url}\n\nFor ${address}; works once, for a day.\n`);
 }
 

@@ -1,4 +1,4 @@
-// The pages for people who are signed in, and the ones that let them in.
+// The pages for signed-in users, and the pages to sign in and sign up.
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
@@ -6,13 +6,16 @@ import type { RouteGroup } from '../http/route-group.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { addKeyPages } from './account/key-pages.ts';
-import { SignedInRoutes } from './account/signed-in-routes.ts';
+import { addPasswordPages } from './account/password-pages.ts';
 import { addPlanPages } from './account/plan-page.ts';
 import { addSecurityPages } from './account/security-page.ts';
-import { signInPages } from './account/sign-in-pages.ts';
+import { addSignInPages } from './account/sign-in-page.ts';
+import { addSignUpPages } from './account/sign-up-page.ts';
+import { PublicForms } from './account/public-forms.ts';
+import { SignedInRoutes } from './account/signed-in-routes.ts';
 import { addUsagePages } from './account/usage-page.ts';
-import type { SessionGuard } from './identity/session-guard.ts';
 import type { Identity } from './identity/identity.ts';
+import type { SessionGuard } from './identity/session-guard.ts';
 import { addAccountPages } from './operator/account-pages.ts';
 import { addAuditPage } from './operator/audit-page.ts';
 import { addHealthPage } from './operator/health-page.ts';
@@ -26,22 +29,29 @@ export interface PrivatePagesDependencies {
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
   readonly health: () => HealthReport;
-  /** False: people come by an operator's link. */
+  /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
-  /** Where people reach the site; empty: wherever they say they did. */
+  /** Base URL of the site; empty: taken from each request. */
   readonly publicUrl: string;
 }
 
-export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup[] {
+export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup {
   const { site, store, sessionGuard, health } = dependencies;
-  const members = new SignedInRoutes(sessionGuard, 'member');
-  addUsagePages(members, dependencies);
-  addKeyPages(members, dependencies);
-  addPlanPages(members, dependencies);
-  addSecurityPages(members, dependencies);
-  const operators = new SignedInRoutes(sessionGuard, 'operator');
-  addHealthPage(operators, site, health);
-  addAccountPages(operators, dependencies);
-  addAuditPage(operators, site, store);
-  return [signInPages(dependencies), members.group, operators.group];
+  return {
+    register: (app) => {
+      const forms = new PublicForms(app, site, sessionGuard);
+      addSignInPages(forms, dependencies);
+      addSignUpPages(forms, dependencies);
+      addPasswordPages(forms, dependencies);
+      const members = new SignedInRoutes(app, sessionGuard, 'member');
+      addUsagePages(members, dependencies);
+      addKeyPages(members, dependencies);
+      addPlanPages(members, dependencies);
+      addSecurityPages(members, dependencies);
+      const operators = new SignedInRoutes(app, sessionGuard, 'operator');
+      addHealthPage(operators, site, health);
+      addAccountPages(operators, dependencies);
+      addAuditPage(operators, site, store);
+    },
+  };
 }

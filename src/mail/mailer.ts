@@ -1,40 +1,36 @@
-// Mails to people, over SMTP. Nobody waits for one: whether an address is known must not show in the time an answer takes.
+// Sends emails over SMTP.
 
 import { createTransport } from 'nodemailer';
 
-export interface Mail {
+export interface Email {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
 export interface Mailer {
-  /** Returns at once. */
-  post(mail: Mail): void;
-  /** After the last mail has gone, or has failed to. */
-  close(): Promise<void>;
+  /** Resolves when the mail server has accepted the email. */
+  send(email: Email): Promise<void>;
 }
 
 export interface SmtpOptions {
-  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  /** `smtp://` or `smtps://`, with the user and password if the server requires them. */
   readonly url: string;
   readonly from: string;
-  readonly onFailed: (error: unknown) => void;
 }
 
 const TIMEOUT_MS = 10_000;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u;
 
 export class SmtpMailer implements Mailer {
-  readonly #options: SmtpOptions;
+  readonly #from: string;
   readonly #transport: ReturnType<typeof createTransport>;
-  readonly #underWay = new Set<Promise<void>>();
 
-  constructor(options: SmtpOptions) {
-    this.#options = options;
-    const { username, hostname } = new URL(options.url);
+  constructor({ url, from }: SmtpOptions) {
+    this.#from = from;
+    const { username, hostname } = new URL(url);
     this.#transport = createTransport({
-      url: options.url,
+      url,
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
@@ -45,19 +41,11 @@ export class SmtpMailer implements Mailer {
     });
   }
 
-  post(mail: Mail): void {
-    const sending = this.#send(mail)
-      .catch(this.#options.onFailed)
-      .finally(() => this.#underWay.delete(sending));
-    this.#underWay.add(sending);
+  async send({ to, subject, text }: Email): Promise<void> {
+    await this.#transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text });
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#underWay);
+  close(): void {
     this.#transport.close();
-  }
-
-  async #send({ to, subject, text }: Mail): Promise<void> {
-    await this.#transport.sendMail({ from: this.#options.from, to: { name: '', address: to }, subject, text });
   }
 }

@@ -1,4 +1,4 @@
-// Composition of the site: pages, their assets, and the renders that visitors get without a key.
+// Wires up the site: pages, their assets, and the renders that visitors get without a key.
 
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -23,10 +23,10 @@ import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createPeople } from './wire-identity.ts';
+import { wireIdentity } from './wire-identity.ts';
 import { VERSION } from './version.ts';
 
-const COURTESY_WAITING = 32;
+const MAX_GUESTS_WAITING = 32;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
 
@@ -47,11 +47,11 @@ export interface PagesDependencies {
 export async function createPages(dependencies: PagesDependencies): Promise<{
   readonly groups: readonly RouteGroup[];
   readonly errorPage: ErrorPage;
-  /** Before the store is closed. */
+  /** Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
   const { settings, plans, store, logger, renderer, workArea, uploads, sender, shutdown } = dependencies;
-  const { close, ...people } = createPeople(settings, store, logger);
+  const { close, ...identityServices } = wireIdentity(settings, store, logger);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
     assets: await loadAssets(),
@@ -64,10 +64,10 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     signUpPath: signUpOpen ? '/signup' : undefined,
   };
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
-  const guides = await loadGuides(beside('../../docs'));
-  // Half of the workers at most, so that a busy playground leaves the rest to callers with a key.
+  const guides = await loadGuides(pathTo('../../docs'));
+  // At most half of the workers, so a busy playground leaves the rest to clients with a key.
   const atOnce = Math.max(1, Math.floor(settings.workers / 2));
-  const courtesy = new GuestRenderer(renderer, { atOnce, maxWaiting: COURTESY_WAITING });
+  const guestRenderer = new GuestRenderer(renderer, { atOnce, maxWaiting: MAX_GUESTS_WAITING });
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),
@@ -75,9 +75,9 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     groups: [
       site.assets.routes,
       publicPages({ site, plans: offers, guides, version: VERSION, publicUrl: settings.publicUrl }),
-      sampleRoutes({ renderer: courtesy, workArea, shutdown }),
+      sampleRoutes({ renderer: guestRenderer, workArea, shutdown }),
       playgroundRoutes({
-        renderer: courtesy,
+        renderer: guestRenderer,
         workArea,
         uploads,
         sender,
@@ -87,18 +87,18 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
         previewsPerMinute: PREVIEWS_PER_MINUTE,
         rendersPerMinute: RENDERS_PER_MINUTE,
       }),
-      ...privatePages({ ...dependencies, ...people, site, signUpOpen, publicUrl: settings.publicUrl }),
+      privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],
   };
 }
 
-function beside(relative: string): string {
+function pathTo(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
 }
 
 async function loadAssets(): Promise<Assets> {
   return await Assets.load({
-    folders: [beside('../dashboard/browser'), beside('../../assets'), beside('../../examples')],
+    folders: [pathTo('../dashboard/browser'), pathTo('../../assets'), pathTo('../../examples')],
     files: {
       'inter.woff2': createRequire(import.meta.url).resolve('inter-ui/variable-latin/InterVariable-subset.woff2'),
     },

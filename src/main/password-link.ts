@@ -1,12 +1,12 @@
 import { createSecret, hashSecret } from '../account/secret.ts';
-import { passwordLink } from '../dashboard/identity/identity.ts';
+import { passwordLinkUrl } from '../dashboard/identity/identity.ts';
 import type { Actor, Store } from '../store/store.ts';
 import type { PasswordLink } from '../store/users.ts';
 
 const LINK_LIFETIME_MS = 24 * 3_600_000;
 
-/** A link to choose a password, for whoever the operator gives it to. */
-export async function makePasswordLink(
+/** Creates a link for the operator to hand out. The person who opens it chooses a password. */
+export async function createPasswordLink(
   store: Store,
   link: Omit<PasswordLink, 'expiresAt'>,
   baseUrl: string,
@@ -15,5 +15,5 @@ export async function makePasswordLink(
   const secret = createSecret();
   const expiresAt = new Date(Date.now() + LINK_LIFETIME_MS);
   await store.users.addLink(hashSecret(secret), { ...link, expiresAt }, actor);
-  return passwordLink(baseUrl, secret);
+  return passwordLinkUrl(baseUrl, secret);
 }

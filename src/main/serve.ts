@@ -25,7 +25,7 @@ import { openStore } from './open-store.ts';
 import { ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
-import { introduceOperator } from './wire-identity.ts';
+import { operatorInstructions } from './wire-identity.ts';
 import { startRenderer } from './start-renderer.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
@@ -125,7 +125,7 @@ async function greet(settings: Settings, store: Store, { plans }: PlanBook, url:
     const accountId = await openAccount(store, plan.name, 'local', 'system');
     ({ key } = await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system'));
   }
-  process.stdout.write(welcome(url, key) + (await introduceOperator(settings, store, url)));
+  process.stdout.write(welcome(url, key) + (await operatorInstructions(settings, store, url)));
 }
 
 /** Running requests get `graceMs`; then they are told that it is over, and soon after cut off. */

@@ -1,4 +1,4 @@
-// Who signs in to the site, and how they get there: sessions, passwords, mails, and the first operator.
+// Wires up sign-in for the site: sessions, passwords, emails and the first operator.
 
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { SessionGuard } from '../dashboard/identity/session-guard.ts';
@@ -9,41 +9,52 @@ import { LocalLimits } from '../http/limits/local-limits.ts';
 import { SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { makePasswordLink } from './password-link.ts';
+import { createPasswordLink } from './password-link.ts';
 
 export interface IdentityServices {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
+  /** Waits for emails that are being sent. Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Links in mails must lead to us and nowhere else, so the host a visitor claims to have asked is not good enough. */
-export function assertMailComplete({ smtpUrl, mailFrom, publicUrl }: Settings): void {
+/** Links in emails need a configured base URL: the host header of a request can be forged. */
+export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings): void {
   if (smtpUrl === '') return;
-  const needed = 'is needed for STORYBAR_SMTP_URL';
+  const reason = 'is required when STORYBAR_SMTP_URL is set';
   const faults = [
-    ...(mailFrom === '' ? [`STORYBAR_MAIL_FROM ${needed}`] : []),
-    ...(publicUrl === '' ? [`STORYBAR_PUBLIC_URL ${needed}`] : []),
+    ...(mailFrom === '' ? [`STORYBAR_MAIL_FROM ${reason}`] : []),
+    ...(publicUrl === '' ? [`STORYBAR_PUBLIC_URL ${reason}`] : []),
   ];
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function createPeople(settings: Settings, store: Store, logger: Logger): IdentityServices {
+export function wireIdentity(settings: Settings, store: Store, logger: Logger): IdentityServices {
   const { smtpUrl, mailFrom, publicUrl, operatorEmail } = settings;
-  const onMailFailed = (error: unknown): void => logger.warn({ err: error }, 'a mail was not sent');
-  const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom, onFailed: onMailFailed });
-  const passwords = new Passwords();
-  const throttle = new Throttle(store.limits ?? new LocalLimits());
   const { users, sessions } = store;
+  const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom });
+  const identity = new Identity({
+    users,
+    passwords: new Passwords(),
+    throttle: new Throttle(store.limits ?? new LocalLimits()),
+    mailer,
+    publicUrl,
+    operatorEmail,
+    onEmailFailed: (error, purpose, requestId) =>
+      logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent'),
+  });
   return {
     sessionGuard: new SessionGuard({ sessions, publicUrl }),
-    identity: new Identity({ users, passwords, throttle, mailer, publicUrl, operatorEmail, onMailFailed }),
-    close: async () => await mailer?.close(),
+    identity,
+    close: async () => {
+      await identity.close();
+      mailer?.close();
+    },
   };
 }
 
-/** What the operator reads at the start until the address they named has a user. */
-export async function introduceOperator(
+/** Printed at startup until the address in STORYBAR_OPERATOR_EMAIL belongs to an operator; empty once it does. */
+export async function operatorInstructions(
   { operatorEmail, publicUrl }: Settings,
   store: Store,
   url: string,
@@ -51,9 +62,11 @@ export async function introduceOperator(
   if (operatorEmail === '') return '';
   const user = await store.users.findByEmail(operatorEmail);
   if (user?.role === 'operator') return '';
-  // Whoever signed up with the address before may be somebody else, so it is not enough to have it.
-  if (user !== undefined) return `${operatorEmail} is no operator yet: npx storybar users promote ${operatorEmail}\n\n`;
+  // Someone else may have signed up with the address, so it isn't promoted automatically.
+  if (user !== undefined) {
+    return `${operatorEmail} isn't an operator yet. To promote: npx storybar users promote ${operatorEmail}\n\n`;
+  }
   const link = { email: operatorEmail, role: 'operator', accountId: null } as const;
-  const address = await makePasswordLink(store, link, publicUrl || url, 'system');
-  return `Choose the password of the operator ${operatorEmail} here, within a day:\n\n  ${address}\n\n`;
+  const linkUrl = await createPasswordLink(store, link, publicUrl || url, 'system');
+  return `To set the password of the operator ${operatorEmail}, open this link within 24 hours:\n\n  ${linkUrl}\n\n`;
 }

@@ -1,8 +1,8 @@
-// The frame around pages for people who are signed in. What they show is theirs alone: nobody keeps a copy, nobody frames it.
+// The layout of private pages. They must not be cached, and other sites must not embed them.
 
 import type { FastifyReply } from 'fastify';
 import { type Content, type Html, html } from '../html.ts';
-import type { MemberVisit, Visit } from '../identity/session-guard.ts';
+import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site } from '../page.ts';
 import { noteFor } from './notes.ts';
 
@@ -15,6 +15,8 @@ export interface PrivatePage {
   readonly title: string;
   readonly path: string;
   readonly body: Content;
+  /** Confirms an action. Default: the note that the address names. */
+  readonly note?: Content;
   readonly styles?: readonly string[];
   readonly status?: number;
 }
@@ -36,23 +38,23 @@ const OPERATOR_TABS: readonly Tab[] = [
   { path: '/operator/audit', label: 'Audit log' },
 ];
 
-export function sendPrivate(site: Site, visit: MemberVisit, page: PrivatePage): FastifyReply {
+export function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage): FastifyReply {
   const body = html`<div class="account">
 ${tabs(visit, page.path)}
 <div class="account-body">
 <h1 class="bar">${page.title}</h1>
-${noteOf(visit)}
+${noteOf(visit, page)}
 ${page.body}
 </div>
 </div>`;
   return send(site, visit, page, body);
 }
 
-/** For somebody who is not signed in: one form in the middle. */
-export function sendForm(site: Site, visit: Visit, page: PrivatePage): FastifyReply {
+/** A single centered form, for visitors who aren't signed in. */
+export function sendFormPage(site: Site, visit: Visit, page: PrivatePage): FastifyReply {
   const body = html`<section class="form-page">
 <h1 class="bar">${page.title}</h1>
-${noteOf(visit)}
+${noteOf(visit, page)}
 ${page.body}
 </section>`;
   return send(site, visit, page, body);
@@ -65,7 +67,7 @@ export function seeOther({ reply }: Pick<Visit, 'reply'>, path: string): Fastify
     .send();
 }
 
-/** A form of one button, or with fields. The token says that the page is ours. */
+/** A form with a CSRF token. */
 export function form(visit: Visit, action: string, content: Content, className = ''): Html {
   return html`<form method="post" action="${action}" class="${className}">
 <input type="hidden" name="token" value="${visit.token}">
@@ -88,17 +90,17 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html): Fast
     .send(text);
 }
 
-function noteOf({ request }: Visit): Html | undefined {
-  const note = noteFor(request.query);
+function noteOf({ request }: Visit, page: PrivatePage): Html | undefined {
+  const note = page.note ?? noteFor(request.query);
   return note === undefined ? undefined : html`<p class="note" role="status">${note}</p>`;
 }
 
-function tabs(visit: MemberVisit, here: string): Html {
+function tabs(visit: SignedInVisit, currentPath: string): Html {
   const isOperator = visit.user.role === 'operator';
   const all = isOperator ? [...TABS, ...OPERATOR_TABS] : TABS;
-  // The longest that fits: a page of one key belongs to the keys.
+  // The longest match wins: the page of a single key belongs to Keys, not to Usage.
   const [current] = all
-    .filter(({ path }) => here === path || here.startsWith(`${path}/`))
+    .filter(({ path }) => currentPath === path || currentPath.startsWith(`${path}/`))
     .toSorted((a, b) => b.path.length - a.path.length);
   const list = (items: readonly Tab[], label: string): Html =>
     html`<nav aria-label="${label}"><ul>${items.map(

@@ -5,7 +5,7 @@ import { MAX_ORIGINS } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/session-guard.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field, table, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
@@ -23,15 +23,15 @@ const PATH = '/dashboard/keys';
 
 export function addKeyPages(routes: SignedInRoutes, { site, store }: KeyDependencies): void {
   const changes = new KeyChanges(store);
-  const list = async (visit: MemberVisit, typed: KeyForm, faults: Faults): Promise<FastifyReply> => {
+  const list = async (visit: SignedInVisit, typed: KeyForm, faults: Faults): Promise<FastifyReply> => {
     const body = html`${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
     return sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
   };
-  const one = (visit: MemberVisit, key: KeySummary, typed: KeyForm, faults: Faults): FastifyReply => {
+  const one = (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: Faults): FastifyReply => {
     const body = keyBody(visit, key, typed, faults);
     return sendPrivate(site, visit, { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) });
   };
-  const show = (visit: MemberVisit, name: string, key: string): FastifyReply =>
+  const show = (visit: SignedInVisit, name: string, key: string): FastifyReply =>
     sendPrivate(site, visit, { title: 'Your new key', path: PATH, body: newKey(name, key) });
 
   routes.page(PATH, async (visit) => await list(visit, { name: '', origins: '' }, {}));
@@ -96,7 +96,7 @@ export function stateOf({ state, mode, expiresAt }: KeySummary): Html {
   return html`${kind}${state}`;
 }
 
-function createForm(visit: MemberVisit, typed: KeyForm, faults: Faults): Html {
+function createForm(visit: SignedInVisit, typed: KeyForm, faults: Faults): Html {
   return html`<section aria-labelledby="create">
 <h2 id="create">A new key</h2>
 ${form(
@@ -142,7 +142,7 @@ function newKey(name: string, key: string): Html {
 <p class="actions"><a class="button" href="${PATH}">I have copied it</a></p>`;
 }
 
-function keyBody(visit: MemberVisit, key: KeySummary, typed: KeyForm, faults: Faults): Html {
+function keyBody(visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: Faults): Html {
   const facts = html`<dl class="facts-list">
 <div><dt>Key</dt><dd>${maskedKey(key)}</dd></div>
 <div><dt>State</dt><dd>${stateOf(key)}</dd></div>
@@ -168,7 +168,7 @@ ${form(visit, `${PATH}/${key.id}/revoke`, html`<button class="button" type="subm
 </section>`;
 }
 
-function rotateSection(visit: MemberVisit, key: KeySummary): Html {
+function rotateSection(visit: SignedInVisit, key: KeySummary): Html {
   const options = Object.entries(OVERLAPS).map(
     ([value, { label }]) => html`<option value="${value}"${value === 'day' && html` selected`}>${label}</option>`,
   );

@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/session-guard.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { type PlanOffer, planFacts } from '../plan-cards.ts';
 import { date, problem } from './fields.ts';
@@ -29,7 +29,7 @@ const PATH = '/dashboard/plan';
 export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependencies): void {
   const { site, store, plans, billing, publicUrl } = dependencies;
   const urlOf = (request: FastifyRequest): string => `${publicUrl || (requestBaseUrl(request) ?? '')}${PATH}`;
-  const page = async (visit: MemberVisit, fault?: string): Promise<FastifyReply> => {
+  const page = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
     const account = await store.accounts.find(visit.user.accountId);
     const body = html`${problem(fault)}
 ${!billing.takesMoney && html`<p class="note">Payments are off on this installation: choosing a plan grants it, and nothing is charged.</p>`}
@@ -71,7 +71,7 @@ ${planBody(visit, plans, account?.subscription, billing)}`;
  * To the payment provider. Not by a redirect: a page's policy lets forms lead nowhere but here, and a browser applies it to
  * redirects too.
  */
-function leave(site: Site, visit: MemberVisit, url: string): FastifyReply {
+function leave(site: Site, visit: SignedInVisit, url: string): FastifyReply {
   if (!/^https?:\/\//u.test(url)) throw new AppError('internal_error', 'The payment provider gave a strange address.');
   visit.reply.header('refresh', `0; url=${url}`);
   const body = html`<p>You are being taken to the payment provider.</p>
@@ -79,7 +79,7 @@ function leave(site: Site, visit: MemberVisit, url: string): FastifyReply {
   return sendPrivate(site, visit, { title: 'One moment', path: PATH, body });
 }
 
-function planBody(visit: MemberVisit, plans: PlanBook, subscription: Subscription | undefined, billing: Billing): Html {
+function planBody(visit: SignedInVisit, plans: PlanBook, subscription: Subscription | undefined, billing: Billing): Html {
   if (subscription?.provider === 'marketplace') {
     return html`<p>The plan of this account is chosen at the marketplace.</p>`;
   }
@@ -100,7 +100,7 @@ function stateOf(name: string, subscription: Subscription | undefined, current: 
   return current !== undefined && subscription?.nextPlan === name ? 'next' : 'open';
 }
 
-function card(visit: MemberVisit, plan: PlanOffer, state: CardState): Html {
+function card(visit: SignedInVisit, plan: PlanOffer, state: CardState): Html {
   const choose: Readonly<Record<CardState, Content>> = {
     current: html`<p class="chosen">Your plan</p>`,
     next: html`<p class="chosen">From the next period</p>`,
@@ -118,7 +118,7 @@ ${choose[state]}
 </li>`;
 }
 
-function summary(visit: MemberVisit, plans: PlanBook, subscription: Subscription, billing: Billing): Html {
+function summary(visit: SignedInVisit, plans: PlanBook, subscription: Subscription, billing: Billing): Html {
   const { plan, nextPlan, renews, period } = subscription;
   const title = (name: string): string => plans.find(name)?.title ?? name;
   const next = renews

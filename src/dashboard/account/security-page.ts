@@ -1,14 +1,15 @@
-// The password, and being signed in elsewhere.
+// The page to change the password and to sign out of all devices.
 
 import type { FastifyReply } from 'fastify';
-import { MIN_PASSWORD, passwordFault } from '../../account/password.ts';
+import { passwordFault } from '../../account/password.ts';
 import type { Store } from '../../store/store.ts';
 import { html } from '../html.ts';
-import type { SessionGuard, MemberVisit } from '../identity/session-guard.ts';
 import type { Identity } from '../identity/identity.ts';
+import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
+import { PASSWORD_HINT } from './public-forms.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
 
 export interface SecurityDependencies {
@@ -18,9 +19,9 @@ export interface SecurityDependencies {
   readonly identity: Identity;
 }
 
-interface Faults {
-  readonly present?: string;
-  readonly next?: string | undefined;
+interface PasswordFaults {
+  readonly current?: string;
+  readonly next?: string;
 }
 
 const PATH = '/dashboard/security';
@@ -35,10 +36,9 @@ export function addSecurityPages(
     const next = fields.text('next');
     const fault = passwordFault(next, user.email);
     if (fault !== undefined) return securityPage(site, visit, { next: fault });
-    if (!(await identity.changePassword(user, fields.text('present'), next, request.ip))) {
-      return securityPage(site, visit, { present: 'This is not your present password.' });
-    }
-    await sessionGuard.signIn(visit, user);
+    const authenticated = await identity.changePassword(user, fields.text('current'), next, request.ip);
+    if (authenticated === undefined) return securityPage(site, visit, { current: 'Incorrect current password.' });
+    await sessionGuard.signIn(visit, authenticated);
     return seeOther(visit, `${PATH}?done=password`);
   });
   routes.action(`${PATH}/sign-out-everywhere`, async (visit) => {
@@ -48,23 +48,23 @@ export function addSecurityPages(
   });
 }
 
-function securityPage(site: Site, visit: MemberVisit, { present, next }: Faults): FastifyReply {
-  const hint = `At least ${MIN_PASSWORD} characters; a few words are fine.`;
-  const label = 'Present password';
+function securityPage(site: Site, visit: SignedInVisit, { current, next }: PasswordFaults): FastifyReply {
+  const currentField = { name: 'current', label: 'Current password', autocomplete: 'current-password' };
+  const nextField = { name: 'next', label: 'New password', autocomplete: 'new-password', hint: PASSWORD_HINT };
   const body = html`${form(
     visit,
     PATH,
     html`<input type="hidden" name="username" value="${visit.user.email}" autocomplete="username">
-${field({ name: 'present', label, type: 'password', autocomplete: 'current-password', fault: present })}
-${field({ name: 'next', label: 'New password', type: 'password', autocomplete: 'new-password', hint, fault: next })}
-<p class="actions"><button class="button" type="submit">Change the password</button></p>`,
+${field({ ...currentField, type: 'password', fault: current })}
+${field({ ...nextField, type: 'password', fault: next })}
+<p class="actions"><button class="button" type="submit">Change password</button></p>`,
     'stacked',
   )}
 <section aria-labelledby="devices">
-<h2 id="devices">Other devices</h2>
-<p>Lost a phone, or used somebody else’s computer? This ends every session, here too.</p>
+<h2 id="devices">Devices</h2>
+<p>Sign out of all devices, including this one.</p>
 ${form(visit, `${PATH}/sign-out-everywhere`, html`<button class="button quiet" type="submit">Sign out everywhere</button>`)}
 </section>`;
-  const status = present === undefined && next === undefined ? 200 : 422;
+  const status = current === undefined && next === undefined ? 200 : 422;
   return sendPrivate(site, visit, { title: 'Password', path: PATH, body, status });
 }

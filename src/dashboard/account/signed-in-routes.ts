@@ -1,75 +1,64 @@
-// Routes behind the entry point: whoever is not signed in is led to the sign-in page, and forms are read only when they are ours.
+// Routes for signed-in users. Other visitors are redirected to the sign-in page, and a form is read only if one of our pages
+// sent it.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RouteGroup } from '../../http/route-group.ts';
-import type { SessionGuard, MemberVisit } from '../identity/session-guard.ts';
+import { must } from '../../primitives/must.ts';
 import type { FormFields } from '../identity/form-fields.ts';
+import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import { seeOther } from './frame.ts';
 
-type Page = (visit: MemberVisit) => Promise<FastifyReply>;
-type Action = (visit: MemberVisit, fields: FormFields) => Promise<FastifyReply>;
+type ShowPage = (visit: SignedInVisit) => Promise<FastifyReply>;
+type SubmitForm = (visit: SignedInVisit, fields: FormFields) => Promise<FastifyReply>;
 
 export class SignedInRoutes {
+  readonly #app: FastifyInstance;
   readonly #sessionGuard: SessionGuard;
   readonly #audience: 'member' | 'operator';
-  readonly #pages = new Map<string, Page>();
-  readonly #actions = new Map<string, Action>();
 
-  constructor(sessionGuard: SessionGuard, audience: 'member' | 'operator') {
+  constructor(app: FastifyInstance, sessionGuard: SessionGuard, audience: 'member' | 'operator') {
+    this.#app = app;
     this.#sessionGuard = sessionGuard;
     this.#audience = audience;
   }
 
-  page(path: string, page: Page): void {
-    this.#pages.set(path, page);
+  page(path: string, show: ShowPage): void {
+    this.#app.get(path, async (request, reply) => {
+      const visit = await this.#visit(request, reply);
+      return visit === undefined ? redirectToSignIn(request, reply) : await show(visit);
+    });
   }
 
-  action(path: string, action: Action): void {
-    this.#actions.set(path, action);
+  action(path: string, submit: SubmitForm): void {
+    this.#app.post(path, async (request, reply) => {
+      const visit = await this.#visit(request, reply);
+      if (visit === undefined) return redirectToSignIn(request, reply);
+      return await submit(visit, await this.#sessionGuard.form(request));
+    });
   }
 
-  get group(): RouteGroup {
-    return { register: (app) => this.#register(app) };
-  }
-
-  #register(app: FastifyInstance): void {
-    for (const [path, page] of this.#pages) {
-      app.get(path, async (request, reply) => {
-        const visit = await this.#enter(request, reply);
-        return visit === undefined ? toSignIn(request, reply) : await page(visit);
-      });
-    }
-    for (const [path, action] of this.#actions) {
-      app.post(path, async (request, reply) => {
-        const visit = await this.#enter(request, reply);
-        if (visit === undefined) return toSignIn(request, reply);
-        return await action(visit, await this.#sessionGuard.form(request));
-      });
-    }
-  }
-
-  async #enter(request: FastifyRequest, reply: FastifyReply): Promise<MemberVisit | undefined> {
+  async #visit(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
     return await this.#sessionGuard[this.#audience](request, reply);
   }
 }
 
-/** What stands for `:id` in the path. */
-export function idOf({ request }: Pick<MemberVisit, 'request'>): string {
-  return (request.params as { id?: string }).id ?? '';
+/** The value of `:id` in the path. */
+export function idOf({ request }: Pick<SignedInVisit, 'request'>): string {
+  return must((request.params as { id?: string }).id, 'the id in the path');
 }
 
-export function queryOf({ request }: Pick<MemberVisit, 'request'>, name: string): string | undefined {
+/** Undefined when the parameter is missing, empty or repeated. */
+export function queryOf({ request }: Pick<SignedInVisit, 'request'>, name: string): string | undefined {
   const value = (request.query as Record<string, unknown>)[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function toSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const path = request.method === 'GET' ? (request.url.split('?', 1)[0] ?? '') : '';
-  const next = isOwnPage(path) && path !== '/dashboard' ? `?next=${encodeURIComponent(path)}` : '';
+function redirectToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.method === 'GET' ? request.url.replace(/\?.*$/su, '') : '';
+  const next = isPrivatePath(path) && path !== '/dashboard' ? `?next=${encodeURIComponent(path)}` : '';
   return seeOther({ reply }, `/signin${next}`);
 }
 
-/** Where somebody may be led after signing in: pages of ours for people who are signed in, nothing else. */
-export function isOwnPage(path: string): boolean {
+/** Where the sign-in page may redirect to: our own pages for signed-in users and nothing else. */
+export function isPrivatePath(path: string): boolean {
   return /^\/(?:dashboard|operator)(?:\/[\w-]+)*$/u.test(path);
 }

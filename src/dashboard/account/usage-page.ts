@@ -5,7 +5,7 @@ import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/session-guard.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { toCsv } from './csv.ts';
 import { count, date, problem, table, time } from './fields.ts';
@@ -114,7 +114,7 @@ export function renderTable(renders: readonly RenderSummary[]): Html {
   );
 }
 
-function sendCsv({ reply }: MemberVisit, name: string, text: string): FastifyReply {
+function sendCsv({ reply }: SignedInVisit, name: string, text: string): FastifyReply {
   return reply
     .headers({
       ...PRIVATE_HEADERS,

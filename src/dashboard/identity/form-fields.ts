@@ -1,4 +1,4 @@
-// The body of a form that a page sent.
+// Reads the body of a form.
 
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -16,10 +16,6 @@ export class FormFields {
   text(name: string): string {
     return this.#fields.get(name) ?? '';
   }
-
-  has(name: string): boolean {
-    return this.#fields.has(name);
-  }
 }
 
 export async function readFields(request: FastifyRequest): Promise<FormFields> {
@@ -31,7 +27,7 @@ export async function readFields(request: FastifyRequest): Promise<FormFields> {
   let bytes = 0;
   for await (const chunk of request.raw as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new AppError('malformed_body', 'The form is too large.');
+    if (bytes > MAX_BYTES) throw new AppError('malformed_body', `The form is larger than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return new FormFields(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));

@@ -1,10 +1,12 @@
-// Signing up, signing in and passwords. Every answer is the same for an address that is known and one that is not, and
-// takes the same time. The one exception cannot be avoided: without mails, signing up works at once or not at all.
+// Sign-up, sign-in and passwords. Responses and their timing are the same for known and unknown email addresses. The one
+// exception can't be avoided: without email, sign-up either works immediately or reveals that the address is taken.
 
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import type { Mailer } from '../../mail/mailer.ts';
+import { must } from '../../primitives/must.ts';
 import type { PasswordLink, User, Users } from '../../store/users.ts';
-import { resetMail, signUpMail, takenMail } from './mails.ts';
+import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
+import { EMAILS, type EmailPurpose } from './emails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -12,14 +14,36 @@ export interface IdentityOptions {
   readonly users: Users;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
-  /** Undefined where the operator set up no mail server. */
+  /** Undefined when the operator hasn't configured an SMTP server. */
   readonly mailer: Mailer | undefined;
-  readonly onMailFailed: (error: unknown) => void;
-  /** Where links in mails lead. Set wherever there is a mailer. */
+  /** `requestId` is the id of the request that caused the email. */
+  readonly onEmailFailed: (error: unknown, purpose: EmailPurpose, requestId: string) => void;
+  /** Base URL of links in emails. Always set when there is a mailer. */
   readonly publicUrl: string;
-  /** Whoever proves to have this address becomes an operator; empty: nobody by address. */
+  /** A user who proves to own this address becomes an operator; empty: no address does. */
   readonly operatorEmail: string;
   readonly clock?: () => Date;
+}
+
+/** A user who has just proven their identity. */
+export interface AuthenticatedUser {
+  readonly user: User;
+  /** Marks the browser as one that this user has signed in with. */
+  readonly deviceToken: string;
+}
+
+export interface SignInAttempt {
+  readonly email: string;
+  readonly password: string;
+  readonly address: string;
+  /** From the browser's cookie, not verified yet. */
+  readonly deviceToken: string | undefined;
+}
+
+export interface EmailRequest {
+  readonly email: string;
+  readonly address: string;
+  readonly requestId: string;
 }
 
 const LINK_LIFETIME_MS = 3_600_000;
@@ -27,47 +51,50 @@ const LINK_LIFETIME_MS = 3_600_000;
 export class Identity {
   readonly #options: IdentityOptions;
   readonly #clock: () => Date;
+  readonly #pendingEmails = new Set<Promise<void>>();
 
   constructor(options: IdentityOptions) {
     this.#options = options;
     this.#clock = options.clock ?? (() => new Date());
   }
 
-  /** True: links go out by mail, and a new person proves the address first. */
-  get hasMail(): boolean {
+  /** True: users prove their address with a link in an email before they choose a password. */
+  get sendsEmail(): boolean {
     return this.#options.mailer !== undefined;
   }
 
-  /** Undefined when address or password is wrong; which of them is not told. */
-  async signIn(email: string, password: string, address: string): Promise<User | undefined> {
+  /** Undefined when the email or the password is wrong. */
+  async signIn({ email, password, address, deviceToken }: SignInAttempt): Promise<AuthenticatedUser | undefined> {
     const { users, passwords, throttle } = this.#options;
-    await throttle.take('signIn', address, email);
     const user = await users.findByEmail(email);
-    return (await passwords.verify(user?.passwordHash, password)) ? user : undefined;
+    const deviceId = verifyDeviceToken(deviceToken, user?.passwordHash);
+    if (deviceId === undefined) await throttle.take('signIn', address, email);
+    else await throttle.takeForDevice(deviceId);
+    const isCorrect = await passwords.verify(user?.passwordHash, password);
+    return isCorrect && user ? authenticated(user, user.passwordHash) : undefined;
   }
 
-  /** Without mails. Undefined when the address is taken, or kept for the operator, who is to prove it otherwise. */
-  async signUp(email: string, password: string, address: string): Promise<User | undefined> {
+  /** Without email. Undefined when the address is taken or belongs to the operator, who has to prove it another way. */
+  async signUp(email: string, password: string, address: string): Promise<AuthenticatedUser | undefined> {
     const { users, passwords, throttle, operatorEmail } = this.#options;
     await throttle.take('signUp', address, email);
-    const hash = await passwords.hash(password);
-    return email === operatorEmail ? undefined : await users.signUp(email, hash);
+    const passwordHash = await passwords.hash(password);
+    if (email === operatorEmail) return undefined;
+    return authenticated(await users.signUp(email, passwordHash), passwordHash);
   }
 
-  /** With mails: the way on is in the mail, for a new address and for a known one. */
-  async invite(email: string, address: string): Promise<void> {
+  /** With email. Known and unknown addresses both get one. */
+  async requestSignUp({ email, address, requestId }: EmailRequest): Promise<void> {
     await this.#options.throttle.take('signUp', address, email);
-    this.#later(async () => {
-      const isKnown = (await this.#options.users.findByEmail(email)) !== undefined;
-      await this.#mailLink(email, isKnown ? takenMail : signUpMail);
+    this.#inBackground('sign-up', requestId, async () => {
+      await this.#emailLink(email, (await this.#isKnown(email)) ? 'account-exists' : 'sign-up');
     });
   }
 
-  async requestReset(email: string, address: string): Promise<void> {
+  async requestReset({ email, address, requestId }: EmailRequest): Promise<void> {
     await this.#options.throttle.take('reset', address, email);
-    this.#later(async () => {
-      const isKnown = (await this.#options.users.findByEmail(email)) !== undefined;
-      if (isKnown) await this.#mailLink(email, resetMail);
+    this.#inBackground('password-reset', requestId, async () => {
+      if (await this.#isKnown(email)) await this.#emailLink(email, 'password-reset');
     });
   }
 
@@ -75,36 +102,61 @@ export class Identity {
     return isSecret(secret) ? await this.#options.users.findLink(hashSecret(secret)) : undefined;
   }
 
-  async useLink(secret: string, password: string): Promise<User | undefined> {
+  /** Undefined when the link has been used or has expired. */
+  async useLink(secret: string, password: string): Promise<AuthenticatedUser | undefined> {
     const { users, passwords } = this.#options;
-    return await users.useLink(hashSecret(secret), await passwords.hash(password));
+    const passwordHash = await passwords.hash(password);
+    return authenticated(await users.useLink(hashSecret(secret), passwordHash), passwordHash);
   }
 
-  /** False when the present password is wrong. All sessions end, this one too. */
-  async changePassword(user: User, present: string, next: string, address: string): Promise<boolean> {
+  /** Undefined when the current password is wrong. Ends all sessions, including the current one. */
+  async changePassword(
+    user: User,
+    currentPassword: string,
+    newPassword: string,
+    address: string,
+  ): Promise<AuthenticatedUser | undefined> {
     const { users, passwords, throttle } = this.#options;
     await throttle.take('password', address, user.id);
-    const known = await users.findByEmail(user.email);
-    if (!(await passwords.verify(known?.passwordHash, present))) return false;
-    await users.setPassword(user.id, await passwords.hash(next));
-    return true;
+    const stored = await users.findByEmail(user.email);
+    if (!(await passwords.verify(stored?.passwordHash, currentPassword))) return undefined;
+    const passwordHash = await passwords.hash(newPassword);
+    await users.setPassword(user.id, passwordHash);
+    return authenticated(user, passwordHash);
   }
 
-  /** After the answer: what is looked up and written must not show in the time it takes. */
-  #later(work: () => Promise<void>): void {
-    work().catch(this.#options.onMailFailed);
+  /** Waits for emails that are being sent. */
+  async close(): Promise<void> {
+    await Promise.all(this.#pendingEmails);
   }
 
-  async #mailLink(email: string, mail: (link: string) => { subject: string; text: string }): Promise<void> {
+  async #isKnown(email: string): Promise<boolean> {
+    return (await this.#options.users.findByEmail(email)) !== undefined;
+  }
+
+  /** The response doesn't wait, so its timing doesn't reveal whether the address is known. */
+  #inBackground(purpose: EmailPurpose, requestId: string, task: () => Promise<void>): void {
+    const pending = task()
+      .catch((error: unknown) => this.#options.onEmailFailed(error, purpose, requestId))
+      .finally(() => this.#pendingEmails.delete(pending));
+    this.#pendingEmails.add(pending);
+  }
+
+  async #emailLink(email: string, purpose: EmailPurpose): Promise<void> {
     const { users, mailer, publicUrl, operatorEmail } = this.#options;
     const secret = createSecret();
     const expiresAt = new Date(this.#clock().getTime() + LINK_LIFETIME_MS);
     const role = email === operatorEmail ? 'operator' : 'member';
     await users.addLink(hashSecret(secret), { email, role, accountId: null, expiresAt }, 'system');
-    mailer?.post({ to: email, ...mail(passwordLink(publicUrl, secret)) });
+    const text = EMAILS[purpose](passwordLinkUrl(publicUrl, secret));
+    await must(mailer, 'the mailer').send({ to: email, ...text });
   }
 }
 
-export function passwordLink(baseUrl: string, secret: string): string {
+function authenticated(user: User | undefined, passwordHash: string): AuthenticatedUser | undefined {
+  return user && { user, deviceToken: createDeviceToken(passwordHash) };
+}
+
+export function passwordLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/password?link=${secret}`;
 }

@@ -1,35 +1,37 @@
-// Who opened this page, and may they send this form? Every page for people who are signed in comes through here.
+// Sessions of the site: finds out who opened a page, and reads a form only if one of our pages sent it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createSecret, hashSecret } from '../../account/secret.ts';
+import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import type { Sessions, UserSession, User } from '../../store/users.ts';
+import type { Sessions, User, UserSession } from '../../store/users.ts';
 import { readCookie, writeCookie } from './cookie.ts';
+import { assertNotForged, csrfToken } from './csrf.ts';
 import { type FormFields, readFields } from './form-fields.ts';
-import { assertOwnForm, formToken } from './own-form.ts';
-import { LIFETIMES } from './session-lifetime.ts';
+import type { AuthenticatedUser } from './identity.ts';
+import { SESSION_TIMEOUTS } from './session-timeouts.ts';
 
+/** A request for a page that has forms. */
 export interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** For the forms of the page. */
+  /** The CSRF token for the page's forms. */
   readonly token: string;
 }
 
-/** Of somebody who is signed in. */
-export interface MemberVisit extends Visit {
+export interface SignedInVisit extends Visit {
   readonly user: User;
 }
 
 export interface SessionGuardOptions {
   readonly sessions: Sessions;
-  /** Where people reach the site; empty: wherever they say they did. */
+  /** Base URL of the site; empty: taken from each request. */
   readonly publicUrl: string;
   readonly clock?: () => Date;
 }
 
-/** A page that is loaded again within this time is no reason to write. */
-const EXTEND_AFTER_MS = 60_000;
+/** A session is extended at most this often, so that reloading a page doesn't write to the database each time. */
+const MIN_EXTENSION_MS = 60_000;
+const DEVICE_COOKIE_SECONDS = 365 * 24 * 3_600;
 
 export class SessionGuard {
   readonly #sessions: Sessions;
@@ -42,67 +44,83 @@ export class SessionGuard {
     this.#clock = clock;
   }
 
-  /** A page for everybody that has a form. Whoever has no cookie yet gets one, for the token. */
+  /** For a page with a form that needs no session. A visitor without a cookie gets one, because the CSRF token depends on it. */
   async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
-    let secret = readCookie(request, this.#publicUrl);
+    let secret = this.#secretOf(request);
     if (secret === undefined) {
       secret = createSecret();
-      writeCookie({ request, reply }, this.#publicUrl, secret);
+      writeCookie({ request, reply }, this.#publicUrl, { name: 'storybar', value: secret });
     }
-    return { request, reply, token: formToken(secret) };
+    return { request, reply, token: csrfToken(secret) };
   }
 
-  /** Undefined when nobody is signed in. */
-  async member(request: FastifyRequest, reply: FastifyReply): Promise<MemberVisit | undefined> {
-    const secret = readCookie(request, this.#publicUrl);
+  /** Undefined when the visitor isn't signed in. */
+  async member(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
+    const secret = this.#secretOf(request);
     if (secret === undefined) return undefined;
     const session = await this.#sessions.find(hashSecret(secret));
     if (session === undefined) return undefined;
     await this.#extend(secret, session);
-    return { request, reply, token: formToken(secret), user: session.user };
+    return { request, reply, token: csrfToken(secret), user: session.user };
   }
 
-  /** An operator; for anybody else there is nothing here. */
-  async operator(request: FastifyRequest, reply: FastifyReply): Promise<MemberVisit | undefined> {
+  /** Like `member`, for operators. Other users get 404, so the page doesn't reveal that it exists. */
+  async operator(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
     const visit = await this.member(request, reply);
     if (visit !== undefined && visit.user.role !== 'operator') {
-      throw new AppError('not_found', 'There is nothing at this path.');
+      throw new AppError('not_found', "This path doesn't exist.");
     }
     return visit;
   }
 
-  /** Reads a form and throws unless a page of ours, opened by the same person, sent it. */
+  /** Reads a form. Throws unless one of our pages, opened by the same visitor, sent it. */
   async form(request: FastifyRequest): Promise<FormFields> {
     const fields = await readFields(request);
-    assertOwnForm(request, this.#publicUrl, readCookie(request, this.#publicUrl), fields.text('token'));
+    assertNotForged(request, this.#publicUrl, this.#secretOf(request), fields.text('token'));
     return fields;
   }
 
-  /** Always a new secret: one that somebody planted before is worth nothing. */
-  async signIn({ request, reply }: Pick<Visit, 'request' | 'reply'>, user: User): Promise<void> {
-    const before = readCookie(request, this.#publicUrl);
-    if (before !== undefined) await this.#sessions.end(hashSecret(before));
+  /** The token of a browser that has signed in before. It still has to be verified. */
+  deviceToken(request: FastifyRequest): string | undefined {
+    return readCookie(request, this.#publicUrl, 'storybar-device');
+  }
+
+  /** Starts a session with a new secret, so one that an attacker planted before is worthless. */
+  async signIn(
+    { request, reply }: Pick<Visit, 'request' | 'reply'>,
+    { user, deviceToken }: AuthenticatedUser,
+  ): Promise<void> {
+    const previous = this.#secretOf(request);
+    if (previous !== undefined) await this.#sessions.end(hashSecret(previous));
     const secret = createSecret();
     const now = this.#clock().getTime();
-    const { idleMs, wholeMs } = LIFETIMES[user.role];
+    const { idleMs, absoluteMs } = SESSION_TIMEOUTS[user.role];
     await this.#sessions.begin({
       hash: hashSecret(secret),
       userId: user.id,
       idleUntil: new Date(now + idleMs),
-      endsAt: new Date(now + wholeMs),
+      endsAt: new Date(now + absoluteMs),
     });
-    writeCookie({ request, reply }, this.#publicUrl, secret, wholeMs / 1_000);
+    const session = { name: 'storybar', value: secret, maxAgeSeconds: absoluteMs / 1_000 } as const;
+    const device = { name: 'storybar-device', value: deviceToken, maxAgeSeconds: DEVICE_COOKIE_SECONDS } as const;
+    for (const cookie of [session, device]) writeCookie({ request, reply }, this.#publicUrl, cookie);
   }
 
+  /** Ends the session. The browser stays a known device. */
   async signOut({ request, reply }: Pick<Visit, 'request' | 'reply'>): Promise<void> {
-    const secret = readCookie(request, this.#publicUrl);
+    const secret = this.#secretOf(request);
     if (secret !== undefined) await this.#sessions.end(hashSecret(secret));
-    writeCookie({ request, reply }, this.#publicUrl, '', 0);
+    writeCookie({ request, reply }, this.#publicUrl, { name: 'storybar', value: '', maxAgeSeconds: 0 });
+  }
+
+  #secretOf(request: FastifyRequest): string | undefined {
+    const secret = readCookie(request, this.#publicUrl, 'storybar');
+    return secret !== undefined && isSecret(secret) ? secret : undefined;
   }
 
   async #extend(secret: string, { user, idleUntil }: UserSession): Promise<void> {
-    const until = this.#clock().getTime() + LIFETIMES[user.role].idleMs;
-    if (until - idleUntil.getTime() < EXTEND_AFTER_MS) return;
-    await this.#sessions.extend(hashSecret(secret), new Date(until));
+    const extended = this.#clock().getTime() + SESSION_TIMEOUTS[user.role].idleMs;
+    if (extended - idleUntil.getTime() < MIN_EXTENSION_MS) return;
+    await this.#sessions.extend(hashSecret(secret), new Date(extended));
   }
 }

@@ -3,17 +3,14 @@ import { RateLimiter } from '../../http/limits/rate-limiter.ts';
 import { Throttle } from './throttle.ts';
 
 function throttleAt(now: () => number): Throttle {
-  const book = new RateLimiter(now);
-  return new Throttle({ take: async (name, rate) => book.take(name, rate) });
+  const limiter = new RateLimiter(now);
+  return new Throttle({ take: async (name, rate) => limiter.take(name, rate) });
 }
 
-async function triesUntilRefused(
-  throttle: Throttle,
-  next: (index: number) => [address: string, account: string],
-): Promise<number> {
+async function attemptsUntilRejected(attempt: (index: number) => Promise<void>): Promise<number> {
   for (let index = 0; index < 1_000; index += 1) {
     try {
-      await throttle.take('signIn', ...next(index));
+      await attempt(index);
     } catch {
       return index;
     }
@@ -21,29 +18,38 @@ async function triesUntilRefused(
   return Number.POSITIVE_INFINITY;
 }
 
-describe('tries to sign in', () => {
+describe('the sign-in throttle', () => {
   const frozen = (): Throttle => throttleAt(() => 1_000);
+  const signIns = async (throttle: Throttle, next: (index: number) => [address: string, account: string]) =>
+    await attemptsUntilRejected(async (index) => await throttle.take('signIn', ...next(index)));
 
-  it('are few from one address to one account', async () => {
-    expect(await triesUntilRefused(frozen(), () => ['192.0.2.1', 'ann@example.com'])).toBe(10);
+  it('allows 10 attempts from one address to one account', async () => {
+    expect(await signIns(frozen(), () => ['192.0.2.1', 'ann@example.com'])).toBe(10);
   });
 
-  it('are limited from many addresses to one account, and from one address to many accounts', async () => {
-    expect(await triesUntilRefused(frozen(), (index) => [`192.0.2.${index}`, 'ann@example.com'])).toBe(40);
-    expect(await triesUntilRefused(frozen(), (index) => ['192.0.2.1', `${index}@example.com`])).toBe(60);
+  it('allows 40 attempts from many addresses to one account, and 60 from one address to many accounts', async () => {
+    expect(await signIns(frozen(), (index) => [`192.0.2.${index}`, 'ann@example.com'])).toBe(40);
+    expect(await signIns(frozen(), (index) => ['192.0.2.1', `${index}@example.com`])).toBe(60);
   });
 
-  it('from all of an IPv6 network are one machine’s', async () => {
-    expect(await triesUntilRefused(frozen(), (index) => [`2001:db8::${index}`, 'ann@example.com'])).toBe(10);
+  it('counts all addresses of an IPv6 network as one', async () => {
+    expect(await signIns(frozen(), (index) => [`2001:db8::${index}`, 'ann@example.com'])).toBe(10);
   });
 
-  it('do not lock the owner out of another address, and come back with time', async () => {
+  it('leaves other addresses alone when one is rejected, and forgives that one with time', async () => {
     let now = 1_000;
     const throttle = throttleAt(() => now);
-    await triesUntilRefused(throttle, () => ['192.0.2.1', 'ann@example.com']);
+    await signIns(throttle, () => ['192.0.2.1', 'ann@example.com']);
     await expect(throttle.take('signIn', '198.51.100.7', 'ann@example.com')).resolves.toBeUndefined();
-    await expect(throttle.take('signIn', '192.0.2.1', 'ann@example.com')).rejects.toThrow('Too many tries');
+    await expect(throttle.take('signIn', '192.0.2.1', 'ann@example.com')).rejects.toThrow('Too many attempts');
     now += 15 * 60_000;
     await expect(throttle.take('signIn', '192.0.2.1', 'ann@example.com')).resolves.toBeUndefined();
+  });
+
+  it('allows 10 attempts per known device, whatever strangers and other devices do', async () => {
+    const throttle = frozen();
+    await signIns(throttle, (index) => [`192.0.2.${index}`, 'ann@example.com']);
+    expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('laptop'))).toBe(10);
+    expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('phone'))).toBe(10);
   });
 });

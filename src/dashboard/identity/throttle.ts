@@ -1,5 +1,5 @@
-// How often somebody may try: by address and by account, so that neither one machine with many accounts nor many machines
-// with one account get far. Servers that share a database count together.
+// Limits attempts to sign in, to sign up and to reset or change a password, by network and by account. One machine can
+// neither try many accounts nor can many machines try one account. Servers that share a database share the limits.
 
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';
@@ -7,18 +7,20 @@ import { AppError } from '../../errors.ts';
 import { networkOf } from '../../http/limits/network.ts';
 import type { Limits } from '../../store/store.ts';
 
-const QUARTER_MS = 15 * 60_000;
+const QUARTER_HOUR_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
 const RATES = {
-  signIn: { address: { burst: 60, windowMs: QUARTER_MS }, account: { burst: 40, windowMs: QUARTER_MS } },
-  signUp: { address: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
-  reset: { address: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
-  password: { address: { burst: 60, windowMs: QUARTER_MS }, account: { burst: 10, windowMs: QUARTER_MS } },
-} as const satisfies Record<string, { address: Rate; account: Rate }>;
+  signIn: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 40, windowMs: QUARTER_HOUR_MS } },
+  signUp: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
+  reset: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
+  password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
+} as const satisfies Record<string, { network: Rate; account: Rate }>;
 
-/** One address on one account: few, so that nobody can lock somebody else out from elsewhere. */
-const PAIR: Rate = { burst: 10, windowMs: QUARTER_MS };
+/** One network on one account. Lower than the limit of the account, so a single network can't use that up. */
+const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
+/** A browser that has signed in before, on the account it signed in to. */
+const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 
 export class Throttle {
   readonly #limits: Pick<Limits, 'take'>;
@@ -27,20 +29,25 @@ export class Throttle {
     this.#limits = limits;
   }
 
-  /** Counts a try, whether it succeeds or not. Throws when there were too many. */
-  async take(what: keyof typeof RATES, address: string, account: string): Promise<void> {
+  /** Counts an attempt, successful or not. Throws when there were too many. */
+  async take(action: keyof typeof RATES, address: string, account: string): Promise<void> {
     const network = networkOf(address);
-    const rates = RATES[what];
-    await this.#take(`${what} from ${network}`, rates.address);
-    await this.#take(`${what} from ${network} to ${account}`, PAIR);
-    await this.#take(`${what} to ${account}`, rates.account);
+    const rates = RATES[action];
+    await this.#take(`${action} from ${network}`, rates.network);
+    await this.#take(`${action} from ${network} to ${account}`, PAIR_RATE);
+    await this.#take(`${action} to ${account}`, rates.account);
+  }
+
+  /** Counts an attempt to sign in from a known device, which doesn't count toward the limits of strangers. */
+  async takeForDevice(deviceId: string): Promise<void> {
+    await this.#take(`signIn with device ${deviceId}`, DEVICE_RATE);
   }
 
   async #take(name: string, rate: Rate): Promise<void> {
-    // Hashed: who tried to sign in is nothing to keep in a table.
+    // Hashed, so the table of limits doesn't reveal who tried to sign in.
     const { allowed, retryAfterMs } = await this.#limits.take(`site:${hashSecret(name)}`, rate);
     if (allowed) return;
-    throw new AppError('rate_limited', 'Too many tries. Wait a few minutes, then try again.', {
+    throw new AppError('rate_limited', 'Too many attempts. Wait a few minutes and try again.', {
       retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
     });
   }

@@ -10,7 +10,7 @@ import { maskedKey, stateOf } from '../account/key-pages.ts';
 import { idOf, type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
-import type { MemberVisit } from '../identity/session-guard.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 
 export interface AccountPagesDependencies {
@@ -27,12 +27,12 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
   const { store, plans } = dependencies;
   routes.page(PATH, async (visit) => await listPage(dependencies, visit));
   routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));
-  const found = async (visit: MemberVisit): Promise<AccountSummary> => {
+  const found = async (visit: SignedInVisit): Promise<AccountSummary> => {
     const account = await store.accounts.find(idOf(visit));
     if (account === undefined) throw new AppError('not_found', 'There is no such account.');
     return account;
   };
-  const back = (visit: MemberVisit, { id }: AccountSummary, done: string): FastifyReply =>
+  const back = (visit: SignedInVisit, { id }: AccountSummary, done: string): FastifyReply =>
     seeOther(visit, `${PATH}/${encodeURIComponent(id)}?done=${done}`);
   routes.action(`${PATH}/:id/suspend`, async (visit) => {
     const account = await found(visit);
@@ -58,7 +58,7 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
   });
 }
 
-function actorOf({ user }: MemberVisit): string {
+function actorOf({ user }: SignedInVisit): string {
   return `operator:${user.id}`;
 }
 
@@ -71,7 +71,7 @@ function whoDecides({ subscription }: AccountSummary): string | undefined {
   return undefined;
 }
 
-async function listPage({ site, store }: AccountPagesDependencies, visit: MemberVisit): Promise<FastifyReply> {
+async function listPage({ site, store }: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
   const text = queryOf(visit, 'q') ?? '';
   const ids = await store.users.searchAccounts(text, { after: queryOf(visit, 'after'), count: COUNT + 1 });
   const rows = await Promise.all(
@@ -99,7 +99,7 @@ ${more && html`<p class="actions"><a class="button quiet" href="${PATH}?${more.t
   return sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
 }
 
-async function accountPage(dependencies: AccountPagesDependencies, visit: MemberVisit): Promise<FastifyReply> {
+async function accountPage(dependencies: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
   const { site, store, plans } = dependencies;
   const id = idOf(visit);
   const account = await store.accounts.find(id);
@@ -134,7 +134,7 @@ ${renders.length === 0 ? html`<p>None.</p>` : renderTable(renders)}
   return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, body });
 }
 
-function suspension(visit: MemberVisit, { id, state }: AccountSummary): Html {
+function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {
   const path = `${PATH}/${encodeURIComponent(id)}`;
   if (state === 'suspended') {
     return form(visit, `${path}/resume`, html`<button class="button" type="submit">Resume the account</button>`);
@@ -145,7 +145,7 @@ ${form(visit, `${path}/suspend`, html`<button class="button" type="submit">Yes, 
 </details>`;
 }
 
-function planSection(visit: MemberVisit, plans: PlanBook, account: AccountSummary): Html {
+function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSummary): Html {
   const elsewhere = whoDecides(account);
   const options = plans.plans.map(
     ({ name, title }) =>

@@ -1,0 +1,97 @@
+// Resetting a forgotten password, and choosing a new one after opening a link.
+
+import type { FastifyReply } from 'fastify';
+import { parseEmail } from '../../account/email.ts';
+import { passwordFault } from '../../account/password.ts';
+import { AppError } from '../../errors.ts';
+import { html } from '../html.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import { form, seeOther } from './frame.ts';
+import {
+  checkInbox,
+  emailField,
+  type FormFaults,
+  INVALID_EMAIL,
+  newPasswordField,
+  type PublicForms,
+} from './public-forms.ts';
+import { queryOf } from './signed-in-routes.ts';
+
+export interface PasswordDependencies {
+  readonly sessionGuard: SessionGuard;
+  readonly identity: Identity;
+}
+
+const RESET_PATH = '/reset';
+const PASSWORD_PATH = '/password';
+const NO_EMAIL = 'Password reset emails aren’t set up here. Contact support for a reset link.';
+
+export function addPasswordPages(forms: PublicForms, dependencies: PasswordDependencies): void {
+  addResetPage(forms, dependencies.identity);
+  addNewPasswordPage(forms, dependencies);
+}
+
+function addResetPage(forms: PublicForms, identity: Identity): void {
+  const show = (visit: Visit, email: string, faults: FormFaults): FastifyReply => {
+    const content = identity.sendsEmail
+      ? form(
+          visit,
+          RESET_PATH,
+          html`${emailField(email, faults)}
+<p class="actions"><button class="button" type="submit">Send reset link</button></p>`,
+        )
+      : html`<p>${NO_EMAIL}</p>`;
+    const body = html`${content}
+<p class="small"><a href="/signin">Back to sign in</a></p>`;
+    return forms.send(visit, { title: 'Reset your password', path: RESET_PATH, body, faults });
+  };
+
+  forms.page(RESET_PATH, (visit) => show(visit, '', {}));
+  forms.action(RESET_PATH, async (visit, fields) => {
+    if (!identity.sendsEmail) throw new AppError('not_found', NO_EMAIL);
+    const typed = fields.text('email');
+    const email = parseEmail(typed);
+    if (email === undefined) return show(visit, typed, { email: INVALID_EMAIL });
+    await identity.requestReset({ email, address: visit.request.ip, requestId: visit.request.id });
+    const page = checkInbox(html`If <strong>${email}</strong> has an account, we’ve sent an email.`);
+    return forms.send(visit, { ...page, path: RESET_PATH });
+  });
+}
+
+function addNewPasswordPage(forms: PublicForms, { sessionGuard, identity }: PasswordDependencies): void {
+  const show = async (visit: Visit, link: string, faults: FormFaults): Promise<FastifyReply> => {
+    const found = await identity.findLink(link);
+    if (found === undefined) return showExpired(visit);
+    const body = html`<p class="small">For ${found.email}</p>
+${form(
+  visit,
+  PASSWORD_PATH,
+  html`<input type="hidden" name="link" value="${link}">
+<input type="hidden" name="username" value="${found.email}" autocomplete="username">
+${newPasswordField('New password', faults)}
+<p class="actions"><button class="button" type="submit">Save and sign in</button></p>`,
+)}`;
+    return forms.send(visit, { title: 'Choose a password', path: PASSWORD_PATH, body, faults });
+  };
+  const showExpired = (visit: Visit): FastifyReply => {
+    const body = html`<p>It has already been used or is no longer valid.</p>
+<p class="actions"><a class="button" href="${RESET_PATH}">Request a new link</a> <a class="button quiet" href="/signin">Sign in</a></p>`;
+    const title = 'This link has expired';
+    return forms.send(visit, { title, path: PASSWORD_PATH, body, faults: { form: title } });
+  };
+
+  forms.page(PASSWORD_PATH, async (visit) => await show(visit, queryOf(visit, 'link') ?? '', {}));
+  forms.action(PASSWORD_PATH, async (visit, fields) => {
+    const link = fields.text('link');
+    const password = fields.text('password');
+    const found = await identity.findLink(link);
+    if (found === undefined) return showExpired(visit);
+    const fault = passwordFault(password, found.email);
+    if (fault !== undefined) return await show(visit, link, { password: fault });
+    const authenticated = await identity.useLink(link, password);
+    if (authenticated === undefined) return showExpired(visit);
+    await sessionGuard.signIn(visit, authenticated);
+    return seeOther(visit, '/dashboard');
+  });
+}

@@ -1,0 +1,68 @@
+// The sign-in page, and signing out.
+
+import type { FastifyReply } from 'fastify';
+import { parseEmail } from '../../account/email.ts';
+import { html } from '../html.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import { field, problem } from './fields.ts';
+import { form, seeOther } from './frame.ts';
+import { emailField, type FormFaults, type PublicForms } from './public-forms.ts';
+import { isPrivatePath, queryOf } from './signed-in-routes.ts';
+
+export interface SignInDependencies {
+  readonly sessionGuard: SessionGuard;
+  readonly identity: Identity;
+  /** False: new users need a link from the operator. */
+  readonly signUpOpen: boolean;
+}
+
+interface Typed {
+  readonly email: string;
+  /** The page to open after signing in. */
+  readonly next: string;
+}
+
+const PATH = '/signin';
+const MAX_EMAIL = 254;
+
+export function addSignInPages(forms: PublicForms, dependencies: SignInDependencies): void {
+  const { sessionGuard, identity, signUpOpen } = dependencies;
+  const show = (visit: Visit, { email, next }: Typed, faults: FormFaults): FastifyReply => {
+    const body = html`${problem(faults.form)}
+${form(
+  visit,
+  PATH,
+  html`<input type="hidden" name="next" value="${isPrivatePath(next) ? next : ''}">
+${emailField(email, faults)}
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+<p class="actions"><button class="button" type="submit">Sign in</button></p>`,
+)}
+<p class="small"><a href="/reset">Forgot password?</a></p>
+${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}`;
+    return forms.send(visit, { title: 'Sign in', path: PATH, body, faults });
+  };
+
+  forms.page(PATH, async (visit) => {
+    const member = await sessionGuard.member(visit.request, visit.reply);
+    if (member !== undefined) return seeOther(member, '/dashboard');
+    return show(visit, { email: '', next: queryOf(visit, 'next') ?? '' }, {});
+  });
+  forms.action(PATH, async (visit, fields) => {
+    const typed = { email: fields.text('email'), next: fields.text('next') };
+    const authenticated = await identity.signIn({
+      // An invalid address is tried like any other, so that it takes the same time.
+      email: parseEmail(typed.email) ?? typed.email.slice(0, MAX_EMAIL),
+      password: fields.text('password'),
+      address: visit.request.ip,
+      deviceToken: sessionGuard.deviceToken(visit.request),
+    });
+    if (authenticated === undefined) return show(visit, typed, { form: 'Incorrect email or password.' });
+    await sessionGuard.signIn(visit, authenticated);
+    return seeOther(visit, isPrivatePath(typed.next) ? typed.next : '/dashboard');
+  });
+  forms.action('/signout', async (visit) => {
+    await sessionGuard.signOut(visit);
+    return seeOther(visit, '/signin?done=signed-out');
+  });
+}

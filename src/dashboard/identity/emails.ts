@@ -1,0 +1,29 @@
+// The emails that the service sends to users.
+
+export interface EmailText {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** What an email is for, as logged when it can't be sent. */
+export type EmailPurpose = 'sign-up' | 'account-exists' | 'password-reset';
+
+const LINK_NOTE = 'The link works once and expires in an hour:';
+const IGNORE_NOTE = "If this wasn't you, you can ignore this email.";
+
+export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>> = {
+  'sign-up': (link) => ({
+    subject: 'Finish signing up for Storybar',
+    text: `Choose a password to finish signing up. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
+  }),
+  'account-exists': (link) => ({
+    subject: 'You already have a Storybar account',
+    text:
+      'Someone (hopefully you) tried to sign up with this email, but you already have an account. Sign in as usual, or ' +
+      `choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
+  }),
+  'password-reset': (link) => ({
+    subject: 'Reset your Storybar password',
+    text: `Choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
+  }),
+};
