@@ -1,4 +1,4 @@
-// Web pages calling the API: which of them a browser lets read the answer.
+// CORS: which web pages can read the API's responses in a browser.
 
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,11 +26,11 @@ afterAll(async () => {
 const preflight = async (pathname: string, headers: Record<string, string>): Promise<Response> =>
   await fetch(`${server.url}${pathname}`, { method: 'OPTIONS', headers });
 
-const ask = async (key: string, origin: string | undefined, values = FORM): Promise<Response> =>
+const render = async (key: string, origin: string | undefined, values = FORM): Promise<Response> =>
   await post({ url: server.url, key }, form(values), { headers: origin === undefined ? {} : { origin } });
 
 describe('a preflight', () => {
-  it('is answered alike for every page, because it comes without a key', async () => {
+  it('gets the same response for every origin, because it carries no key', async () => {
     const headers = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
     for (const origin of [PAGE, 'https://evil.example']) {
       const response = await preflight('/v1/overlay', { ...headers, origin });
@@ -45,7 +45,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('is answered for renders alone', async () => {
+  it('gets a response only for the overlay endpoint', async () => {
     const headers = { origin: PAGE, 'access-control-request-method': 'POST' };
     for (const pathname of ['/health', '/signin', '/nowhere']) {
       const response = await preflight(pathname, headers);
@@ -56,8 +56,8 @@ describe('a preflight', () => {
 });
 
 describe('a key with allowed origins', () => {
-  it('lets their pages read the answer', async () => {
-    const response = await ask(restricted.key, PAGE);
+  it('lets pages from these origins read the response', async () => {
+    const response = await render(restricted.key, PAGE);
     expect(response.status).toBe(200);
     expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
     expect(response.headers.get('vary')).toBe('origin');
@@ -68,44 +68,44 @@ describe('a key with allowed origins', () => {
     await response.arrayBuffer();
   });
 
-  it('lets them read what went wrong, too', async () => {
-    const response = await ask(restricted.key, PAGE, { ...FORM, width: '0' });
+  it('lets pages from these origins read errors', async () => {
+    const response = await render(restricted.key, PAGE, { ...FORM, width: '0' });
     expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
     expect(await problemOf(response)).toMatchObject({ status: 400 });
     await server.cli('keys', 'suspend', restricted.id);
-    const suspended = await ask(restricted.key, PAGE);
+    const suspended = await render(restricted.key, PAGE);
     expect(suspended.headers.get('access-control-allow-origin')).toBe(PAGE);
     expect(await problemOf(suspended)).toMatchObject({ code: 'key_suspended' });
     await server.cli('keys', 'resume', restricted.id);
   });
 
   it.each(['https://evil.example', 'http://shop.example', 'https://shop.example:8443', 'null', ''])(
-    'refuses a page of %j',
+    'rejects a page from the origin %j',
     async (origin) => {
-      const response = await ask(restricted.key, origin);
+      const response = await render(restricted.key, origin);
       expect(response.headers.has('access-control-allow-origin')).toBe(false);
       expect(response.headers.get('vary')).toBe('origin');
       expect(await problemOf(response)).toMatchObject({ status: 403, code: 'origin_not_allowed' });
     },
   );
 
-  it('works without any page', async () => {
-    const response = await ask(restricted.key, undefined);
+  it('works for clients that send no origin', async () => {
+    const response = await render(restricted.key, undefined);
     expect(response.status).toBe(200);
     expect(response.headers.has('access-control-allow-origin')).toBe(false);
     await response.arrayBuffer();
   });
 });
 
-it('a key without origins shows no page anything', async () => {
-  const response = await ask(server.key, PAGE);
+it('lets no page read the response with a key without origins', async () => {
+  const response = await render(server.key, PAGE);
   expect(response.status).toBe(200);
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
   await response.arrayBuffer();
 });
 
-it('a page learns nothing about a key that is not valid', async () => {
-  const response = await ask('sb_live_nonsense', PAGE);
+it('lets no page read the error for an invalid key', async () => {
+  const response = await render('sb_live_nonsense', PAGE);
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
   expect(await problemOf(response)).toMatchObject({ code: 'invalid_api_key' });
 });

@@ -1,4 +1,4 @@
-// Keys from the command line, effective on a running server.
+// API keys managed on the command line take effect on a running server.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
@@ -13,7 +13,7 @@ afterAll(async () => {
 
 const FORM = { width: '32', height: '32', text: 'a' };
 
-async function answerTo(key: string): Promise<string> {
+async function outcomeOf(key: string): Promise<string> {
   const response = await post({ url: server.url, key }, form(FORM));
   if (response.status === 200) {
     await response.arrayBuffer();
@@ -22,7 +22,7 @@ async function answerTo(key: string): Promise<string> {
   return `${response.status} ${(await problemOf(response)).code}`;
 }
 
-it('creates, suspends, resumes and revokes', async () => {
+it('creates, suspends, resumes and revokes a key, effective immediately', async () => {
   const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'starter', '--name', 'shop', '--json')) as {
     id: string;
     key: string;
@@ -33,22 +33,22 @@ it('creates, suspends, resumes and revokes', async () => {
     key: expect.stringMatching(/^sb_live_\w{33}$/u),
     plan: 'starter',
   });
-  expect(await answerTo(created.key)).toBe('200');
+  expect(await outcomeOf(created.key)).toBe('200');
   await server.cli('keys', 'suspend', created.id);
-  expect(await answerTo(created.key)).toBe('403 key_suspended');
+  expect(await outcomeOf(created.key)).toBe('403 key_suspended');
   await server.cli('keys', 'resume', created.id);
-  expect(await answerTo(created.key)).toBe('200');
+  expect(await outcomeOf(created.key)).toBe('200');
   await server.cli('keys', 'revoke', created.id);
-  expect(await answerTo(created.key)).toBe('401 invalid_api_key');
+  expect(await outcomeOf(created.key)).toBe('401 invalid_api_key');
   await expect(server.cli('keys', 'resume', created.id)).rejects.toThrow('a revoked key stays revoked');
 });
 
-it('lists keys without showing them, with the time of last use', async () => {
+it('lists keys by prefix and last four characters, with the time of last use', async () => {
   const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as {
     id: string;
     key: string;
   };
-  await answerTo(created.key);
+  await outcomeOf(created.key);
   const text = await server.cli('keys', 'list', '--json');
   expect(text).not.toContain(created.key);
   const keys = JSON.parse(text) as Record<string, unknown>[];
@@ -69,6 +69,6 @@ it.each([
   [['keys', 'frobnicate'], 'there is no "keys frobnicate"'],
   [['frobnicate'], 'there is no command "frobnicate"'],
   [['keys', 'list', '--frob'], "Unknown option '--frob'"],
-])('refuses %j', async (args, message) => {
+])('rejects the arguments %j', async (args, message) => {
   await expect(server.cli(...args)).rejects.toThrow(message);
 });

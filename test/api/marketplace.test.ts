@@ -1,4 +1,4 @@
-// A stand-in for the gateway of an API marketplace: it adds its headers and passes requests on.
+// Requests as the gateway of an API marketplace sends them.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plansFile } from '../plans-file.ts';
@@ -29,8 +29,8 @@ async function viaGateway(user: string, subscription: string, changes: Record<st
 
 const billing = (response: Response): string | null => response.headers.get('x-rapidapi-billing');
 
-describe('a caller from the marketplace', () => {
-  it('has an account of its own, made on first sight, and is billed through the header', async () => {
+describe('a marketplace caller', () => {
+  it('gets an account with the first request and is billed through the response header', async () => {
     const response = await viaGateway('ann', 'ULTRA');
     expect([response.status, billing(response)]).toEqual([200, 'Credits=1']);
     expect(response.headers.get('x-credits-remaining')).toBe('99');
@@ -38,7 +38,7 @@ describe('a caller from the marketplace', () => {
     expect((await viaGateway('bob', 'ultra')).headers.get('x-credits-remaining')).toBe('99');
   });
 
-  it('has the plan that the marketplace says, the lowest for an unknown one, and changes it at once', async () => {
+  it('has the plan that the marketplace names, the lowest for an unknown name, and changes it immediately', async () => {
     expect((await viaGateway('cay', 'SOMETHING NEW')).headers.get('x-credits-remaining')).toBe('1');
     expect((await viaGateway('cay', 'BASIC')).status).toBe(200);
     const over = await viaGateway('cay', 'BASIC');
@@ -47,7 +47,7 @@ describe('a caller from the marketplace', () => {
     expect((await viaGateway('cay', 'ULTRA')).headers.get('x-credits-remaining')).toBe('97');
   });
 
-  it('is let in by every secret of a rotation, and by no other', async () => {
+  it('is accepted with every configured secret and with no other', async () => {
     expect((await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': 'old-secret' })).status).toBe(200);
     for (const secret of ['older-secret', '', 'new-secret, old-secret']) {
       const refused = await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': secret, 'x-api-key': server.key });
@@ -56,12 +56,12 @@ describe('a caller from the marketplace', () => {
     }
   });
 
-  it('must have a name', async () => {
+  it('is rejected without a valid user name', async () => {
     expect((await viaGateway('', 'BASIC')).status).toBe(401);
     expect((await viaGateway('x'.repeat(200), 'BASIC')).status).toBe(401);
   });
 
-  it('pays nothing for a failure', async () => {
+  it('is not billed for a failed request', async () => {
     const headers = { 'x-rapidapi-proxy-secret': 'new-secret', 'x-rapidapi-user': 'eve' };
     const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form({ text: 'a' }), headers });
     expect([refused.status, billing(refused)]).toEqual([400, 'Credits=0']);
@@ -76,23 +76,23 @@ describe('a caller from the marketplace', () => {
 });
 
 describe('a direct caller', () => {
-  it('with a marketplace key alone is told where it works', async () => {
+  it('with only a marketplace key is told to use the marketplace', async () => {
     const headers = { 'x-rapidapi-key': 'abc', 'x-rapidapi-host': 'storybar.example' };
     const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });
     expect(await problemOf(refused)).toMatchObject({ status: 401, code: 'marketplace_refused' });
   });
 
-  it('with a key of ours is not asked about the marketplace', async () => {
+  it('with an API key is not affected by marketplace headers', async () => {
     const response = await post(server, form(OVERLAY), { headers: { 'x-rapidapi-key': 'abc' } });
     expect([response.status, billing(response)]).toEqual([200, null]);
   });
 
-  it('answers the health check of the marketplace', async () => {
+  it('gets 200 from /ping, the health check of the marketplace', async () => {
     expect((await fetch(`${server.url}/ping`)).status).toBe(200);
   });
 });
 
-it('takes another marketplace by name', async () => {
+it('supports a marketplace with another name', async () => {
   const other = await startServer({ STORYBAR_MARKETPLACE_NAME: 'bazaar', STORYBAR_MARKETPLACE_SECRETS: 's' });
   const headers = { 'x-bazaar-proxy-secret': 's', 'x-bazaar-user': 'ann', 'x-bazaar-subscription': 'PRO' };
   const response = await fetch(`${other.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });

@@ -1,5 +1,5 @@
-// The account pages, used by a person: the whole way from signing up to seeing the first render, with the keyboard alone, on
-// a phone, in light and dark; and what pages of other sites can do to them, which is nothing.
+// The account pages in a real browser: from sign-up to the first render, with the keyboard alone, on a phone, in light and
+// dark mode, and under attack from other sites.
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ async function fill(page: Page, fields: Readonly<Record<string, string>>, button
   await page.getByRole('button', { name: button }).click();
 }
 
-/** With the tabulator, as somebody without a mouse gets there. */
+/** Presses Tab until the target has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   for (let steps = 0; steps < 80; steps += 1) {
     await page.keyboard.press('Tab');
@@ -28,43 +28,43 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
 describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   let server: RunningServer;
   let browser: Browser;
-  let elsewhere: ForeignSite;
-  let people = 0;
+  let foreignSite: ForeignSite;
+  let users = 0;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
     server = await startServer({ STORYBAR_WORKERS: '1' });
-    elsewhere = await startForeignSite();
+    foreignSite = await startForeignSite();
   });
   afterAll(async () => {
     await browser.close();
     await server.stop();
-    await elsewhere.stop();
+    await foreignSite.stop();
   });
 
   const signUp = async (page: Page): Promise<string> => {
-    const email = `browser-${(people += 1)}@example.com`;
+    const email = `browser-${(users += 1)}@example.com`;
     await page.goto('/signup');
-    await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign up');
+    await fill(page, { Email: email, Password: PASSWORD }, 'Sign up');
     await page.waitForURL('**/dashboard/plan');
     return email;
   };
-  const makeKey = async (page: Page, name: string, origins = ''): Promise<string> => {
+  const createKey = async (page: Page, name: string, origins = ''): Promise<string> => {
     await page.goto('/dashboard/keys');
-    await fill(page, { Name: name, 'Web pages that may use it': origins }, 'Create key');
+    await fill(page, { Name: name, 'Allowed origins (optional)': origins }, 'Create key');
     return (await page.locator('.new-key code').textContent()) ?? '';
   };
 
-  it('lead from signing up to a plan, a key, a render and its trace in the usage', async () => {
+  it('lead from sign-up to a plan, a key, a render and its entry on the usage page', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/');
     await page.getByRole('link', { name: 'Get an API key' }).click();
     await page.waitForURL('**/signup');
-    await fill(page, { 'E-mail address': 'ann@example.com', Password: PASSWORD }, 'Sign up');
+    await fill(page, { Email: 'ann@example.com', Password: PASSWORD }, 'Sign up');
     await page.waitForURL('**/dashboard/plan');
     await page.getByRole('button', { name: 'Choose Starter' }).click();
-    await page.getByText('Your plan is set.').waitFor();
+    await page.getByText('You’re now on Starter.').waitFor();
     await page.getByRole('link', { name: 'Keys' }).click();
     await fill(page, { Name: 'my shop' }, 'Create key');
     const key = (await page.locator('.new-key code').textContent()) ?? '';
@@ -72,24 +72,30 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
-    const answer = await post({ url: server.url, key }, form({ width: '64', height: '64', text: HOSTILE }));
-    await answer.arrayBuffer();
-    const renderId = answer.headers.get('x-render-id') ?? '';
-    await page.getByRole('link', { name: 'I have copied it' }).click();
+    const response = await post({ url: server.url, key }, form({ width: '64', height: '64', text: HOSTILE }));
+    await response.arrayBuffer();
+    const renderId = response.headers.get('x-render-id') ?? '';
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText(renderId).waitFor();
-    expect(await page.locator('.figure').textContent()).toBe('1,999 of 2,000 left on Starter');
-    await page.getByText('The same as a table').click();
+    // Credits count as used shortly after the last byte of the response.
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return await page.locator('.figure').textContent();
+      })
+      .toBe('1 of 2,000 credits used (Starter)');
+    await page.getByText('View as table').click();
     await page.getByRole('cell', { name: new Date().toISOString().slice(0, 10), exact: true }).waitFor();
     expect(await page.title()).toBe('Usage - Storybar');
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  it('need no mouse', async () => {
+  it('can be used with the keyboard alone', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
-    await tabTo(page, page.getByLabel('E-mail address'));
+    await tabTo(page, page.getByLabel('Email'));
     await page.keyboard.type('keyboard@example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
@@ -97,7 +103,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.waitForURL('**/dashboard/plan');
     await tabTo(page, page.getByRole('button', { name: 'Choose Free' }));
     await page.keyboard.press('Enter');
-    await page.getByText('Your plan is set.').waitFor();
+    await page.getByText('You’re now on Free.').waitFor();
     await tabTo(page, page.getByRole('link', { name: 'Keys' }));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/keys');
@@ -106,18 +112,18 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await tabTo(page, page.getByRole('button', { name: 'Create key' }));
     await page.keyboard.press('Space');
     await page.locator('.new-key').waitFor();
-    await tabTo(page, page.getByRole('link', { name: 'I have copied it' }));
+    await tabTo(page, page.getByRole('link', { name: 'Done' }));
     await page.keyboard.press('Enter');
     await tabTo(page, page.getByRole('link', { name: 'typed' }));
     await page.keyboard.press('Enter');
     await tabTo(page, page.getByText('Revoke this key'));
     await page.keyboard.press('Enter');
-    await tabTo(page, page.getByRole('button', { name: 'Yes, revoke it' }));
+    await tabTo(page, page.getByRole('button', { name: 'Revoke key' }));
     await page.keyboard.press('Enter');
-    await page.getByText('The key is revoked.').waitFor();
+    await page.getByText('Key revoked.').waitFor();
     await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
     await page.keyboard.press('Enter');
-    await page.getByText('You are signed out.').waitFor();
+    await page.getByText('You’re signed out.').waitFor();
     expect(new URL(page.url()).pathname).toBe('/signin');
     await page.context().close();
   });
@@ -126,26 +132,26 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await signUp(page);
     await page.getByRole('button', { name: 'Choose Free' }).click();
-    expect(await makeKey(page, 'plain')).toMatch(/^sb_live_/u);
+    expect(await createKey(page, 'plain')).toMatch(/^sb_live_/u);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await page.context().close();
   });
 
-  it('say what is wrong beside the field, and read it out', async () => {
+  it('show an error next to its field and announce it to screen readers', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
-    await fill(page, { 'E-mail address': 'ann@example.com', Password: 'short' }, 'Sign up');
+    await fill(page, { Email: 'ann@example.com', Password: 'short' }, 'Sign up');
     const password = page.getByLabel('Password');
     expect(await password.getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator(`#${await password.getAttribute('aria-describedby')}`).textContent()).toContain(
       'at least 12',
     );
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ann@example.com');
+    expect(await page.getByLabel('Email').inputValue()).toBe('ann@example.com');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.context().close();
   });
 
-  describe('are readable for everybody', () => {
+  describe('are accessible and fit the screen', () => {
     it.each([
       ['light', 1_280],
       ['dark', 1_280],
@@ -163,11 +169,11 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
         await page.goto(path);
         await look();
       }
-      // A link that is used up answers 422, which the console mentions.
+      // An expired link responds with 422, which the console reports.
       complaints.splice(0);
       const email = await signUp(page);
       await page.getByRole('button', { name: 'Choose Pro' }).click();
-      const key = await makeKey(
+      const key = await createKey(
         page,
         `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80),
         'https://shop.example',
@@ -178,13 +184,13 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       await page.locator('tbody a').click();
       await look();
       await look('/dashboard');
-      await page.getByText('The same as a table').click();
+      await page.getByText('View as table').click();
       await look();
       await look('/dashboard/plan');
       await look('/dashboard/security');
       await server.cli('users', 'promote', email);
       await page.goto('/operator');
-      await fill(page, { 'E-mail address': email, Password: PASSWORD }, 'Sign in');
+      await fill(page, { Email: email, Password: PASSWORD }, 'Sign in');
       await page.waitForURL('**/operator');
       await look();
       await look('/operator/audit');
@@ -197,56 +203,56 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     });
   });
 
-  describe('and other sites', () => {
-    /** Same host, other port: the browser sends our cookie along, so only we can refuse. */
-    const visitElsewhere = async (page: Page, html: string): Promise<void> => {
-      elsewhere.show(html);
-      await page.goto(elsewhere.origin);
+  describe('are protected from other sites', () => {
+    /** Same host, different port: the browser sends our cookie, so only the server can reject the request. */
+    const visitForeignSite = async (page: Page, html: string): Promise<void> => {
+      foreignSite.show(html);
+      await page.goto(foreignSite.origin);
     };
 
-    it('cannot send our forms', async () => {
+    it('which cannot send our forms', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
       const token = (await page.locator('input[name=token]').first().getAttribute('value')) ?? '';
-      await visitElsewhere(
+      await visitForeignSite(
         page,
         `<form method="post" action="${server.url}/dashboard/keys"><input name="token" value="${token}">
          <input name="name" value="stolen"><button>Win a prize</button></form>`,
       );
-      const [answer] = await Promise.all([
+      const [response] = await Promise.all([
         page.waitForResponse(`${server.url}/dashboard/keys`),
         page.getByRole('button').click(),
       ]);
-      expect(answer.status()).toBe(403);
-      await page.getByText('The form came from another site.').waitFor();
+      expect(response.status()).toBe(403);
+      await page.getByText('This form was sent from another site.').waitFor();
       await page.goto('/dashboard/keys');
-      expect(await page.getByText('No keys yet.').isVisible()).toBe(true);
+      expect(await page.getByText('No API keys yet.').isVisible()).toBe(true);
       await page.context().close();
     });
 
-    it('cannot put our pages into theirs', async () => {
+    it('which cannot embed our pages', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
-      await visitElsewhere(page, `<iframe src="${server.url}/dashboard/keys"></iframe>`);
+      await visitForeignSite(page, `<iframe src="${server.url}/dashboard/keys"></iframe>`);
       await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/u);
       await page.context().close();
     });
 
-    it('may render with a key that names them, and read the answer; others may not', async () => {
+    it('which can read the response to a render only with a key that lists their origin', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
       await page.getByRole('button', { name: 'Choose Free' }).click();
-      const allowed = await makeKey(page, 'page', elsewhere.origin);
-      const serverOnly = await makeKey(page, 'server');
-      const other = await makeKey(page, 'other', 'https://shop.example');
-      await visitElsewhere(page, '');
+      const allowed = await createKey(page, 'page', foreignSite.origin);
+      const serverOnly = await createKey(page, 'server');
+      const other = await createKey(page, 'other', 'https://shop.example');
+      await visitForeignSite(page, '');
       const render = async (key: string): Promise<unknown> =>
         await page.evaluate(`(async () => {
           const body = new FormData();
           for (const [name, value] of Object.entries({ width: '32', height: '32', text: 'a' })) body.set(name, value);
           const headers = { 'x-api-key': '${key}', 'idempotency-key': crypto.randomUUID?.() ?? String(Math.random()) };
-          const answer = await fetch('${server.url}/v1/overlay', { method: 'POST', body, headers });
-          return [answer.status, answer.headers.get('x-render-id') !== null, answer.headers.get('x-credits-remaining')];
+          const response = await fetch('${server.url}/v1/overlay', { method: 'POST', body, headers });
+          return [response.status, response.headers.has('x-render-id'), response.headers.get('x-credits-remaining')];
         })().catch((error) => error.name)`);
       expect(await render(allowed)).toEqual([200, true, '99']);
       expect(await render(serverOnly)).toBe('TypeError');

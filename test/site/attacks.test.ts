@@ -1,4 +1,4 @@
-// What somebody with bad intentions tries at the site.
+// Attacks on the site.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningServer, startServer } from '../running-server.ts';
@@ -12,19 +12,19 @@ afterAll(async () => {
   await server.stop();
 });
 
-const PRIVATE = ['/dashboard', '/dashboard/keys', '/dashboard/plan', '/dashboard/security'];
-const OPERATORS = ['/operator', '/operator/accounts', '/operator/audit'];
-let people = 0;
-const nextAddress = (): string => `10.1.${(people += 1) >> 8}.${people & 255}`;
+const PRIVATE_PATHS = ['/dashboard', '/dashboard/keys', '/dashboard/plan', '/dashboard/security'];
+const OPERATOR_PATHS = ['/operator', '/operator/accounts', '/operator/audit'];
+let visitors = 0;
+const nextAddress = (): string => `10.1.${(visitors += 1) >> 8}.${visitors & 255}`;
 const stranger = (): Visitor => new Visitor(server.url, nextAddress());
-/** From another address, so that one test's tries do not count in another. */
-const from = (): Record<string, string> => ({ 'x-forwarded-for': nextAddress() });
+/** From a new address, so the attempts of one test don't count in another. */
+const fromNewAddress = (): Record<string, string> => ({ 'x-forwarded-for': nextAddress() });
 const member = async (): Promise<{ visitor: Visitor; email: string }> => {
   const visitor = stranger();
-  const email = `person-${(people += 1)}@example.com`;
+  const email = `user-${(visitors += 1)}@example.com`;
   const token = await visitor.tokenOf('/signup');
-  const answer = await visitor.send('/signup', { token, email, password: PASSWORD }, from());
-  if (answer.status !== 303) throw new Error(`${email} could not sign up: ${answer.status} ${answer.text}`);
+  const { status, text } = await visitor.send('/signup', { token, email, password: PASSWORD }, fromNewAddress());
+  if (status !== 303) throw new Error(`${email} could not sign up: ${status} ${text}`);
   await visitor.submit('/dashboard/plan', { plan: 'starter' });
   return { visitor, email };
 };
@@ -35,8 +35,8 @@ describe('a form', () => {
   it.each([
     ['without a token', async () => ({})],
     ['with a wrong token', async () => ({ token: 'x'.repeat(43) })],
-    ["with somebody else's token", async () => ({ token: await (await member()).visitor.tokenOf('/dashboard/keys') })],
-    ['with the token of nobody', async () => ({ token: await stranger().tokenOf('/signin') })],
+    ["with another user's token", async () => ({ token: await (await member()).visitor.tokenOf('/dashboard/keys') })],
+    ['with a token from before signing in', async () => ({ token: await stranger().tokenOf('/signin') })],
   ])('%s does nothing', async (_name, token) => {
     const { visitor } = await member();
     const { status, text } = await visitor.send('/dashboard/keys', { ...attempt, ...(await token()) });
@@ -50,14 +50,14 @@ describe('a form', () => {
     [{ origin: 'http://127.0.0.1:1' }],
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
-  ])('of another site does nothing, even with the right token: %j', async (headers) => {
+  ])('from another site does nothing, even with the right token: %j', async (headers) => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     expect(await visitor.send('/dashboard/keys', { ...attempt, token }, headers)).toMatchObject({ status: 403 });
     expect(await visitor.keyIds()).toEqual([]);
   });
 
-  it('that is no form is not read', async () => {
+  it('with another content type or of excessive size is not read', async () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     const json = await visitor.send('/dashboard/keys', { ...attempt, token }, { 'content-type': 'text/plain' });
@@ -67,14 +67,14 @@ describe('a form', () => {
     expect(await visitor.keyIds()).toEqual([]);
   });
 
-  it('says every fault at once, and no other', async () => {
+  it('reports all faults together, and only those', async () => {
     const bad = await stranger().signUp('no address', 'short');
-    expect(bad.text).toMatch(/This is no e-mail address\.[^]*Use at least 12 characters/u);
+    expect(bad.text).toMatch(/Enter a valid email address\.[^]*Use at least 12 characters/u);
     const half = await stranger().signUp('no address');
     expect(half.text.match(/class="fault"/gu)).toHaveLength(1);
   });
 
-  it('signs nobody in or out from elsewhere', async () => {
+  it('from another site neither signs in nor signs out', async () => {
     const { visitor, email } = await member();
     const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     const token = await visitor.tokenOf('/dashboard');
@@ -88,7 +88,7 @@ describe('a form', () => {
 });
 
 describe('a session', () => {
-  it('is never the one that was there before signing in', async () => {
+  it('gets a new secret at sign-in, so one that an attacker planted is worthless', async () => {
     const { email } = await member();
     const victim = stranger();
     const planted = 'A'.repeat(43);
@@ -100,7 +100,7 @@ describe('a session', () => {
     expect(await attacker.get('/dashboard')).toMatchObject({ status: 303, location: '/signin' });
   });
 
-  it('of before is over after signing in again, signing out, and a new password', async () => {
+  it('ends when the user signs in again, signs out or changes the password', async () => {
     const { visitor, email } = await member();
     const steal = (): Visitor => {
       const thief = stranger();
@@ -110,12 +110,12 @@ describe('a session', () => {
     const first = steal();
     expect(await first.get('/dashboard')).toMatchObject({ status: 200 });
     const token = await visitor.tokenOf('/dashboard');
-    await visitor.send('/signin', { token, email, password: PASSWORD }, from());
+    await visitor.send('/signin', { token, email, password: PASSWORD }, fromNewAddress());
     expect(await first.get('/dashboard')).toMatchObject({ status: 303 });
     const second = steal();
     const elsewhere = stranger();
     await elsewhere.signIn(email);
-    const change = { present: PASSWORD, next: 'another horse, another staple' };
+    const change = { current: PASSWORD, next: 'another horse, another staple' };
     expect(await visitor.submit('/dashboard/security', change)).toMatchObject({
       status: 303,
       location: '/dashboard/security?done=password',
@@ -129,7 +129,7 @@ describe('a session', () => {
     expect(await stranger().signIn(email)).toMatchObject({ status: 422 });
   });
 
-  it('ends everywhere on demand, and with another role', async () => {
+  it('ends on all devices on request, and when the role changes', async () => {
     const { visitor, email } = await member();
     const elsewhere = stranger();
     await elsewhere.signIn(email);
@@ -140,12 +140,12 @@ describe('a session', () => {
     expect(await elsewhere.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
-  it('is no cookie that scripts, other sites or plain connections see', async () => {
+  it('has a cookie that is HttpOnly, SameSite, and Secure except on localhost without HTTPS', async () => {
     const { headers } = await new Visitor(server.url).get('/signin');
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^storybar=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/u),
     ]);
-    // Whoever came through a proxy may have come by HTTPS: then the browser must hold on to that.
+    // A proxy may use HTTPS toward the browser, so the cookie must be bound to HTTPS.
     const proxied = await stranger().get('/signin');
     expect(proxied.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-storybar=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/u),
@@ -154,53 +154,53 @@ describe('a session', () => {
 });
 
 describe('guessing', () => {
-  it('passwords is soon over, whoever has the right one in the end, and says when to come again', async () => {
+  it('passwords from one address ends after 10 attempts, even with the right one, and says when to try again', async () => {
     const { email } = await member();
     const attacker = stranger();
     const token = await attacker.tokenOf('/signin');
-    const address = from();
+    const address = fromNewAddress();
     const guess = async (password: string) => await attacker.send('/signin', { token, email, password }, address);
     const guesses = [];
     for (let index = 0; index < 10; index += 1) guesses.push((await guess(`guess number ${index}`)).status);
     expect(guesses).toEqual(Array.from({ length: 10 }, () => 422));
     const refused = await guess(PASSWORD);
-    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('Too many tries') });
+    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('Too many attempts') });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await attacker.send('/signin', { token, email, password: PASSWORD }, from())).toMatchObject({
+    expect(await attacker.send('/signin', { token, email, password: PASSWORD }, fromNewAddress())).toMatchObject({
       status: 303,
     });
   });
 
-  it('addresses learns nothing from signing in', async () => {
+  it('addresses at sign-in gets the same response for known and unknown ones', async () => {
     const { email } = await member();
     const visitor = stranger();
     const token = await visitor.tokenOf('/signin');
-    const answers = [];
-    for (const name of [email, 'nobody-at-all@example.com', 'no address']) {
+    const responses = [];
+    for (const name of [email, 'unknown@example.com', 'no address']) {
       const { status, text } = await visitor.send(
         '/signin',
         { token, email: name, password: 'wrong password' },
-        from(),
+        fromNewAddress(),
       );
-      answers.push(`${status} ${text.replaceAll(name, 'NAME')}`);
+      responses.push(`${status} ${text.replaceAll(name, 'NAME')}`);
     }
-    expect(new Set(answers).size).toBe(1);
-    expect(answers[0]).toContain('E-mail address or password is wrong.');
+    expect(new Set(responses).size).toBe(1);
+    expect(responses[0]).toContain('Incorrect email or password.');
   });
 
-  it('addresses by signing up is counted, and the wording does not say why', async () => {
+  it('addresses at sign-up is limited, and the response does not say that the address is taken', async () => {
     const { email } = await member();
     const visitor = stranger();
     const token = await visitor.tokenOf('/signup');
-    const taken = await visitor.send('/signup', { token, email, password: PASSWORD }, from());
-    expect(taken).toMatchObject({ status: 422, text: expect.stringContaining('cannot be used to sign up') });
-    const address = from();
+    const taken = await visitor.send('/signup', { token, email, password: PASSWORD }, fromNewAddress());
+    expect(taken).toMatchObject({ status: 422, text: expect.stringContaining('You can’t sign up with this email.') });
+    const address = fromNewAddress();
     const statuses = [];
     for (let index = 0; index < 11; index += 1) {
       const fields = { token, email: `${index}-${email}`, password: PASSWORD };
       statuses.push((await stranger().send('/signup', fields, address)).status);
     }
-    // Each of these has no cookie, so the form is refused before anything is looked up.
+    // These visitors have no cookie, so the form is rejected before the address is looked up.
     expect(new Set(statuses)).toEqual(new Set([403]));
     const counted = [];
     for (let index = 0; index < 21; index += 1) {
@@ -212,9 +212,9 @@ describe('guessing', () => {
   });
 });
 
-describe('pages for people who are signed in', () => {
-  it.each([...PRIVATE, ...OPERATORS, '/dashboard/usage/days.csv'])(
-    '%s leads a stranger to the sign-in page',
+describe('pages for signed-in users', () => {
+  it.each([...PRIVATE_PATHS, ...OPERATOR_PATHS, '/dashboard/usage/days.csv'])(
+    'redirect from %s to the sign-in page without a session',
     async (path) => {
       const { status, location } = await stranger().get(path);
       const next = path === '/dashboard' || path.endsWith('.csv') ? '' : `?next=${encodeURIComponent(path)}`;
@@ -225,10 +225,10 @@ describe('pages for people who are signed in', () => {
     },
   );
 
-  it('are kept by nobody and framed by nobody', async () => {
+  it('can be neither cached nor embedded by other sites', async () => {
     const { visitor } = await member();
-    const { id } = await visitor.makeKey();
-    for (const path of [...PRIVATE, `/dashboard/keys/${id}`, '/signup', '/reset', '/password?link=x']) {
+    const { id } = await visitor.createKey();
+    for (const path of [...PRIVATE_PATHS, `/dashboard/keys/${id}`, '/signup', '/reset', '/password?link=x']) {
       const { headers } = await visitor.get(path);
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
         path,
@@ -252,20 +252,20 @@ describe('pages for people who are signed in', () => {
     'javascript:alert(1)',
     '/signout',
     '/dashboards',
-  ])('signing in leads to no other place, such as %s', async (next) => {
+  ])('are the only target of the redirect after signing in, not %s', async (next) => {
     const { email } = await member();
     const visitor = stranger();
     const page = await visitor.get(`/signin?next=${encodeURIComponent(next)}`);
     expect(page.text).toContain('name="next" value=""');
     const token = await visitor.tokenOf('/signin');
-    const answer = await visitor.send('/signin', { token, email, password: PASSWORD, next }, from());
-    expect(answer.location).toBe('/dashboard');
+    const response = await visitor.send('/signin', { token, email, password: PASSWORD, next }, fromNewAddress());
+    expect(response.location).toBe('/dashboard');
   });
 
-  it('do not show what was typed as part of the page', async () => {
+  it('escape everything that was typed', async () => {
     const { visitor } = await member();
     const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'`;
-    const { id } = await visitor.makeKey({ name: hostile });
+    const { id } = await visitor.createKey({ name: hostile });
     const shown = await Promise.all([
       visitor.get('/dashboard/keys'),
       visitor.get(`/dashboard/keys/${id}`),
@@ -279,10 +279,10 @@ describe('pages for people who are signed in', () => {
   });
 });
 
-describe("somebody else's", () => {
-  it('keys are as good as none', async () => {
+describe('another account', () => {
+  it('has keys that respond with 404', async () => {
     const { visitor: owner } = await member();
-    const { id } = await owner.makeKey();
+    const { id } = await owner.createKey();
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     expect(await visitor.get(`/dashboard/keys/${id}`)).toMatchObject({ status: 404 });
@@ -296,12 +296,13 @@ describe("somebody else's", () => {
     expect((await owner.get(`/dashboard/keys/${id}`)).text).toContain('active');
   });
 
-  it('accounts are for operators; for others there is nothing there', async () => {
+  it('is visible only to operators, and responds with 404 to others', async () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard');
-    for (const path of OPERATORS) expect({ path, ...(await visitor.get(path)) }).toMatchObject({ path, status: 404 });
+    for (const path of OPERATOR_PATHS)
+      expect({ path, ...(await visitor.get(path)) }).toMatchObject({ path, status: 404 });
     for (const action of ['suspend', 'resume', 'plan']) {
-      const path = `/operator/accounts/anybody/${action}`;
+      const path = `/operator/accounts/unknown/${action}`;
       expect({ path, ...(await visitor.send(path, { token, plan: 'business' })) }).toMatchObject({ path, status: 404 });
     }
     expect((await visitor.get('/dashboard')).text).not.toContain('/operator');

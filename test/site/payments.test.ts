@@ -1,4 +1,4 @@
-// Buying a plan at the site, from a payment provider on loopback.
+// Paying for a plan on the site, with a payment provider on loopback.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ let fake: FakeStripe;
 let server: RunningServer;
 
 beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'storybar-buying-'));
+  directory = mkdtempSync(path.join(tmpdir(), 'storybar-payments-'));
   const plans = path.join(directory, 'plans.json');
   writeFileSync(plans, JSON.stringify(PLANS_FILE));
   fake = await FakeStripe.start(PRICES);
@@ -35,42 +35,42 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Where a page leads on its own, and by its link. */
-function leadsTo({ headers, text }: { headers: Headers; text: string }): string {
+/** Where a page redirects to; its link must lead there as well. */
+function redirectOf({ headers, text }: { headers: Headers; text: string }): string {
   const url = headers.get('refresh')?.replace('0; url=', '') ?? '';
   expect(text.replaceAll('&amp;', '&')).toContain(`href="${url}"`);
   return url;
 }
 
-describe('buying a plan', () => {
-  it('leads to the checkout, and back to a plan that counts at once', async () => {
+describe('a paid plan', () => {
+  it('is bought at the checkout and active as soon as the user is back', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('ann@example.com');
-    expect((await visitor.get('/dashboard/plan')).text).not.toContain('Payments are off');
-    const answer = await visitor.submit('/dashboard/plan', { plan: 'pro' });
-    expect(answer.status).toBe(200);
-    const checkout = leadsTo(answer);
-    expect((await visitor.get('/dashboard')).text).toContain('No plan yet');
+    expect((await visitor.get('/dashboard/plan')).text).not.toContain('Billing is disabled');
+    const response = await visitor.submit('/dashboard/plan', { plan: 'pro' });
+    expect(response).toMatchObject({ status: 200, text: expect.stringContaining('Redirecting to checkout…') });
+    const checkout = redirectOf(response);
+    expect((await visitor.get('/dashboard')).text).toContain('to activate your API keys.');
     fake.account.pay(checkout);
-    // The event is not delivered: coming back is enough.
+    // The provider's event isn't delivered: coming back is enough.
     const back = await visitor.get('/dashboard/plan?done=paid');
     expect(back.text).toMatch(/<strong>Pro<\/strong> renews on/u);
     const portal = await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/manage');
-    expect(leadsTo(portal)).toMatch(/^https?:\/\//u);
+    expect(redirectOf(portal)).toMatch(/^https?:\/\//u);
     await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/cancel');
     expect((await visitor.get('/dashboard/plan')).text).toContain('ends on');
     await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
     expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
   });
 
-  it('is not an operator’s to change', async () => {
+  it('cannot be changed by the operator', async () => {
     const operator = new Visitor(server.url);
     await operator.signUp('operator@example.com');
     await server.cli('users', 'promote', 'operator@example.com');
     await operator.signIn('operator@example.com');
     const { text } = await operator.get('/operator/accounts?q=ann@example.com');
     const account = /\/operator\/accounts\/[\da-f-]{36}/u.exec(text)?.[0] ?? '';
-    expect((await operator.get(account)).text).toContain('paid for through Stripe');
+    expect((await operator.get(account)).text).toContain('This plan is paid through Stripe.');
     const refused = await operator.submit(account, { plan: 'free', when: 'now' }, `${account}/plan`);
     expect(refused.status).toBe(400);
   });

@@ -1,4 +1,4 @@
-// The site of two servers on one PostgreSQL: who signs in at one is known at the other, and tries are counted together.
+// The site on two servers with one PostgreSQL database: they share sessions and the limits on attempts.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
@@ -18,21 +18,21 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
   });
   const at = (index: number): Visitor => new Visitor(servers[index]?.url ?? '');
 
-  it('serves people at either server', async () => {
+  it('shares sessions, keys and usage between servers', async () => {
     const ann = at(0);
-    await ann.settle('ann@example.com');
-    const { key } = await ann.makeKey();
+    await ann.signUpWithPlan('ann@example.com');
+    const { key } = await ann.createKey();
     const there = at(1);
     for (const [name, value] of ann.cookies) there.cookies.set(name, value);
     await (
       await post({ url: servers[1]?.url ?? '', key }, form({ width: '32', height: '32', text: 'a' }))
     ).arrayBuffer();
-    expect((await there.get('/dashboard')).text).toContain('<strong>1,999</strong> of 2,000 left on Starter');
+    await there.waitForUsage('<strong>1</strong> of 2,000 credits used (Starter)');
     await there.submit('/dashboard', {}, '/signout');
     expect(await ann.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
-  it('counts tries together', async () => {
+  it('shares the limit on sign-in attempts between servers', async () => {
     const statuses: number[] = [];
     for (let index = 0; index < 11; index += 1) {
       statuses.push((await at(index % 2).signIn('bob@example.com', 'a wrong password')).status);

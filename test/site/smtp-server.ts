@@ -1,19 +1,19 @@
-// A mail server on loopback that takes everything and keeps it.
+// An SMTP server on loopback that accepts and keeps every email.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { until } from '../running-server.ts';
 
-export interface ReceivedMail {
+export interface ReceivedEmail {
   readonly to: string;
   readonly text: string;
 }
 
 export class SmtpServer {
-  readonly mails: ReceivedMail[] = [];
+  readonly emails: ReceivedEmail[] = [];
   readonly #server: Server;
 
   private constructor() {
-    this.#server = createServer((socket) => this.#talk(socket));
+    this.#server = createServer((socket) => this.#serve(socket));
   }
 
   static async start(): Promise<SmtpServer> {
@@ -26,12 +26,13 @@ export class SmtpServer {
 
   get url(): string {
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('the mail server does not listen');
+    if (address === null || typeof address === 'string') throw new Error('the SMTP server is not listening');
     return `smtp://127.0.0.1:${address.port}`;
   }
 
-  async mailTo(address: string, count = 1): Promise<ReceivedMail> {
-    return await until(() => this.mails.filter(({ to }) => to === address)[count - 1]);
+  /** Waits for the nth email to an address. */
+  async emailTo(address: string, nth = 1): Promise<ReceivedEmail> {
+    return await until(() => this.emails.filter(({ to }) => to === address)[nth - 1]);
   }
 
   async stop(): Promise<void> {
@@ -40,35 +41,35 @@ export class SmtpServer {
     });
   }
 
-  #talk(socket: Socket): void {
+  #serve(socket: Socket): void {
     let rest = '';
     let to = '';
     let message: string[] | undefined;
-    const say = (line: string): void => void socket.write(`${line}\r\n`);
-    const hear = (line: string): void => {
+    const respond = (line: string): void => void socket.write(`${line}\r\n`);
+    const onLine = (line: string): void => {
       if (message !== undefined) {
         if (line !== '.') return void message.push(line);
-        this.mails.push({ to, text: unfold(message.join('\n')) });
+        this.emails.push({ to, text: decode(message.join('\n')) });
         message = undefined;
-        return say('250 taken');
+        return respond('250 accepted');
       }
       const [verb = ''] = line.toUpperCase().split(' ');
       if (verb === 'RCPT') to = /<(?<address>[^>]+)>/u.exec(line)?.groups?.['address'] ?? '';
       if (verb === 'DATA') message = [];
-      say(verb === 'DATA' ? '354 go on' : verb === 'QUIT' ? '221 bye' : '250 ok');
+      respond(verb === 'DATA' ? '354 continue' : verb === 'QUIT' ? '221 bye' : '250 ok');
     };
     socket.setEncoding('utf8').on('error', () => socket.destroy());
     socket.on('data', (text: string) => {
       const lines = (rest + text).split('\r\n');
       rest = lines.pop() ?? '';
-      lines.forEach(hear);
+      lines.forEach(onLine);
     });
-    say('220 here');
+    respond('220 ready');
   }
 }
 
-/** Quoted-printable, as far as our mails use it. */
-function unfold(text: string): string {
+/** Quoted-printable, as far as our emails use it. */
+function decode(text: string): string {
   return text
     .replaceAll(/=\n/gu, '')
     .replaceAll(/=([\dA-F]{2})/gu, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));

@@ -1,4 +1,4 @@
-// People by command line, beside a running server: the only way in where no mails are sent.
+// Users managed on the command line next to a running server, which is the only way in without email.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningServer, startServer } from '../running-server.ts';
@@ -18,21 +18,23 @@ afterAll(async () => {
 
 const visitor = (): Visitor => new Visitor(server.url);
 const pathIn = (text: string): string => /\/password\?link=[\w-]{43}/u.exec(text)?.[0] ?? '';
-const redeem = async (path: string, password = PASSWORD, who = visitor()) =>
-  await who.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
+const redeem = async (path: string, password = PASSWORD, user = visitor()) =>
+  await user.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
 
 describe('the first operator', () => {
-  it('gets a link at the start, and is one', async () => {
-    expect(server.output().stdout).toContain('Choose the password of the operator boss@example.com');
+  it('gets a link at startup, and is an operator after opening it', async () => {
+    expect(server.output().stdout).toContain(
+      'To set the password of the operator boss@example.com, open this link within 24 hours:',
+    );
     const boss = visitor();
     expect(await redeem(pathIn(server.output().stdout), PASSWORD, boss)).toMatchObject({ status: 303 });
     expect(await boss.get('/operator')).toMatchObject({ status: 200 });
   });
 });
 
-describe('people', () => {
-  it('cannot sign up where that is closed, but are invited', async () => {
-    expect((await visitor().get('/signup')).text).toContain('Accounts are made by the operator');
+describe('users', () => {
+  it('cannot sign up when sign-up is closed, but can be invited', async () => {
+    expect((await visitor().get('/signup')).text).toContain('Sign-up is closed. Ask the operator for an invitation.');
     const token = await visitor().tokenOf('/signin');
     expect(await visitor().send('/signup', { token, email: 'a@example.com' })).toMatchObject({ status: 403 });
     expect((await visitor().get('/signin')).text).not.toContain('/signup');
@@ -42,18 +44,18 @@ describe('people', () => {
     expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303, location: '/dashboard' });
   });
 
-  it('are invited to an account there is', async () => {
+  it('can be invited to an existing account', async () => {
     const { id } = JSON.parse(await server.cli('accounts', 'create', '--plan', 'pro', '--json')) as { id: string };
     const printed = await server.cli('users', 'invite', 'bob@example.com', '--account', id, '--json');
     const bob = visitor();
     await redeem(pathIn(printed), PASSWORD, bob);
-    expect((await bob.get('/dashboard')).text).toContain('10,000 left on Pro');
+    expect((await bob.get('/dashboard')).text).toContain('of 10,000 credits used (Pro)');
     const users = JSON.parse(await server.cli('users', 'list', '--json')) as { email: string; accountId: string }[];
     expect(users.find(({ email }) => email === 'bob@example.com')).toMatchObject({ accountId: id, role: 'member' });
   });
 
-  it('who forgot their password get a link; the page says whom to ask', async () => {
-    expect((await visitor().get('/reset')).text).toContain('Ask its operator');
+  it('who forgot their password can use a reset link, and the page says where to get it', async () => {
+    expect((await visitor().get('/reset')).text).toContain('Contact support for a reset link.');
     await redeem(pathIn(await server.cli('users', 'invite', 'carl@example.com')));
     const printed = await server.cli('users', 'reset', 'carl@example.com');
     expect(await redeem(pathIn(printed), 'an entirely new password')).toMatchObject({ status: 303 });
@@ -61,7 +63,7 @@ describe('people', () => {
     expect(await visitor().signIn('carl@example.com', 'an entirely new password')).toMatchObject({ status: 303 });
   });
 
-  it('become operators and members again', async () => {
+  it('can be promoted to operator and demoted to member', async () => {
     await redeem(pathIn(await server.cli('users', 'invite', 'dora@example.com')));
     expect(await server.cli('users', 'promote', 'DORA@example.com')).toBe('dora@example.com is an operator.\n');
     const dora = visitor();
@@ -79,13 +81,13 @@ describe('people', () => {
     [['users', 'invite', 'boss@example.com'], 'has a user already'],
     [['users', 'invite', 'new@example.com', '--account', 'none'], 'There is no account "none"'],
     [['users', 'frobnicate'], 'there is no "users frobnicate"'],
-  ])('are not found or not made: %j', async (args, message) => {
+  ])('get an error message for the wrong arguments %j', async (args, message) => {
     await expect(server.cli(...args)).rejects.toThrow(message);
   });
 });
 
-it('half of the settings for mails is refused as a whole', async () => {
+it('refuses to start when only some of the email settings are set', async () => {
   await expect(startServer({ STORYBAR_SMTP_URL: 'smtp://127.0.0.1:1' })).rejects.toThrow(
-    /STORYBAR_MAIL_FROM is needed.*\n.*STORYBAR_PUBLIC_URL is needed/u,
+    /STORYBAR_MAIL_FROM is required.*\n.*STORYBAR_PUBLIC_URL is required/u,
   );
 });

@@ -1,11 +1,13 @@
-// Somebody at the site without a browser: remembers cookies, sends forms with the token of the page they are on, and can be
-// made to do what no browser would.
+// A visitor of the site without a browser: it keeps cookies, sends forms with the token of their page, and can do what no
+// browser would.
 
-export interface Answer {
+import { until } from '../running-server.ts';
+
+export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it leads, without following. */
+  /** The target of a redirect, which isn't followed. */
   readonly location: string | null;
 }
 
@@ -17,34 +19,33 @@ interface Init {
 
 export class Visitor {
   readonly #origin: string;
+  readonly #address: string | undefined;
   readonly cookies = new Map<string, string>();
 
-  readonly #address: string | undefined;
-
-  /** With an address, they come through a proxy that says it is theirs. */
+  /** With an address, requests look as if a proxy forwarded them from there. */
   constructor(url: string, address?: string) {
     this.#origin = new URL(url).origin;
     this.#address = address;
   }
 
-  async get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-    return await this.#ask(path, { headers });
+  async get(path: string, headers: Record<string, string> = {}): Promise<PageResponse> {
+    return await this.#request(path, { headers });
   }
 
   /** Opens the page and sends its form. */
-  async submit(page: string, fields: Readonly<Record<string, string>>, action = page): Promise<Answer> {
+  async submit(page: string, fields: Readonly<Record<string, string>>, action = page): Promise<PageResponse> {
     return await this.send(action, { token: await this.tokenOf(page), ...fields });
   }
 
-  /** Sends a form as it stands, from a page of the site unless headers say otherwise. */
+  /** Sends a form as it is, from a page of the site unless the headers say otherwise. */
   async send(
     path: string,
     fields: Readonly<Record<string, string>>,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<PageResponse> {
     const own = { origin: this.#origin, 'sec-fetch-site': 'same-origin' };
     const body = new URLSearchParams(fields);
-    return await this.#ask(path, { method: 'POST', body, headers: { ...own, ...headers } });
+    return await this.#request(path, { method: 'POST', body, headers: { ...own, ...headers } });
   }
 
   async tokenOf(page: string): Promise<string> {
@@ -54,22 +55,28 @@ export class Visitor {
     return token;
   }
 
-  async signUp(email: string, password = PASSWORD): Promise<Answer> {
+  async signUp(email: string, password = PASSWORD): Promise<PageResponse> {
     return await this.submit('/signup', { email, password });
   }
 
-  async signIn(email: string, password = PASSWORD): Promise<Answer> {
+  async signIn(email: string, password = PASSWORD): Promise<PageResponse> {
     return await this.submit('/signin', { email, password });
   }
 
-  /** Signed up, on a plan. */
-  async settle(email: string, plan = 'starter'): Promise<void> {
+  async signUpWithPlan(email: string, plan = 'starter'): Promise<void> {
     await this.signUp(email);
     await this.submit('/dashboard/plan', { plan });
   }
 
-  /** Makes a key and returns it with its id. */
-  async makeKey(fields: Readonly<Record<string, string>> = {}): Promise<{ key: string; id: string }> {
+  /** Waits until the usage page contains the text: credits count as used shortly after the last byte of the response. */
+  async waitForUsage(text: string): Promise<PageResponse> {
+    return await until(async () => {
+      const page = await this.get('/dashboard');
+      return page.text.includes(text) ? page : undefined;
+    });
+  }
+
+  async createKey(fields: Readonly<Record<string, string>> = {}): Promise<{ key: string; id: string }> {
     const before = new Set(await this.keyIds());
     const { text } = await this.submit('/dashboard/keys', { name: 'shop', mode: 'live', origins: '', ...fields });
     const key = /sb_(?:live|test)_\w{33}/u.exec(text)?.[0];
@@ -83,9 +90,9 @@ export class Visitor {
     return [...text.matchAll(/href="\/dashboard\/keys\/([\w-]+)"/gu)].map(([, id = '']) => id);
   }
 
-  async #ask(path: string, { headers, ...init }: Init): Promise<Answer> {
+  async #request(path: string, { headers, ...init }: Init): Promise<PageResponse> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const usual = {
+    const defaults = {
       accept: 'text/html',
       ...(cookie !== '' && { cookie }),
       ...(this.#address !== undefined && { 'x-forwarded-for': this.#address }),
@@ -93,14 +100,15 @@ export class Visitor {
     const response = await fetch(`${this.#origin}${path}`, {
       ...init,
       redirect: 'manual',
-      headers: { ...usual, ...headers },
+      headers: { ...defaults, ...headers },
     });
-    for (const line of response.headers.getSetCookie()) this.#keep(line);
-    const { status, headers: got } = response;
-    return { status, headers: got, text: await response.text(), location: got.get('location') };
+    for (const line of response.headers.getSetCookie()) this.#storeCookie(line);
+    const { status, headers: responseHeaders } = response;
+    const location = responseHeaders.get('location');
+    return { status, headers: responseHeaders, text: await response.text(), location };
   }
 
-  #keep(line: string): void {
+  #storeCookie(line: string): void {
     const [pair = '', ...attributes] = line.split('; ');
     const [name = '', value = ''] = pair.split('=');
     if (attributes.includes('Max-Age=0')) this.cookies.delete(name);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toCsv } from './csv.ts';
 
-describe('a table for spreadsheets', () => {
-  it('quotes what needs quotes, and leaves numbers alone', () => {
+describe('toCsv', () => {
+  it('quotes cells with commas, quotes or line breaks, and leaves numbers unchanged', () => {
     expect(
       toCsv(
         ['a', 'b', 'c'],
@@ -15,7 +15,7 @@ describe('a table for spreadsheets', () => {
   });
 
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '=HYPERLINK("http://evil.example","x")'])(
-    'makes no formula of %j',
+    'prefixes %j with an apostrophe, so that no spreadsheet evaluates it as a formula',
     (text) => {
       const [, cell = ''] = toCsv(['a'], [[text]]).split('\r\n');
       expect(cell.replace(/^"/u, '')).toMatch(/^'/u);

@@ -1,9 +1,9 @@
-// Tables for spreadsheets (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe before it.
+// CSV for spreadsheets (RFC 4180). A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
 
 export type CsvValue = string | number | null;
 
-export function toCsv(heads: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
-  return [heads, ...rows].map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
+export function toCsv(header: readonly string[], rows: readonly (readonly CsvValue[])[]): string {
+  return [header, ...rows].map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
 }
 
 function toCell(value: CsvValue): string {

@@ -1,4 +1,4 @@
-// Parts of forms and tables that pages share.
+// Form fields, tables and formats that the pages share.
 
 import { type Content, type Html, html } from '../html.ts';
 
@@ -9,7 +9,7 @@ export interface Field {
   readonly value?: string;
   readonly autocomplete: string;
   readonly hint?: Content;
-  /** What is wrong with what was sent. */
+  /** What is wrong with the submitted value. */
   readonly fault?: string | undefined;
   readonly required?: boolean;
   readonly maxLength?: number;
@@ -29,32 +29,33 @@ ${hint !== undefined && html`<p class="small" id="${name}-hint">${hint}</p>`}
 </div>`;
 }
 
-/** What went wrong, above a form; read out at once. */
+/** An error above a form. Screen readers announce it immediately. */
 export function problem(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="problem" role="alert">${text}</p>`;
 }
 
-/** To the minute, in UTC, the same for everybody. */
+/** To the minute, in UTC. */
 export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
-export function date(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${DATE.format(at)}</time>`;
+/** A day of the current billing period, without the year. */
+export function day(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
 }
 
-const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 const NUMBER = new Intl.NumberFormat('en');
 
 export function count(value: number): string {
   return NUMBER.format(value);
 }
 
-export function table(caption: string, heads: readonly Content[], rows: readonly (readonly Content[])[]): Html {
+export function table(caption: string, columns: readonly Content[], rows: readonly (readonly Content[])[]): Html {
   return html`<div class="table" tabindex="0" role="group" aria-label="${caption}"><table>
 <caption class="visually-hidden">${caption}</caption>
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
 </table></div>`;
 }

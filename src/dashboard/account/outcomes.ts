@@ -1,4 +1,4 @@
-// How renders ended, in four kinds people care about.
+// Groups the outcomes of renders into the four series of the usage chart.
 
 import { PROBLEMS } from '../../http/reference/statuses.ts';
 import type { UsageDay } from '../../store/store.ts';
@@ -8,14 +8,14 @@ export type Series = (typeof SERIES)[number];
 
 export const SERIES_LABELS: Readonly<Record<Series, string>> = {
   delivered: 'Delivered',
-  test: 'Delivered, test key',
-  refused: 'Refused',
-  failed: 'Failed on our side',
+  test: 'Test mode',
+  refused: 'Rejected (4xx)',
+  failed: 'Server error (5xx)',
 };
 
 export type DayCounts = { readonly day: string } & Readonly<Record<Series, number>>;
 
-/** One entry for each day, also for days without a render. */
+/** One entry per day, including days without renders. */
 export function countDays(rows: readonly UsageDay[], from: Date, days: number): DayCounts[] {
   return Array.from({ length: days }, (_, index) => {
     const day = dayAfter(from, index);
@@ -36,11 +36,12 @@ function seriesOf({ outcome, mode }: Pick<UsageDay, 'outcome' | 'mode'>): Series
   return statusOf(outcome) >= 500 ? 'failed' : 'refused';
 }
 
+/** An unknown outcome counts as a server error. */
 function statusOf(outcome: string): number {
   return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].status : 500;
 }
 
-/** As people read it; the code stays visible for those who look for it in the documentation. */
+/** The title of an error; an unknown outcome as it is. */
 export function outcomeLabel(outcome: string): string {
   if (outcome === 'delivered') return 'Delivered';
   return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].title : outcome;

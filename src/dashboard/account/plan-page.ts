@@ -1,4 +1,4 @@
-// Choosing a plan, and leaving it. Who takes the money, if anybody, is behind the payments port.
+// The page to choose, change and cancel a plan. Payments, if any, are behind the `Billing` interface.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
@@ -11,7 +11,7 @@ import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { type PlanOffer, planFacts } from '../plan-cards.ts';
-import { date, problem } from './fields.ts';
+import { day, problem } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { type SignedInRoutes, queryOf } from './signed-in-routes.ts';
 
@@ -20,7 +20,7 @@ export interface PlanDependencies {
   readonly store: Pick<Store, 'accounts'>;
   readonly plans: PlanBook;
   readonly billing: Billing;
-  /** Where people reach the site; empty: wherever they say they did. */
+  /** Base URL of the site; empty: taken from each request. */
   readonly publicUrl: string;
 }
 
@@ -28,107 +28,129 @@ const PATH = '/dashboard/plan';
 
 export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependencies): void {
   const { site, store, plans, billing, publicUrl } = dependencies;
-  const urlOf = (request: FastifyRequest): string => `${publicUrl || (requestBaseUrl(request) ?? '')}${PATH}`;
-  const page = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
+  const pageUrl = (request: FastifyRequest): string => `${publicUrl || (requestBaseUrl(request) ?? '')}${PATH}`;
+  const show = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
     const account = await store.accounts.find(visit.user.accountId);
     const body = html`${problem(fault)}
-${!billing.takesMoney && html`<p class="note">Payments are off on this installation: choosing a plan grants it, and nothing is charged.</p>`}
-${account?.state === 'suspended' && problem('This account is suspended. Ask the operator of the service.')}
+${!billing.takesMoney && html`<p class="note">Billing is disabled on this server. You can choose any plan, and nothing is charged.</p>`}
+${account?.state === 'suspended' && problem('This account is suspended. Contact support.')}
 ${planBody(visit, plans, account?.subscription, billing)}`;
+    const note = noteFor(queryOf(visit, 'done'), plans, account?.subscription);
     const status = fault === undefined ? 200 : 422;
-    return sendPrivate(site, visit, { title: 'Plan', path: PATH, body, styles: ['front.css'], status });
+    return sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
   };
 
   routes.page(PATH, async (visit) => {
-    // Back from paying: the provider's own message may still be on its way.
+    // After a payment, the user may be back before the provider's event arrives.
     if (queryOf(visit, 'done') === 'paid') await billing.refresh(visit.user.accountId);
-    return await page(visit);
+    return await show(visit);
   });
   routes.action(PATH, async (visit, fields) => {
     const plan = fields.text('plan');
-    if (plans.find(plan) === undefined) return await page(visit, 'There is no such plan.');
-    const url = urlOf(visit.request);
+    if (plans.find(plan) === undefined) return await show(visit, 'This plan doesn’t exist.');
+    const url = pageUrl(visit.request);
     const pages = { successUrl: `${url}?done=paid`, cancelUrl: url };
     const choice = await billing.choosePlan(visit.user.accountId, plan, pages);
-    if (choice.kind === 'redirect') return leave(site, visit, choice.url);
+    if (choice.kind === 'redirect') return leaveFor(site, visit, 'checkout', choice.url);
     return seeOther(visit, `${PATH}?done=${choice.when === 'now' ? 'plan-now' : 'plan-next'}`);
   });
   routes.action(`${PATH}/cancel`, async (visit) => {
     await billing.cancel(visit.user.accountId);
-    return seeOther(visit, `${PATH}?done=cancelled`);
+    return seeOther(visit, `${PATH}?done=canceled`);
   });
   routes.action(`${PATH}/resume`, async (visit) => {
     await billing.resume(visit.user.accountId);
     return seeOther(visit, `${PATH}?done=resumed`);
   });
   routes.action(`${PATH}/manage`, async (visit) => {
-    const url = await billing.manage(visit.user.accountId, urlOf(visit.request));
-    return url === undefined ? seeOther(visit, PATH) : leave(site, visit, url);
+    const url = await billing.manage(visit.user.accountId, pageUrl(visit.request));
+    return url === undefined ? seeOther(visit, PATH) : leaveFor(site, visit, 'billing', url);
   });
+}
+
+/** Confirms an action with what the subscription says now, so an old link can't confirm anything that isn't true. */
+function noteFor(done: string | undefined, plans: PlanBook, subscription: Subscription | undefined): Content {
+  if (done === 'paid') return 'Thank you. Your payment may take a minute to arrive.';
+  if (subscription?.status !== 'active') return undefined;
+  const { plan, nextPlan, renews, period } = subscription;
+  const [title, nextTitle] = [titleOf(plans, plan), nextPlan !== null && titleOf(plans, nextPlan)];
+  if (done === 'plan-now') return `You’re now on ${title}.`;
+  if (done === 'plan-next' && nextTitle !== false) {
+    return html`You’ll switch to ${nextTitle} on ${day(period.endsAt)}. You keep ${title} until then.`;
+  }
+  if (done === 'canceled' && !renews) {
+    return html`Your subscription ends on ${day(period.endsAt)}. Everything keeps working until then.`;
+  }
+  return done === 'resumed' && renews ? 'Your subscription will continue.' : undefined;
+}
+
+function titleOf(plans: PlanBook, name: string): string {
+  return plans.find(name)?.title ?? name;
 }
 
 /**
- * To the payment provider. Not by a redirect: a page's policy lets forms lead nowhere but here, and a browser applies it to
- * redirects too.
+ * Leaves for the payment provider. Not with a redirect: the content security policy allows forms to lead only to this site,
+ * and browsers apply it to redirects too.
  */
-function leave(site: Site, visit: SignedInVisit, url: string): FastifyReply {
-  if (!/^https?:\/\//u.test(url)) throw new AppError('internal_error', 'The payment provider gave a strange address.');
+function leaveFor(site: Site, visit: SignedInVisit, destination: 'checkout' | 'billing', url: string): FastifyReply {
+  if (!/^https?:\/\//u.test(url)) {
+    throw new AppError('internal_error', 'The payment provider returned an invalid URL.');
+  }
   visit.reply.header('refresh', `0; url=${url}`);
-  const body = html`<p>You are being taken to the payment provider.</p>
-<p class="actions"><a class="button" href="${url}">Go there now</a> <a class="button quiet" href="${PATH}">Back</a></p>`;
-  return sendPrivate(site, visit, { title: 'One moment', path: PATH, body });
+  const body = html`<p class="actions"><a class="button" href="${url}">Continue</a> <a class="button quiet" href="${PATH}">Back</a></p>`;
+  return sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, path: PATH, body });
 }
 
-function planBody(visit: SignedInVisit, plans: PlanBook, subscription: Subscription | undefined, billing: Billing): Html {
+function planBody(
+  visit: SignedInVisit,
+  plans: PlanBook,
+  subscription: Subscription | undefined,
+  billing: Billing,
+): Html {
   if (subscription?.provider === 'marketplace') {
-    return html`<p>The plan of this account is chosen at the marketplace.</p>`;
+    return html`<p>This account’s plan is managed by the marketplace.</p>`;
   }
-  const isActive = subscription?.status === 'active';
-  const current = isActive ? subscription.plan : undefined;
-  const cards = plans.plans.map((plan) => {
-    const offer = { ...plan, currency: plans.currency };
-    return card(visit, offer, stateOf(plan.name, subscription, current));
-  });
-  return html`${isActive && summary(visit, plans, subscription, billing)}
+  const active = subscription?.status === 'active' ? subscription : undefined;
+  const cards = plans.plans.map((plan) => card(visit, { ...plan, currency: plans.currency }, active));
+  return html`${active && summary(visit, plans, active, billing)}
 <ul class="plans">${cards}</ul>`;
 }
 
-type CardState = 'current' | 'next' | 'open';
-
-function stateOf(name: string, subscription: Subscription | undefined, current: string | undefined): CardState {
-  if (name === current) return 'current';
-  return current !== undefined && subscription?.nextPlan === name ? 'next' : 'open';
-}
-
-function card(visit: SignedInVisit, plan: PlanOffer, state: CardState): Html {
-  const choose: Readonly<Record<CardState, Content>> = {
-    current: html`<p class="chosen">Your plan</p>`,
-    next: html`<p class="chosen">From the next period</p>`,
-    open: form(
-      visit,
-      PATH,
-      html`<input type="hidden" name="plan" value="${plan.name}">
-<button class="button" type="submit">Choose ${plan.title}</button>`,
-    ),
-  };
-  return html`<li class="plan${state !== 'open' && ' chosen-plan'}">
+function card(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined): Html {
+  const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
+  return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan)}
-${choose[state]}
+${planAction(visit, plan, active)}
 </li>`;
 }
 
+function planAction(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined): Html {
+  if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
+  if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
+  return form(
+    visit,
+    PATH,
+    html`<input type="hidden" name="plan" value="${plan.name}">
+<button class="button" type="submit">Choose ${plan.title}</button>`,
+  );
+}
+
 function summary(visit: SignedInVisit, plans: PlanBook, subscription: Subscription, billing: Billing): Html {
-  const { plan, nextPlan, renews, period } = subscription;
-  const title = (name: string): string => plans.find(name)?.title ?? name;
-  const next = renews
-    ? html`renews on ${date(period.endsAt)}${nextPlan !== null && html`, then as <strong>${title(nextPlan)}</strong>`}`
-    : html`ends on ${date(period.endsAt)}`;
+  const { plan, renews, nextPlan } = subscription;
   const button = (action: string, label: string): Html =>
     form(visit, `${PATH}/${action}`, html`<button class="button quiet" type="submit">${label}</button>`);
-  return html`<p class="figure"><strong>${title(plan)}</strong> ${next}</p>
+  return html`<p class="figure">${outlook(plans, subscription)}</p>
 <div class="actions">
 ${billing.takesMoney && button('manage', 'Invoices and card')}
-${renews && nextPlan === null ? button('cancel', 'Cancel the subscription') : button('resume', `Keep ${title(plan)}`)}
+${renews && nextPlan === null ? button('cancel', 'Cancel plan') : button('resume', `Keep ${titleOf(plans, plan)}`)}
 </div>`;
+}
+
+/** What happens to the subscription at the end of the billing period. */
+function outlook(plans: PlanBook, { plan, nextPlan, renews, period }: Subscription): Html {
+  const title = html`<strong>${titleOf(plans, plan)}</strong>`;
+  if (!renews) return html`${title} ends on ${day(period.endsAt)}`;
+  if (nextPlan === null) return html`${title} renews on ${day(period.endsAt)}`;
+  return html`${title} until ${day(period.endsAt)}, then <strong>${titleOf(plans, nextPlan)}</strong>`;
 }

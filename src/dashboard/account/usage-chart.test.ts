@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countDays } from './outcomes.ts';
-import { creditMeter, niceTop, usageChart } from './usage-chart.ts';
+import { creditMeter, niceMaximum, usageChart } from './usage-chart.ts';
 
 const day = (outcome: string, renders: number, mode: 'live' | 'test' = 'live') => ({
   day: '2026-03-01',
@@ -10,8 +10,8 @@ const day = (outcome: string, renders: number, mode: 'live' | 'test' = 'live') =
   credits: renders,
 });
 
-describe('the chart', () => {
-  it('has every day, also over the end of a month, and four kinds of ends', () => {
+describe('the usage chart', () => {
+  it('counts four series per day, including days without renders and across the end of a month', () => {
     const rows = [day('delivered', 5), day('delivered', 2, 'test'), day('rate_limited', 3), day('overloaded', 1)];
     const days = countDays(rows, new Date('2026-02-27T23:00:00Z'), 4);
     expect(days.map((item) => item.day)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
@@ -19,14 +19,14 @@ describe('the chart', () => {
     expect(days[3]).toMatchObject({ delivered: 0 });
   });
 
-  it('counts an end it does not know as ours', () => {
+  it('counts an unknown outcome as a server error', () => {
     expect(countDays([day('lost', 1)], new Date('2026-03-01'), 1)[0]).toMatchObject({ failed: 1 });
   });
 
-  it('draws nothing larger than itself, and says the same in words', () => {
+  it('keeps its columns inside the drawing and repeats the numbers in a table', () => {
     const text = usageChart(countDays([day('delivered', 1_234)], new Date('2026-02-15'), 30)).text;
     for (const [, y = ''] of text.matchAll(/ y="([\d.-]+)"/gu)) expect(Number(y)).toBeGreaterThanOrEqual(0);
-    expect(text).toContain('1,234 in all');
+    expect(text).toContain('1,234 in total');
     expect(text).toContain('<td>2026-03-01</td><td>1,234</td>');
     expect(text).not.toMatch(/style=|NaN|undefined/u);
   });
@@ -37,11 +37,11 @@ describe('the chart', () => {
     [10, 10],
     [11, 20],
     [999, 1_000],
-  ])('its height for %d is %d', (value, top) => {
-    expect(niceTop(value)).toBe(top);
+  ])('scales its axis for a maximum of %d to %d', (value, top) => {
+    expect(niceMaximum(value)).toBe(top);
   });
 
-  it('an empty plan has an empty meter', () => {
+  it('has an empty credit meter for a plan without credits', () => {
     expect(creditMeter(0, 0).text).toContain('0 percent');
     expect(creditMeter(50, 200).text).toContain('width="25.00"');
   });

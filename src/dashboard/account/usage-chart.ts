@@ -1,5 +1,5 @@
-// Renders per day as stacked bars, drawn on the server. Colors are classes, because a page's policy takes no inline style;
-// each kind has its own pattern too, for those who do not see colors. A table says the same in words.
+// Renders per day as stacked columns, drawn as SVG on the server. Colors are CSS classes because the content security policy
+// forbids inline styles. Patterns distinguish the series without color, and a table has the same numbers.
 
 import { type Html, html } from '../html.ts';
 import { count, table } from './fields.ts';
@@ -14,13 +14,13 @@ const TOP = 14;
 export function usageChart(days: readonly DayCounts[]): Html {
   const totals = days.map(totalOf);
   const sum = totals.reduce((all, total) => all + total, 0);
-  const top = niceTop(Math.max(...totals, 1));
-  const summary = `Renders per day from ${days[0]?.day} to ${days.at(-1)?.day}: ${count(sum)} in all.`;
+  const axisMax = niceMaximum(Math.max(...totals, 1));
+  const summary = `Renders per day from ${days[0]?.day} to ${days.at(-1)?.day}: ${count(sum)} in total.`;
   return html`<figure class="chart">
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">
 ${patterns()}
-${grid(top)}
-${days.map((day, index) => column(day, index, days.length, top))}
+${grid(axisMax)}
+${days.map((day, index) => column(day, index, days.length, axisMax))}
 ${dates(days)}
 </svg>
 <figcaption>
@@ -32,7 +32,7 @@ ${SERIES_LABELS[name]}</li>`,
   )}</ul>
 </figcaption>
 </figure>
-<details class="as-table"><summary>The same as a table</summary>
+<details class="as-table"><summary>View as table</summary>
 ${table(
   'Renders per day',
   ['Day', ...SERIES.map((name) => SERIES_LABELS[name])],
@@ -48,47 +48,46 @@ function totalOf(day: DayCounts): number {
   return SERIES.reduce((sum, name) => sum + day[name], 0);
 }
 
-/** 1, 2 or 5 times a power of ten, at or above the value. */
-export function niceTop(value: number): number {
+/** The smallest of 1, 2 or 5 times a power of ten that isn't below the value. */
+export function niceMaximum(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((top) => top >= value) ?? value;
+  return [1, 2, 5, 10].map((factor) => factor * power).find((maximum) => maximum >= value) ?? value;
 }
 
-const scale = (value: number, top: number): number => (value / top) * (HEIGHT - TOP - BOTTOM);
+const scale = (value: number, axisMax: number): number => (value / axisMax) * (HEIGHT - TOP - BOTTOM);
 
-function column(day: DayCounts, index: number, columns: number, top: number): Html {
+function column(day: DayCounts, index: number, columns: number, axisMax: number): Html {
   const step = (WIDTH - LEFT) / columns;
   const width = Math.max(1, step * 0.72);
   const left = LEFT + index * step + (step - width) / 2;
   let base = HEIGHT - BOTTOM;
   const parts = SERIES.filter((name) => day[name] > 0).map((name) => {
-    const height = scale(day[name], top);
+    const height = scale(day[name], axisMax);
     base -= height;
     return html`<rect class="series ${name}" x="${left.toFixed(1)}" y="${base.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>`;
   });
-  const words = SERIES.filter((name) => day[name] > 0).map((name) => `${SERIES_LABELS[name]} ${count(day[name])}`);
-  return html`<g><title>${day.day}: ${words.join(', ') || 'nothing'}</title>${parts}</g>`;
+  const labels = SERIES.filter((name) => day[name] > 0).map((name) => `${SERIES_LABELS[name]} ${count(day[name])}`);
+  return html`<g><title>${day.day}: ${labels.join(', ') || 'no renders'}</title>${parts}</g>`;
 }
 
-function grid(top: number): Html {
-  const lines = [0, top / 2, top].filter((value) => Number.isInteger(value));
+function grid(axisMax: number): Html {
+  const lines = [0, axisMax / 2, axisMax].filter((value) => Number.isInteger(value));
   return html`<g class="grid" aria-hidden="true">${lines.map((value) => {
-    const y = (HEIGHT - BOTTOM - scale(value, top)).toFixed(1);
+    const y = (HEIGHT - BOTTOM - scale(value, axisMax)).toFixed(1);
     return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 8}" y="${y}" dy="0.32em">${count(value)}</text>`;
   })}</g>`;
 }
 
 function dates(days: readonly DayCounts[]): Html {
   const step = (WIDTH - LEFT) / days.length;
-  const every = Math.ceil(days.length / 5);
+  const interval = Math.ceil(days.length / 5);
   return html`<g class="dates" aria-hidden="true">${days.map(
     ({ day }, index) =>
-      index % every === 0 &&
+      index % interval === 0 &&
       html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 8}">${day.slice(5)}</text>`,
   )}</g>`;
 }
 
-/** Stripes and dots over the colors. */
 function patterns(): Html {
   return html`<defs>
 <pattern id="test-pattern" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="ground" width="6" height="6"/><circle class="mark" cx="3" cy="3" r="1.4"/></pattern>
@@ -96,10 +95,10 @@ function patterns(): Html {
 </defs>`;
 }
 
-/** How much of the credits is left. */
-export function creditMeter(left: number, limit: number): Html {
-  const share = limit === 0 ? 0 : Math.min(1, left / limit);
-  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${Math.round(share * 100)} percent of the credits are left.">
+/** Shows how many of the credits are used. */
+export function creditMeter(used: number, limit: number): Html {
+  const share = limit === 0 ? 0 : Math.min(1, used / limit);
+  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${Math.round(share * 100)} percent of the credits are used.">
 <rect class="whole" width="100" height="4"/><rect class="part" width="${(share * 100).toFixed(2)}" height="4"/>
 </svg>`;
 }

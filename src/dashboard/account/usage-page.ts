@@ -1,14 +1,13 @@
-// What an account has used: credits left, renders per day, the latest ones, and all of it as files.
+// The usage page: credits, renders per day and the latest renders, with CSV exports.
 
 import type { FastifyReply } from 'fastify';
-import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { toCsv } from './csv.ts';
-import { count, date, problem, table, time } from './fields.ts';
+import { count, day, problem, table, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
 import { countDays, dayAfter, outcomeLabel } from './outcomes.ts';
@@ -21,7 +20,7 @@ export interface UsageDependencies {
 }
 
 const CHART_DAYS = 30;
-const LATEST = 20;
+const LATEST_RENDERS = 20;
 const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
@@ -32,34 +31,34 @@ export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: Us
     const body = html`${stateOf(account)}
 ${account && (await creditsSection(store, plans, account))}
 ${await chartSection(store, accountId)}
-${latestSection(await store.usage.latest(accountId, LATEST))}`;
+${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
     return sendPrivate(site, visit, { title: 'Usage', path: '/dashboard', body });
   });
   routes.page('/dashboard/usage/days.csv', async (visit) => {
     const today = new Date();
     const [from, to] = [dayAfter(today, 1 - EXPORT_DAYS), dayAfter(today, 0)];
     const days = await store.usage.days(visit.user.accountId, from, to);
-    const rows = days.map(({ day, mode, outcome, renders, credits }) => [day, mode, outcome, renders, credits]);
+    const rows = days.map((row) => [row.day, row.mode, row.outcome, row.renders, row.credits]);
     return sendCsv(visit, 'storybar-days.csv', toCsv(['day', 'mode', 'outcome', 'renders', 'credits'], rows));
   });
   routes.page('/dashboard/usage/renders.csv', async (visit) => {
     const renders = await store.usage.latest(visit.user.accountId, EXPORT_RENDERS);
-    const heads = ['id', 'created_at', 'kind', 'mode', 'state', 'outcome', 'credits', 'duration_ms'];
+    const header = ['id', 'created_at', 'kind', 'mode', 'state', 'outcome', 'credits', 'duration_ms'];
     const rows = renders.map((render) => {
       const { id, createdAt, kind, mode, state, outcome, credits, durationMs } = render;
       return [id, createdAt, kind, mode, state, outcome, credits, durationMs];
     });
-    return sendCsv(visit, 'storybar-renders.csv', toCsv(heads, rows));
+    return sendCsv(visit, 'storybar-renders.csv', toCsv(header, rows));
   });
 }
 
 function stateOf(account: AccountSummary | undefined): Html | undefined {
-  if (account?.state === 'suspended') return problem('This account is suspended. Ask the operator of the service.');
+  if (account?.state === 'suspended') return problem('This account is suspended. Contact support.');
   if (account?.state !== 'inactive') return undefined;
-  return html`<p class="problem">No plan yet, so keys do not work. <a href="/dashboard/plan">Choose a plan</a>.</p>`;
+  return html`<p class="problem"><a href="/dashboard/plan">Choose a plan</a> to activate your API keys.</p>`;
 }
 
-/** Credits left in the period, for the account's owner and for operators. */
+/** The credits of the current billing period; undefined without an active plan. */
 export async function creditsSection(
   store: Pick<Store, 'ledger'>,
   plans: PlanBook,
@@ -68,15 +67,14 @@ export async function creditsSection(
   const plan = subscription && plans.find(subscription.plan);
   if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
   const balance = await store.ledger.balance(id, subscription.period, plan.credits);
-  const { startsAt, endsAt } = subscription.period;
-  const left = remaining(balance);
+  const { used, reserved } = balance;
   return html`<section aria-labelledby="credits">
 <h2 id="credits">Credits</h2>
-<p class="figure"><strong>${count(left)}</strong> of ${count(plan.credits)} left on ${plan.title}</p>
-${creditMeter(left, plan.credits)}
-<p class="small">${date(startsAt)} to ${date(endsAt)}. ${count(balance.used)} used${
-    balance.reserved > 0 && html`, ${count(balance.reserved)} held for renders under way`
-  }.</p>
+<p class="figure"><strong>${count(used)}</strong> of ${count(plan.credits)} credits used (${plan.title})</p>
+${creditMeter(used, plan.credits)}
+<p class="small">Resets ${day(subscription.period.endsAt)}.${
+    reserved > 0 && html` ${count(reserved)} reserved for renders in progress.`
+  }</p>
 </section>`;
 }
 
@@ -87,27 +85,27 @@ async function chartSection(store: Pick<Store, 'usage'>, accountId: string): Pro
   return html`<section aria-labelledby="days">
 <h2 id="days">Renders per day</h2>
 ${usageChart(countDays(rows, new Date(from), CHART_DAYS))}
-<p class="small"><a href="/dashboard/usage/days.csv">Days of the last year as CSV</a></p>
+<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>
 </section>`;
 }
 
 function latestSection(renders: readonly RenderSummary[]): Html {
   return html`<section aria-labelledby="latest">
 <h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>Nothing yet. The <a href="/docs/quickstart">quickstart</a> has a call to copy.</p>` : renderTable(renders)}
-${renders.length > 0 && html`<p class="small"><a href="/dashboard/usage/renders.csv">Latest ${count(EXPORT_RENDERS)} as CSV</a>. Times are UTC.</p>`}
+${renders.length === 0 ? html`<p>No renders yet. Follow the <a href="/docs/quickstart">quickstart</a> to make your first call.</p>` : renderTable(renders)}
+${renders.length > 0 && html`<p class="small"><a href="/dashboard/usage/renders.csv">Export renders (CSV)</a> (latest ${count(EXPORT_RENDERS)}). Times are in UTC.</p>`}
 </section>`;
 }
 
 export function renderTable(renders: readonly RenderSummary[]): Html {
   return table(
     'Latest renders',
-    ['When', 'Render', 'Type', 'Status', 'Duration', 'Credits'],
+    ['Time', 'Render', 'Type', 'Status', 'Duration', 'Credits'],
     renders.map(({ id, createdAt, kind, mode, state, outcome, durationMs, credits }) => [
       time(createdAt),
       html`<code>${id}</code>`,
       `${kind}${mode === 'test' ? ', test' : ''}`,
-      state === 'reserved' ? 'Under way' : outcomeLabel(outcome),
+      state === 'reserved' ? 'In progress' : outcomeLabel(outcome),
       durationMs === null ? '' : `${count(durationMs)} ms`,
       count(state === 'settled' ? credits : 0),
     ]),

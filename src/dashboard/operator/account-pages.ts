@@ -1,8 +1,9 @@
-// Every account, for operators: found, looked at, suspended, and put on another plan.
+// Operator pages to search accounts, view one, suspend or resume it, and change its plan.
 
 import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
 import { field, problem, table, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
@@ -20,116 +21,117 @@ export interface AccountPagesDependencies {
 }
 
 const PATH = '/operator/accounts';
-const COUNT = 25;
-const LATEST = 10;
+const PAGE_SIZE = 25;
+const LATEST_RENDERS = 10;
 
 export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPagesDependencies): void {
   const { store, plans } = dependencies;
   routes.page(PATH, async (visit) => await listPage(dependencies, visit));
   routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));
-  const found = async (visit: SignedInVisit): Promise<AccountSummary> => {
-    const account = await store.accounts.find(idOf(visit));
-    if (account === undefined) throw new AppError('not_found', 'There is no such account.');
-    return account;
-  };
   const back = (visit: SignedInVisit, { id }: AccountSummary, done: string): FastifyReply =>
     seeOther(visit, `${PATH}/${encodeURIComponent(id)}?done=${done}`);
   routes.action(`${PATH}/:id/suspend`, async (visit) => {
-    const account = await found(visit);
+    const account = await findAccount(store, visit);
     if (account.id === visit.user.accountId) {
-      throw new AppError('invalid_fields', 'This is your own account; another operator can suspend it.');
+      throw new AppError('invalid_fields', "You can't suspend your own account.");
     }
     await store.accounts.setSuspended(account.id, true, actorOf(visit));
     return back(visit, account, 'suspended');
   });
   routes.action(`${PATH}/:id/resume`, async (visit) => {
-    const account = await found(visit);
+    const account = await findAccount(store, visit);
     await store.accounts.setSuspended(account.id, false, actorOf(visit));
     return back(visit, account, 'account-resumed');
   });
   routes.action(`${PATH}/:id/plan`, async (visit, fields) => {
-    const account = await found(visit);
+    const account = await findAccount(store, visit);
     const plan = fields.text('plan');
-    if (plans.find(plan) === undefined) throw new AppError('invalid_fields', 'There is no such plan.');
-    if (whoDecides(account) !== undefined) throw new AppError('invalid_fields', 'The plan is decided elsewhere.');
+    if (plans.find(plan) === undefined) throw new AppError('invalid_fields', "This plan doesn't exist.");
+    const lock = planLock(account);
+    if (lock !== undefined) throw new AppError('invalid_fields', lock);
     const when = fields.text('when') === 'next period' ? 'next period' : 'now';
     await store.accounts.subscribe(account.id, plan, when, actorOf(visit));
     return back(visit, account, 'account-plan');
   });
 }
 
+async function findAccount(store: Store, visit: SignedInVisit): Promise<AccountSummary> {
+  const account = await store.accounts.find(idOf(visit));
+  if (account === undefined) throw new AppError('not_found', "This account doesn't exist.");
+  return account;
+}
+
 function actorOf({ user }: SignedInVisit): string {
   return `operator:${user.id}`;
 }
 
-/** A plan that somebody pays for is not ours to change. */
-function whoDecides({ subscription }: AccountSummary): string | undefined {
-  if (subscription?.provider === 'marketplace') return 'The marketplace decides about this plan.';
+/** Why the operator can't change the plan; undefined when they can. */
+function planLock({ subscription }: AccountSummary): string | undefined {
+  if (subscription?.provider === 'marketplace') return 'This plan is managed by the marketplace.';
   if (subscription?.provider === 'stripe' && subscription.status === 'active') {
-    return 'This plan is paid for through Stripe; change it there.';
+    return 'This plan is paid through Stripe. Change it there.';
   }
   return undefined;
 }
 
 async function listPage({ site, store }: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
   const text = queryOf(visit, 'q') ?? '';
-  const ids = await store.users.searchAccounts(text, { after: queryOf(visit, 'after'), count: COUNT + 1 });
+  const ids = await store.users.searchAccounts(text, { after: queryOf(visit, 'after'), count: PAGE_SIZE + 1 });
   const rows = await Promise.all(
-    ids.slice(0, COUNT).map(async (id) => {
-      const account = await store.accounts.find(id);
-      const people = await store.users.list(id);
+    ids.slice(0, PAGE_SIZE).map(async (id) => {
+      const account = must(await store.accounts.find(id), `the account ${id}`);
+      const users = await store.users.list(id);
       return [
-        html`<a href="${PATH}/${encodeURIComponent(id)}">${account?.name ?? id}</a>`,
-        people.map(({ email }) => email).join(', '),
-        account?.subscription?.plan ?? 'none',
-        account?.state ?? '',
-        time(account?.createdAt ?? null),
+        html`<a href="${PATH}/${encodeURIComponent(id)}">${account.name}</a>`,
+        users.map(({ email }) => email).join(', '),
+        account.subscription?.plan ?? 'none',
+        account.state,
+        time(account.createdAt),
       ];
     }),
   );
-  const last = ids[COUNT - 1];
-  const more = ids.length > COUNT && last !== undefined && new URLSearchParams({ q: text, after: last });
-  const label = 'Name, e-mail address or id';
+  const last = ids[PAGE_SIZE - 1];
+  const more = ids.length > PAGE_SIZE && last !== undefined && new URLSearchParams({ q: text, after: last });
+  const label = 'Name, email or ID';
   const body = html`<form class="search" method="get" action="${PATH}" role="search">
 ${field({ name: 'q', label, type: 'search', value: text, autocomplete: 'off', required: false })}
 <button class="button" type="submit">Search</button>
 </form>
-${rows.length === 0 ? html`<p>No account matches.</p>` : table('Accounts', ['Name', 'People', 'Plan', 'State', 'Since'], rows)}
+${rows.length === 0 ? html`<p>No accounts found.</p>` : table('Accounts', ['Name', 'Users', 'Plan', 'Status', 'Created'], rows)}
 ${more && html`<p class="actions"><a class="button quiet" href="${PATH}?${more.toString()}">Older</a></p>`}`;
   return sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
 }
 
 async function accountPage(dependencies: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
   const { site, store, plans } = dependencies;
-  const id = idOf(visit);
-  const account = await store.accounts.find(id);
-  if (account === undefined) throw new AppError('not_found', 'There is no such account.');
-  const people = await store.users.list(id);
+  const account = await findAccount(store, visit);
+  const { id } = account;
+  const users = await store.users.list(id);
   const keys = await store.keys.list(id);
-  const renders = await store.usage.latest(id, LATEST);
+  const renders = await store.usage.latest(id, LATEST_RENDERS);
   const body = html`<dl class="facts-list">
-<div><dt>Id</dt><dd><code>${id}</code></dd></div>
-<div><dt>State</dt><dd>${account.state}</dd></div>
-<div><dt>Since</dt><dd>${time(account.createdAt)}</dd></div>
-<div><dt>People</dt><dd>${people.map(({ email, role }) => `${email}${role === 'operator' ? ' (operator)' : ''}`).join(', ') || 'none'}</dd></div>
+<div><dt>ID</dt><dd><code>${id}</code></dd></div>
+<div><dt>Status</dt><dd>${account.state}</dd></div>
+<div><dt>Created</dt><dd>${time(account.createdAt)}</dd></div>
+<div><dt>Users</dt><dd>${users.map(({ email, role }) => `${email}${role === 'operator' ? ' (operator)' : ''}`).join(', ') || 'none'}</dd></div>
 </dl>
-<p><a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">Its audit log</a></p>
+<p><a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">View audit log</a></p>
 ${suspension(visit, account)}
 ${await creditsSection(store, plans, account)}
 ${planSection(visit, plans, account)}
 <section aria-labelledby="keys"><h2 id="keys">Keys</h2>
 ${
   keys.length === 0
-    ? html`<p>None.</p>`
+    ? html`<p>No keys.</p>`
     : table(
         'Keys',
-        ['Name', 'Key', 'State', 'Last used'],
+        ['Name', 'Key', 'Status', 'Last used'],
         keys.map((key) => [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)]),
       )
 }
 </section>
 <section aria-labelledby="latest"><h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>None.</p>` : renderTable(renders)}
+${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders)}
 </section>`;
   return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, body });
 }
@@ -137,33 +139,33 @@ ${renders.length === 0 ? html`<p>None.</p>` : renderTable(renders)}
 function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {
   const path = `${PATH}/${encodeURIComponent(id)}`;
   if (state === 'suspended') {
-    return form(visit, `${path}/resume`, html`<button class="button" type="submit">Resume the account</button>`);
+    return form(visit, `${path}/resume`, html`<button class="button" type="submit">Resume account</button>`);
   }
-  return html`<details class="twice"><summary>Suspend the account</summary>
-<p>Its keys stop working at once, until you resume it. Its people can still sign in.</p>
-${form(visit, `${path}/suspend`, html`<button class="button" type="submit">Yes, suspend it</button>`)}
+  return html`<details class="twice"><summary>Suspend this account</summary>
+<p>Its keys stop working immediately, until you resume it. Its users can still sign in.</p>
+${form(visit, `${path}/suspend`, html`<button class="button" type="submit">Suspend account</button>`)}
 </details>`;
 }
 
 function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSummary): Html {
-  const elsewhere = whoDecides(account);
+  const lock = planLock(account);
   const options = plans.plans.map(
     ({ name, title }) =>
       html`<option value="${name}"${name === account.subscription?.plan && html` selected`}>${title}</option>`,
   );
   const content =
-    elsewhere === undefined
+    lock === undefined
       ? form(
           visit,
           `${PATH}/${encodeURIComponent(account.id)}/plan`,
           html`<div class="field"><label for="plan">Plan</label><select id="plan" name="plan">${options}</select></div>
-<fieldset class="choices"><legend>From</legend>
-<label><input type="radio" name="when" value="now" checked> now on</label>
-<label><input type="radio" name="when" value="next period"> the next period on</label>
+<fieldset class="choices"><legend>Effective</legend>
+<label><input type="radio" name="when" value="now" checked> Immediately</label>
+<label><input type="radio" name="when" value="next period"> Next billing period</label>
 </fieldset>
-<p class="actions"><button class="button" type="submit">Change the plan</button></p>`,
+<p class="actions"><button class="button" type="submit">Change plan</button></p>`,
           'stacked',
         )
-      : problem(elsewhere);
+      : problem(lock);
   return html`<section aria-labelledby="plan-heading"><h2 id="plan-heading">Plan</h2>${content}</section>`;
 }

@@ -1,4 +1,4 @@
-// How the service is: the same report as `GET /health`, for people. Whatever is added to the report appears here.
+// The health page for operators: the same report as `GET /health`. A field added to the report appears here automatically.
 
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';
@@ -7,7 +7,7 @@ import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 
-const CREW_LABELS = ['workers', 'ready', 'busy', 'waiting', 'restarts'] as const;
+const POOL_COLUMNS = ['workers', 'ready', 'busy', 'waiting', 'restarts'] as const;
 
 export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => HealthReport): void {
   routes.page('/operator', async (visit) => {
@@ -20,10 +20,10 @@ ${facts(rest)}
 <section aria-labelledby="workers">
 <h2 id="workers">Workers and queues</h2>
 <div class="table" tabindex="0" role="group" aria-labelledby="workers"><table>
-<thead><tr><th scope="col">For</th>${CREW_LABELS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
-<tbody>${crewRow('images', images)}${crewRow('videos', videos)}</tbody>
+<thead><tr><th scope="col">Pool</th>${POOL_COLUMNS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
+<tbody>${poolRow('images', images)}${poolRow('videos', videos)}</tbody>
 </table></div>
-<p class="small">Latency is of the latest deliveries; figures over time are in <code>GET /metrics</code>.</p>
+<p class="small">Latency covers the latest renders. For figures over time, see <code>GET /metrics</code>.</p>
 ${Object.keys(more).length > 0 && facts(more)}
 </section>
 ${codecs && codecSection(codecs)}`;
@@ -32,23 +32,23 @@ ${codecs && codecSection(codecs)}`;
 }
 
 function codecSection({ ffmpeg, available }: NonNullable<HealthReport['renderer']['codecs']>): Html {
-  const named = (wanted: boolean): string[] =>
+  const codecsThat = (areAvailable: boolean): string[] =>
     Object.entries(available)
-      .filter(([, isThere]) => isThere === wanted)
+      .filter(([, isAvailable]) => isAvailable === areAvailable)
       .map(([name]) => name);
   return html`<section aria-labelledby="codecs">
 <h2 id="codecs">Codecs</h2>
-${facts({ FFmpeg: ffmpeg, missing: named(false), available: named(true) })}
+${facts({ FFmpeg: ffmpeg, missing: codecsThat(false), available: codecsThat(true) })}
 </section>`;
 }
 
-function crewRow(name: string, pool: HealthReport['renderer']['images']): Html {
-  return html`<tr><th scope="row">${name}</th>${CREW_LABELS.map((label) => html`<td>${count(pool[label])}</td>`)}</tr>`;
+function poolRow(name: string, pool: HealthReport['renderer']['images']): Html {
+  return html`<tr><th scope="row">${name}</th>${POOL_COLUMNS.map((label) => html`<td>${count(pool[label])}</td>`)}</tr>`;
 }
 
 function facts(values: Readonly<Record<string, unknown>>): Html {
   return html`<dl class="facts-list">${Object.entries(values).map(
-    ([name, value]) => html`<div><dt>${wordsOf(name)}</dt><dd>${sayValue(value)}</dd></div>`,
+    ([name, value]) => html`<div><dt>${wordsOf(name)}</dt><dd>${formatValue(value)}</dd></div>`,
   )}</dl>`;
 }
 
@@ -57,7 +57,7 @@ function wordsOf(name: string): string {
   return name.replaceAll(/(?<=[a-z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-function sayValue(value: unknown): string | Html {
+function formatValue(value: unknown): string | Html {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return count(value);
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');

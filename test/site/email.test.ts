@@ -1,0 +1,135 @@
+// With an SMTP server: users prove their address before they choose a password, and no response reveals which addresses are
+// known.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningServer, startServer, until } from '../running-server.ts';
+import { SmtpServer } from './smtp-server.ts';
+import { PASSWORD, Visitor } from './visitor.ts';
+
+const PUBLIC_URL = 'https://captions.example.com';
+
+let smtp: SmtpServer;
+let server: RunningServer;
+let addresses = 0;
+beforeAll(async () => {
+  smtp = await SmtpServer.start();
+  server = await startServer({
+    STORYBAR_WORKERS: '1',
+    STORYBAR_TRUST_PROXY: '127.0.0.1',
+    STORYBAR_PUBLIC_URL: PUBLIC_URL,
+    STORYBAR_SMTP_URL: smtp.url,
+    STORYBAR_MAIL_FROM: 'Storybar <captions@example.com>',
+    STORYBAR_OPERATOR_EMAIL: 'boss@example.com',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await smtp.stop();
+});
+
+const visitor = (): Visitor => new Visitor(server.url, `192.0.2.${(addresses += 1)}`);
+const linkIn = (text: string): string => {
+  const link = new RegExp(`${PUBLIC_URL}(?<path>/password\\?link=[\\w-]{43})\\b`, 'u').exec(text)?.groups?.['path'];
+  if (link === undefined) throw new Error(`no link in ${text}`);
+  return link;
+};
+const redeem = async (path: string, user = visitor(), password = PASSWORD) =>
+  await user.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
+const signUp = async (email: string): Promise<Visitor> => {
+  const user = visitor();
+  await user.submit('/signup', { email });
+  await redeem(linkIn((await smtp.emailTo(email)).text), user);
+  return user;
+};
+
+describe('signing up', () => {
+  it('leads through an email to a password and into the account', async () => {
+    const ann = visitor();
+    const response = await ann.submit('/signup', { email: 'Ann@Example.com' });
+    expect(response).toMatchObject({ status: 200, text: expect.stringContaining('Check your inbox') });
+    const { text } = await smtp.emailTo('ann@example.com');
+    expect(text).toContain('From: Storybar <captions@example.com>');
+    const path = linkIn(text);
+    expect((await ann.get(path)).text).toContain('For ann@example.com');
+    const weak = await redeem(path, ann, 'short');
+    expect(weak).toMatchObject({ status: 422, text: expect.stringContaining('at least 12') });
+    expect(await redeem(path, ann)).toMatchObject({ status: 303, location: '/dashboard' });
+    expect((await ann.get('/dashboard')).text).toContain('ann@example.com');
+    expect(await redeem(path).catch(String)).toContain('has no form');
+    expect((await visitor().get(path)).text).toContain('It has already been used or is no longer valid.');
+  });
+
+  it('and resetting a password respond alike to known and unknown addresses', async () => {
+    await signUp('bob@example.com');
+    for (const page of ['/signup', '/reset']) {
+      const responses = [];
+      for (const email of ['bob@example.com', 'stranger@example.com']) {
+        const { status, text } = await visitor().submit(page, { email });
+        responses.push(`${status} ${text.replaceAll(email, 'NAME').replaceAll(/value="[\w-]{43}"/gu, '')}`);
+      }
+      expect([page, new Set(responses).size]).toEqual([page, 1]);
+    }
+    expect((await smtp.emailTo('bob@example.com', 2)).text).toContain('Subject: You already have a Storybar account');
+    expect((await smtp.emailTo('bob@example.com', 3)).text).toContain('Subject: Reset your Storybar password');
+    expect(smtp.emails.filter(({ to }) => to === 'stranger@example.com')).toHaveLength(1);
+  });
+
+  it('with the address of the operator creates an operator, because the email proves the address', async () => {
+    const boss = await signUp('boss@example.com');
+    expect(await boss.get('/operator')).toMatchObject({ status: 200 });
+    expect(await (await signUp('eve@example.com')).get('/operator')).toMatchObject({ status: 404 });
+  });
+
+  it('sends only a few emails to one address', async () => {
+    const statuses = [];
+    for (let index = 0; index < 6; index += 1) {
+      statuses.push((await visitor().submit('/reset', { email: 'flooded@example.com' })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+});
+
+describe('a password reset', () => {
+  it('ends all sessions and invalidates all other links', async () => {
+    const carl = await signUp('carl@example.com');
+    for (let index = 0; index < 2; index += 1) await visitor().submit('/reset', { email: 'carl@example.com' });
+    const first = linkIn((await smtp.emailTo('carl@example.com', 2)).text);
+    const second = linkIn((await smtp.emailTo('carl@example.com', 3)).text);
+    const next = 'a new horse, a new staple';
+    expect(await redeem(second, visitor(), next)).toMatchObject({ status: 303 });
+    expect(await carl.get('/dashboard')).toMatchObject({ status: 303 });
+    expect((await visitor().get(first)).text).toContain('This link has expired');
+    expect(await visitor().signIn('carl@example.com')).toMatchObject({ status: 422 });
+    expect(await visitor().signIn('carl@example.com', next)).toMatchObject({ status: 303 });
+  });
+
+  it('links to the configured public URL, whatever host the request claims', async () => {
+    await signUp('dora@example.com');
+    const attacker = visitor();
+    const token = await attacker.tokenOf('/reset');
+    const fields = { token, email: 'dora@example.com' };
+    await attacker.send('/reset', fields, { 'x-forwarded-host': 'evil.example', origin: PUBLIC_URL });
+    expect((await smtp.emailTo('dora@example.com', 2)).text).not.toContain('evil.example');
+  });
+});
+
+it('logs an email that cannot be sent with the id of the request, and responds as usual', async () => {
+  const broken = await startServer({
+    STORYBAR_WORKERS: '1',
+    STORYBAR_PUBLIC_URL: PUBLIC_URL,
+    STORYBAR_SMTP_URL: 'smtp://127.0.0.1:1',
+    STORYBAR_MAIL_FROM: 'captions@example.com',
+  });
+  const response = await new Visitor(broken.url).submit('/signup', { email: 'ann@example.com' });
+  expect(response).toMatchObject({ status: 200, text: expect.stringContaining('Check your inbox') });
+  const line = await until(() =>
+    broken
+      .output()
+      .stderr.split('\n')
+      .find((entry) => entry.includes('email not sent')),
+  );
+  const renderId = response.headers.get('x-render-id');
+  expect(JSON.parse(line)).toMatchObject({ level: 40, renderId, purpose: 'sign-up' });
+  expect(line).not.toContain('ann@example.com');
+  await broken.stop();
+});
