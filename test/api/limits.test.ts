@@ -105,7 +105,7 @@ describe('logs', () => {
     await post(caller, form(OVERLAY));
     await post(caller, form({ text: 'bad' }));
     const { stderr } = server.output();
-    expect(stderr).toContain('answered');
+    expect(stderr).toContain('request completed');
     expect(stderr).not.toMatch(/sb_(?:live|test)_\w{12}/u);
   });
 });

@@ -58,7 +58,7 @@ describe('a trace', () => {
     const line = server
       .output()
       .stderr.split('\n')
-      .find((text) => text.includes(id) && text.includes('answered'));
+      .find((text) => text.includes(id) && text.includes('request completed'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ traceId: trace, status: 200 });
   });
 });

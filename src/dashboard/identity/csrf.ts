@@ -1,5 +1,5 @@
-// CSRF protection: was a form sent by one of our pages, to the visitor we gave it to? Two independent checks, each enough by
-// itself: the headers in which a browser names the page, and a token that only the visitor's own page contains.
+// CSRF protection: accepts a form only from one of our pages, sent by the visitor it was made for. Each of two checks is
+// enough by itself: the headers in which a browser names the page's origin, and a token that only this page contains.
 
 import type { FastifyRequest } from 'fastify';
 import { isSameText, tokenOf } from '../../account/secret.ts';

@@ -1,5 +1,5 @@
-// Limits attempts to sign in, to sign up and to reset or change a password, by network and by account. One machine can
-// neither try many accounts nor can many machines try one account. Servers that share a database share the limits.
+// Limits attempts to sign in, sign up, and reset or change a password. The limits by network and by account stop one machine
+// from trying many accounts and many machines from trying one account. Servers that share a database share the limits.
 
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';

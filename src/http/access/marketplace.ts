@@ -49,7 +49,7 @@ export class Marketplace {
     return { accountId: `${this.name}:${user}`, subscription: this.#header(headers, 'subscription') ?? '' };
   }
 
-  /** Compares all secrets in constant time, so the response time doesn't reveal which one is close. */
+  /** Compares all secrets in constant time, so the response time reveals nothing about them. */
   #isKnown(secret: string): boolean {
     const given = digest(secret);
     return this.#secrets.map((known) => timingSafeEqual(known, given)).includes(true);
