@@ -6,6 +6,7 @@ import type { Subscription } from '../../account/subscription.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
+import { must } from '../../primitives/must.ts';
 import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
@@ -30,12 +31,13 @@ export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependenc
   const { site, store, plans, billing, publicUrl } = dependencies;
   const pageUrl = (request: FastifyRequest): string => `${publicUrl || (requestBaseUrl(request) ?? '')}${PATH}`;
   const show = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
-    const account = await store.accounts.find(visit.user.accountId);
+    const { accountId } = visit.user;
+    const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${problem(fault)}
 ${!billing.takesMoney && html`<p class="note">Billing is disabled on this server. You can choose any plan, and nothing is charged.</p>`}
-${account?.state === 'suspended' && problem('This account is suspended. Contact support.')}
-${planBody(visit, plans, account?.subscription, billing)}`;
-    const note = noteFor(queryOf(visit, 'done'), plans, account?.subscription);
+${state === 'suspended' && problem('This account is suspended. Contact support.')}
+${planBody(visit, plans, subscription, billing)}`;
+    const note = noteFor(queryOf(visit, 'done'), plans, subscription);
     const status = fault === undefined ? 200 : 422;
     return sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
   };

@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
+import { must } from '../../primitives/must.ts';
 import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
@@ -27,9 +28,9 @@ const EXPORT_RENDERS = 10_000;
 export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: UsageDependencies): void {
   routes.page('/dashboard', async (visit) => {
     const { accountId } = visit.user;
-    const account = await store.accounts.find(accountId);
+    const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${stateOf(account)}
-${account && (await creditsSection(store, plans, account))}
+${await creditsSection(store, plans, account)}
 ${await chartSection(store, accountId)}
 ${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
     return sendPrivate(site, visit, { title: 'Usage', path: '/dashboard', body });
@@ -52,9 +53,9 @@ ${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
   });
 }
 
-function stateOf(account: AccountSummary | undefined): Html | undefined {
-  if (account?.state === 'suspended') return problem('This account is suspended. Contact support.');
-  if (account?.state !== 'inactive') return undefined;
+function stateOf({ state }: AccountSummary): Html | undefined {
+  if (state === 'suspended') return problem('This account is suspended. Contact support.');
+  if (state !== 'inactive') return undefined;
   return html`<p class="problem"><a href="/dashboard/plan">Choose a plan</a> to activate your API keys.</p>`;
 }
 
@@ -66,8 +67,7 @@ export async function creditsSection(
 ): Promise<Html | undefined> {
   const plan = subscription && plans.find(subscription.plan);
   if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
-  const balance = await store.ledger.balance(id, subscription.period, plan.credits);
-  const { used, reserved } = balance;
+  const { used, reserved } = await store.ledger.balance(id, subscription.period, plan.credits);
   return html`<section aria-labelledby="credits">
 <h2 id="credits">Credits</h2>
 <p class="figure"><strong>${count(used)}</strong> of ${count(plan.credits)} credits used (${plan.title})</p>
