@@ -1,5 +1,5 @@
-// Files made to hurt: lists that name other files, two formats at once, small files that become large, headers that lie.
-// Where one must be refused, that is said; for the others any documented answer will do.
+// Crafted files: playlists that reference other files, polyglots, decompression bombs and headers with false values.
+// Some must be refused; for the rest, any documented response is fine.
 
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 import type { Canaries } from './canaries.ts';
@@ -7,82 +7,82 @@ import type { Canaries } from './canaries.ts';
 export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
-  /** It names something of somebody else: rendering it at all would be wrong. */
+  /** The file references data that isn't the caller's, so it must not be rendered. */
   readonly mustFail?: true;
 }
 
 export function makeAttacks({ files, port }: Canaries, clip: Buffer, photo: Buffer): Attack[] {
   const url = `http://127.0.0.1:${port()}/canary`;
   return [
-    ...files.flatMap((file) => namingFiles(file, url)),
-    ...referringClips(clip, [...files.map((file) => `file://${file}`), ...files, url]),
-    ...bombs(),
-    ...liars(clip, photo),
-    { name: 'a photo with a clip behind it', bytes: Buffer.concat([photo, clip]) },
-    { name: 'a clip with a photo behind it', bytes: Buffer.concat([clip, photo]) },
+    ...files.flatMap((file) => fileReferences(file, url)),
+    ...externalTrackClips(clip, [...files.map((file) => `file://${file}`), ...files, url]),
+    ...decompressionBombs(),
+    ...falseHeaders(clip, photo),
+    { name: 'photo followed by a clip', bytes: Buffer.concat([photo, clip]) },
+    { name: 'clip followed by a photo', bytes: Buffer.concat([clip, photo]) },
     {
-      name: 'a photo with a web page in it',
+      name: 'photo with HTML and PHP in a comment',
       bytes: withComment(photo, '<script src=//x></script><?php system("id")?>'),
     },
-    { name: 'a photo that is a ZIP too', bytes: Buffer.concat([photo, zipOf('../../escape', 'x')]) },
+    { name: 'photo that is also a ZIP archive', bytes: Buffer.concat([photo, zipOf('../../escape', 'x')]) },
   ];
 }
 
-function namingFiles(file: string, url: string): Attack[] {
+function fileReferences(file: string, url: string): Attack[] {
   const texts: Record<string, string> = {
     'HLS playlist': `#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n${file}\n#EXT-X-ENDLIST\n`,
-    'HLS playlist of an address': `#EXTM3U\n#EXTINF:5,\n${url}\n#EXT-X-ENDLIST\n`,
+    'HLS playlist with a URL': `#EXTM3U\n#EXTINF:5,\n${url}\n#EXT-X-ENDLIST\n`,
     'HLS key': `#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="${url}"\n#EXTINF:5,\n${file}\n`,
     'concat list': `ffconcat version 1.0\nfile '${file}'\n`,
     'concat protocol': `#EXTM3U\n#EXTINF:5,\nconcat:${file}|${url}\n`,
     'DASH manifest': `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><BaseURL>${url}</BaseURL></MPD>`,
     'SVG with an image': `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="file://${file}"/></svg>`,
-    'SVG with an entity': `<!DOCTYPE svg [<!ENTITY x SYSTEM "file://${file}">]><svg xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>`,
+    'SVG with an external entity': `<!DOCTYPE svg [<!ENTITY x SYSTEM "file://${file}">]><svg xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>`,
     'ImageMagick script': `push graphic-context\nimage over 0,0 0,0 'ephemeral:${file}'\nfill 'url(${url})'\npop graphic-context\n`,
-    'session description': `v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video ${new URL(url).port} RTP/AVP 96\n`,
+    'SDP session description': `v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video ${new URL(url).port} RTP/AVP 96\n`,
     'plain text': `${file}\n`,
     PostScript: `%!PS\n(${file}) (r) file 100 string readstring\n`,
   };
-  const heads: Record<string, Buffer> = {
+  const headers: Record<string, Buffer> = {
     '': Buffer.alloc(0),
-    ' behind an MP4 head': Buffer.from('\0\0\0\x14ftypisom\0\0\0\0isom', 'latin1'),
-    ' behind a WebM head': Buffer.from('1a45dfa39342868101', 'hex'),
-    ' behind a JPEG head': Buffer.from('ffd8ffe0', 'hex'),
-    ' behind a PNG head': Buffer.from('89504e470d0a1a0a', 'hex'),
-    ' behind a WebP head': Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1'),
+    ' after an MP4 header': Buffer.from('\0\0\0\x14ftypisom\0\0\0\0isom', 'latin1'),
+    ' after a WebM header': Buffer.from('1a45dfa39342868101', 'hex'),
+    ' after a JPEG header': Buffer.from('ffd8ffe0', 'hex'),
+    ' after a PNG header': Buffer.from('89504e470d0a1a0a', 'hex'),
+    ' after a WebP header': Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1'),
   };
   return Object.entries(texts).flatMap(([name, text]) =>
-    Object.entries(heads).map(([where, head]): Attack => {
-      return { name: name + where, bytes: Buffer.concat([head, Buffer.from(text)]), mustFail: true };
+    Object.entries(headers).map(([suffix, header]): Attack => {
+      return { name: name + suffix, bytes: Buffer.concat([header, Buffer.from(text)]), mustFail: true };
     }),
   );
 }
 
-/** A clip whose frames are said to be in another file. */
-function referringClips(clip: Buffer, places: readonly string[]): Attack[] {
-  return places.map((place) => {
-    const location = Buffer.from(`${place}\0`);
+/** Clips whose data reference box says that the frames are in another file. */
+function externalTrackClips(clip: Buffer, locations: readonly string[]): Attack[] {
+  return locations.map((location) => {
+    const reference = Buffer.from(`${location}\0`);
     const at = clip.indexOf('url \0\0\0\x01', 0, 'latin1');
-    const bytes = Buffer.concat([clip.subarray(0, at + 7), Buffer.from([0]), location, clip.subarray(at + 8)]);
+    const bytes = Buffer.concat([clip.subarray(0, at + 7), Buffer.from([0]), reference, clip.subarray(at + 8)]);
     for (const box of ['url ', 'dref', 'dinf', 'minf', 'mdia', 'trak', 'moov']) {
       const start = bytes.lastIndexOf(box, at, 'latin1') - 4;
-      if (start >= 0) bytes.writeUInt32BE(bytes.readUInt32BE(start) + location.length, start);
+      if (start >= 0) bytes.writeUInt32BE(bytes.readUInt32BE(start) + reference.length, start);
     }
-    return { name: `a clip that refers to ${place.slice(0, 20)}`, bytes };
+    return { name: `clip that references ${location.slice(0, 20)}`, bytes };
   });
 }
 
-function bombs(): Attack[] {
+function decompressionBombs(): Attack[] {
   const zeros = deflateSync(Buffer.alloc(64 << 20), { level: 9 });
   return [
     { name: 'PNG of 400 megapixels', bytes: png(20_000, 20_000, zeros) },
-    { name: 'PNG within limits, more data than pixels', bytes: png(64, 64, zeros) },
+    { name: 'PNG with more data than pixels', bytes: png(64, 64, zeros) },
     {
-      name: 'PNG with a text of 64 MB',
+      name: 'PNG with 64 MB of compressed text',
       bytes: png(8, 8, pixels(8), chunk('zTXt', Buffer.concat([Buffer.from('k\0\0'), zeros]))),
     },
     {
-      name: 'PNG with a profile of 64 MB',
+      name: 'PNG with a color profile of 64 MB',
       bytes: png(8, 8, pixels(8), chunk('iCCP', Buffer.concat([Buffer.from('p\0\0'), zeros]))),
     },
     {
@@ -95,13 +95,13 @@ function bombs(): Attack[] {
       ),
     },
     {
-      name: 'APNG of a million frames',
+      name: 'APNG with a million frames',
       bytes: png(8, 8, pixels(8), chunk('acTL', Buffer.from('000f424000000000', 'hex'))),
     },
   ];
 }
 
-function liars(clip: Buffer, photo: Buffer): Attack[] {
+function falseHeaders(clip: Buffer, photo: Buffer): Attack[] {
   const patched = (bytes: Buffer, change: (copy: Buffer) => void): Buffer => {
     const copy = Buffer.from(bytes);
     change(copy);
@@ -109,55 +109,64 @@ function liars(clip: Buffer, photo: Buffer): Attack[] {
   };
   const frame = photo.findIndex((byte, at) => byte === 0xff && [0xc0, 0xc2].includes(photo[at + 1] ?? 0));
   const boxes = ['stsz', 'stco', 'stts', 'stsc', 'ctts', 'mvhd', 'tkhd', 'mdhd', 'avcC', 'stsd', 'elst', 'hdlr'];
-  const boxLies = boxes.flatMap((box) => {
+  const falseBoxes = boxes.flatMap((box) => {
     const at = clip.indexOf(box, 0, 'latin1');
     if (at < 0) return [];
     return [4, 8, 12, 16].map((offset) => {
       return {
-        name: `${box}+${offset} is huge`,
+        name: `MP4 box ${box} with a huge value at ${offset}`,
         bytes: patched(clip, (copy) => copy.fill(0xff, at + offset, at + offset + 4)),
       };
     });
   });
-  const deep = Buffer.concat(Array.from({ length: 5_000 }, (_, depth) => boxHead('moov', (5_000 - depth) * 8)));
+  const deep = Buffer.concat(Array.from({ length: 5_000 }, (_, depth) => boxHeader('moov', (5_000 - depth) * 8)));
   return [
-    ...boxLies,
-    { name: 'JPEG says 65500 x 65500', bytes: patched(photo, (copy) => copy.fill(0xff, frame + 5, frame + 9)) },
-    { name: 'JPEG says 0 x 0', bytes: patched(photo, (copy) => copy.fill(0, frame + 5, frame + 9)) },
-    { name: 'PNG says 2^31 x 2^31', bytes: png(0x7fff_ffff, 0x7fff_ffff, pixels(8)) },
-    { name: 'PNG says more than it has', bytes: png(4_000, 4_000, pixels(8)) },
+    ...falseBoxes,
     {
-      name: 'WebP of 16383 x 16383',
+      name: 'JPEG that claims 65535 x 65535 pixels',
+      bytes: patched(photo, (copy) => copy.fill(0xff, frame + 5, frame + 9)),
+    },
+    { name: 'JPEG that claims 0 x 0 pixels', bytes: patched(photo, (copy) => copy.fill(0, frame + 5, frame + 9)) },
+    { name: 'PNG that claims 2^31 x 2^31 pixels', bytes: png(0x7fff_ffff, 0x7fff_ffff, pixels(8)) },
+    { name: 'PNG that claims more pixels than it has', bytes: png(4_000, 4_000, pixels(8)) },
+    {
+      name: 'WebP that claims 16383 x 16383 pixels',
       bytes: Buffer.from(`524946461e000000574542505650384c110000002f${'ff'.repeat(17)}`, 'hex'),
     },
     {
-      name: 'boxes in boxes, 5,000 deep',
+      name: 'MP4 boxes nested 5,000 deep',
       bytes: Buffer.concat([Buffer.from('\0\0\0\x14ftypisom\0\0\0\0isom', 'latin1'), deep]),
     },
     {
-      name: 'EBML of endless size',
+      name: 'EBML elements of unknown size',
       bytes: Buffer.from('1a45dfa3934282847765626d18538067ffffffffffffffff1f43b675ffffffffffffffff', 'hex'),
     },
-    { name: 'one byte', bytes: Buffer.from([0xff]) },
-    { name: 'JPEG that ends at once', bytes: Buffer.from('ffd8ffd9', 'hex') },
+    { name: 'single byte', bytes: Buffer.from([0xff]) },
+    { name: 'JPEG with nothing between its start and end markers', bytes: Buffer.from('ffd8ffd9', 'hex') },
   ];
 }
 
-function boxHead(name: string, size: number): Buffer {
-  const head = Buffer.from(`\0\0\0\0${name}`, 'latin1');
-  head.writeUInt32BE(size);
-  return head;
+function boxHeader(name: string, size: number): Buffer {
+  const header = Buffer.from(`\0\0\0\0${name}`, 'latin1');
+  header.writeUInt32BE(size);
+  return header;
 }
 
 const pixels = (side: number): Buffer => deflateSync(Buffer.alloc((side * 3 + 1) * side));
 
-function png(width: number, height: number, data: Buffer, more: Buffer = Buffer.alloc(0)): Buffer {
+function png(width: number, height: number, data: Buffer, extraChunks: Buffer = Buffer.alloc(0)): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2, 0, 0, 0], 8);
   const magic = Buffer.from('89504e470d0a1a0a', 'hex');
-  return Buffer.concat([magic, chunk('IHDR', header), more, chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    magic,
+    chunk('IHDR', header),
+    extraChunks,
+    chunk('IDAT', data),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(name: string, data: Buffer): Buffer {
@@ -176,7 +185,7 @@ function withComment(photo: Buffer, text: string): Buffer {
   return Buffer.concat([photo.subarray(0, 2), comment, Buffer.from(text), photo.subarray(2)]);
 }
 
-/** One entry, enough for whoever looks for one. */
+/** A local file header with data is enough for a tolerant ZIP reader to find an entry. */
 function zipOf(name: string, text: string): Buffer {
   const data = deflateRawSync(Buffer.from(text));
   const head = Buffer.alloc(30);

@@ -1,39 +1,41 @@
-// Things that nobody may reach through an upload: secrets beside the data and in it, and listeners on loopback that no
-// render may call.
+// Canaries: things that an upload must not be able to reach. Secret files next to the data and in it, and a listener on
+// loopback that no render may connect to.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
+import { must } from '../../src/primitives/must.ts';
 
 export interface Canaries {
-  /** Texts that must appear in no answer. */
+  /** Strings that must not appear in any response. */
   readonly secrets: readonly string[];
-  /** Files that hold them. */
+  /** The files that contain the secrets. */
   readonly files: readonly string[];
-  /** Of the listener. */
+  /** Port of the listener. */
   readonly port: () => number;
-  readonly visits: () => number;
+  /** Connections to the listener so far. */
+  readonly connections: () => number;
   close(): void;
 }
 
 export function placeCanaries(folder: string, dataDirectory: string): Canaries {
-  const uploads = path.join(dataDirectory, 'work', String(process.pid), 'somebody-else');
+  const uploads = path.join(dataDirectory, 'work', String(process.pid), 'other-upload');
   mkdirSync(uploads, { recursive: true });
   const files = [path.join(folder, 'secret.txt'), path.join(dataDirectory, 'secret.txt'), path.join(uploads, 'asset')];
   const secrets = files.map(() => `canary-${randomUUID()}`);
   for (const [index, file] of files.entries()) writeFileSync(file, `${secrets[index]}\n`.repeat(20));
-  let visits = 0;
+  let connections = 0;
   const listener = createServer((socket) => {
-    visits += 1;
+    connections += 1;
     socket.destroy();
   });
   listener.listen(0, '127.0.0.1').unref();
   return {
     secrets,
     files,
-    port: () => (listener.address() as AddressInfo | null)?.port ?? 0,
-    visits: () => visits,
+    port: () => must(listener.address() as AddressInfo | null, 'address of the canary listener').port,
+    connections: () => connections,
     close: () => listener.close(),
   };
 }

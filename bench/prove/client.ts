@@ -1,23 +1,23 @@
-// One request as cheaply as a client can send it: the body is built beforehand and the connection kept. Never throws; a
-// connection that breaks is an answer too.
+// Sends overlay requests at the lowest cost to the machine: bodies are built beforehand and connections are reused. It
+// never throws, because a broken connection is a result to record as well.
 
 import { Agent, request } from 'node:http';
-import type { Answer, Journal } from './journal.ts';
+import type { Journal, ResponseRecord } from './journal.ts';
 
 const BOUNDARY = 'storybar-prove-boundary';
-/** Longer than any deadline of a server under proof. */
-const PATIENCE_MS = 90_000;
+/** Longer than any deadline of the server. */
+const TIMEOUT_MS = 90_000;
 
 export interface Target {
   readonly url: string;
   readonly agent: Agent;
 }
 
-export interface Call {
+export interface OutgoingRequest {
   readonly key: string;
   readonly body: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** When it should have been sent; latency counts from here. */
+  /** When the request was scheduled. Latency counts from this moment. */
   readonly due?: number;
   readonly signal?: AbortSignal;
 }
@@ -26,7 +26,7 @@ export function openTarget(url: string): Target {
   return { url, agent: new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY }) };
 }
 
-/** A form as bytes. A Buffer becomes the asset. */
+/** Encodes a form. A Buffer becomes the asset. */
 export function multipart(fields: Readonly<Record<string, string | Buffer>>): Buffer {
   const parts = Object.entries(fields).flatMap(([name, value]) => {
     const file = typeof value === 'string' ? '' : '; filename="upload"\r\ncontent-type: application/octet-stream';
@@ -38,42 +38,45 @@ export function multipart(fields: Readonly<Record<string, string | Buffer>>): Bu
 
 export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-export async function ask({ url, agent }: Target, journal: Journal, call: Call): Promise<Answer> {
-  const { key, body, headers, signal, due = performance.now() } = call;
-  const answered = (status: number, code: string, renderId = ''): Answer => {
-    const at = performance.now();
-    return { status, code, renderId, ms: at - due, at };
+export async function sendRequest(
+  { url, agent }: Target,
+  journal: Journal,
+  { key, body, headers, signal, due = performance.now() }: OutgoingRequest,
+): Promise<ResponseRecord> {
+  const recordOf = (status: number, code: string, renderId = ''): ResponseRecord => {
+    const receivedAt = performance.now();
+    return { status, code, renderId, ms: receivedAt - due, receivedAt };
   };
-  return await new Promise<Answer>((resolve) => {
-    let over = false;
-    const broken = (error: NodeJS.ErrnoException): void => {
-      // A connection may break in more than one place; it is one answer.
-      if (over) return;
-      over = true;
-      const code = signal?.aborted ? 'gave up' : `broken: ${error.code ?? error.message}`;
+  return await new Promise<ResponseRecord>((resolve) => {
+    let isDone = false;
+    const onBroken = (error: NodeJS.ErrnoException): void => {
+      // Request and response can both report the same broken connection.
+      if (isDone) return;
+      isDone = true;
+      const code = signal?.aborted ? 'canceled' : `broken: ${error.code ?? error.message}`;
       journal.count(code);
-      resolve(answered(0, code));
+      resolve(recordOf(0, code));
     };
-    const sent = request(`${url}/v1/overlay`, {
+    const outgoing = request(`${url}/v1/overlay`, {
       method: 'POST',
       agent,
       headers: { 'x-api-key': key, 'content-type': FORM_TYPE, 'content-length': body.length, ...headers },
-      timeout: PATIENCE_MS,
+      timeout: TIMEOUT_MS,
       ...(signal && { signal }),
     });
-    sent.once('timeout', () => sent.destroy(new Error('no answer')));
-    sent.on('error', broken);
-    sent.once('response', (response) => {
+    outgoing.once('timeout', () => outgoing.destroy(new Error('no response')));
+    outgoing.on('error', onBroken);
+    outgoing.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', broken);
+      response.on('error', onBroken);
       response.once('end', () => {
-        over = true;
+        isDone = true;
         const status = response.statusCode ?? 0;
-        const { code, renderId } = journal.read(status, response.headers, Buffer.concat(chunks));
-        resolve(answered(status, code, renderId));
+        const { code, renderId } = journal.record(status, response.headers, Buffer.concat(chunks));
+        resolve(recordOf(status, code, renderId));
       });
     });
-    sent.end(body);
+    outgoing.end(body);
   });
 }

@@ -1,4 +1,4 @@
-// What a run brought: figures, those with a target judged, and faults, which are never allowed.
+// The results of a run: figures, which may have a target, and violations of invariants, which always fail the run.
 
 import { formatTable } from '../image/table.ts';
 
@@ -7,23 +7,23 @@ export interface Figure {
   readonly name: string;
   readonly value: string;
   readonly target?: string | undefined;
-  /** Undefined: shown, not judged. */
+  /** Undefined when the figure has no target. */
   readonly met?: boolean | undefined;
-  /** Wanted of every machine, however slow or busy. */
-  readonly always?: true;
+  /** The target must be met on every machine, however slow or busy. */
+  readonly isInvariant?: true;
 }
 
 export class Figures {
   readonly #figures: Figure[] = [];
-  readonly #faults: { readonly scenario: string; readonly fault: string }[] = [];
+  readonly #violations: { readonly scenario: string; readonly violation: string }[] = [];
   readonly #skipped: { readonly scenario: string; readonly reason: string }[] = [];
 
   add(figure: Figure): void {
     this.#figures.push(figure);
   }
 
-  fault(scenario: string, fault: string): void {
-    this.#faults.push({ scenario, fault });
+  violation(scenario: string, violation: string): void {
+    this.#violations.push({ scenario, violation });
   }
 
   skip(scenario: string, reason: string): void {
@@ -31,12 +31,11 @@ export class Figures {
   }
 
   get failed(): boolean {
-    return this.broken || this.#figures.some(({ met }) => met === false);
+    return this.hasViolations || this.#figures.some(({ met }) => met === false);
   }
 
-  /** Something happened that must never happen. */
-  get broken(): boolean {
-    return this.#faults.length > 0 || this.#figures.some(({ met, always }) => met === false && always);
+  get hasViolations(): boolean {
+    return this.#violations.length > 0 || this.#figures.some(({ met, isInvariant }) => met === false && isInvariant);
   }
 
   format(): string {
@@ -44,25 +43,29 @@ export class Figures {
     const rows = this.#figures.map(({ scenario, name, value, target = '', met }) => {
       return [scenario, name, value, target, met === undefined ? '' : met ? 'met' : 'MISSED'];
     });
-    const skipped = this.#skipped.map(({ scenario, reason }) => `skipped ${scenario}: ${reason}`);
-    const faults = this.#faults.map(({ scenario, fault }) => `BROKEN ${scenario}: ${fault}`);
+    const skipped = this.#skipped.map(({ scenario, reason }) => `SKIPPED ${scenario}: ${reason}`);
+    const violations = this.#violations.map(({ scenario, violation }) => `VIOLATED ${scenario}: ${violation}`);
     const missed = this.#figures
       .filter(({ met }) => met === false)
-      .map(({ scenario, name, value, target }) => `MISSED ${scenario}: ${name} is ${value}, wanted ${target}`);
-    const held = this.broken ? 'Not proven.' : 'Every invariant held.';
-    const verdict = this.failed ? held : 'Every invariant held and every target was met.';
-    return [formatTable([header, ...rows]), '', ...skipped, ...faults, ...missed, verdict].join('\n');
+      .map(({ scenario, name, value, target }) => `MISSED ${scenario}: ${name} is ${value}, target ${target}`);
+    return [formatTable([header, ...rows]), '', ...skipped, ...violations, ...missed, this.#verdict()].join('\n');
+  }
+
+  #verdict(): string {
+    if (this.hasViolations) return 'At least one invariant was violated.';
+    if (this.failed) return 'Every invariant held, but at least one target was missed.';
+    return 'Every invariant held and every target was met.';
   }
 }
 
-/** The value below which the given part of them lies; 0 when there are none. */
-export function quantile(values: readonly number[], part: number): number {
+/** The value below which the given share of the values lies, or 0 when there are none. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
-export function percent(part: number): string {
-  return `${(part * 100).toFixed(part >= 0.999 && part < 1 ? 2 : 1)} %`;
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(share >= 0.999 && share < 1 ? 2 : 1)} %`;
 }
 
 export function milliseconds(value: number): string {

@@ -1,4 +1,4 @@
-// What callers send, built once.
+// The request bodies of the scenarios.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { plainClip } from '../../test/video/plain-clip.ts';
 import { multipart } from './client.ts';
 import { CAPTION } from './invariants.ts';
 
-/** A story-sized photo of some 150 kB: what the service is for. */
+/** A story-sized photo of about 220 kB, the typical request. */
 export async function storyForm(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   const rough = sharp({ create: { width: 68, height: 120, channels: 3, background: '#888', noise } });
@@ -20,12 +20,12 @@ export async function storyForm(): Promise<Buffer> {
   return multipart({ asset: photo, text: CAPTION });
 }
 
-/** A thumbnail: cheap for everybody, where many requests matter more than their size. */
+/** A thumbnail, for scenarios that need many cheap requests. */
 export async function smallForm(): Promise<Buffer> {
   return multipart({ asset: await noisyJpeg(160, 120), text: CAPTION });
 }
 
-/** Takes a second or so, and its result is larger than what a connection buffers. */
+/** Takes about a second to render, and the result is larger than the buffers of a connection. */
 export async function slowForm(): Promise<Buffer> {
   return multipart({ asset: await noisyJpeg(6_000, 4_000), text: CAPTION });
 }

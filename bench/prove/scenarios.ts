@@ -7,17 +7,17 @@ import { fullDisk } from './scenarios/full-disk.ts';
 import { hostile } from './scenarios/hostile.ts';
 import { overload } from './scenarios/overload.ts';
 import { serverKills } from './scenarios/server-kills.ts';
-import { slowCrowds } from './scenarios/slow-crowds.ts';
+import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
 import { wire } from './scenarios/wire.ts';
 import { workerKills } from './scenarios/worker-kills.ts';
 import type { Scenario } from './world.ts';
 
-/** In the order they are played. */
+/** In the order they run. */
 export const SCENARIOS: readonly Scenario[] = [
   overload,
   fairness,
-  slowCrowds,
+  slowClients,
   disconnects,
   workerKills,
   serverKills,

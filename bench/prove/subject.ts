@@ -1,5 +1,5 @@
-// The server under proof: the built program as a child process, with a folder of its own. Its log goes straight to a file,
-// so that reading it costs nothing while something is measured.
+// The server under test: the built program as a child process with a folder of its own. It writes its log directly to a
+// file, so the log costs the load generator nothing during a measurement.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,50 +18,49 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { issueKey, openAccount } from '../../src/main/issue-key.ts';
 import { withStore } from '../../src/main/open-store.ts';
+import { must } from '../../src/primitives/must.ts';
 import { health, until } from '../../test/running-server.ts';
 import { START_ARGUMENTS } from '../../test/start-command.ts';
 import { type Canaries, placeCanaries } from './canaries.ts';
 import { type Target, openTarget } from './client.ts';
-import { childrenOf, commandOf, descriptorsOf, innermost } from './processes.ts';
+import { childrenOf, commandOf, innermost, openDescriptors } from './processes.ts';
 
-const START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 const PLAN = { name: 'prove', monthlyPriceCents: 0, credits: 100_000_000, requestsPerMinute: 100_000_000 };
 
 export interface SubjectOptions {
-  /** Accounts with one key each. */
+  /** Number of accounts, each with one key. */
   readonly accounts?: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Changes to the plan of every account. */
+  /** Overrides for the plan that all accounts are on. */
   readonly plan?: Readonly<Record<string, number>>;
-  /** A program and arguments that start the server, `prlimit` for example. */
-  readonly wrapper?: readonly string[];
-  /** Where the data directory is, when not in the folder. */
+  /** Default: a directory in the subject's folder. */
   readonly dataDirectory?: string;
 }
 
-export interface Holder {
+export interface TestAccount {
   readonly accountId: string;
   readonly key: string;
 }
 
 export class Subject {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'storybar-prove-'));
   readonly dataDirectory: string;
-  readonly logFile = path.join(this.folder, 'log');
   readonly canaries: Canaries;
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'storybar-prove-'));
+  readonly #logFile = path.join(this.#folder, 'log');
   readonly #options: SubjectOptions;
-  #holders: readonly Holder[] = [];
+  #accounts: readonly TestAccount[] = [];
   #child: ChildProcess | undefined;
   #target: Target | undefined;
   #descriptors = 0;
-  /** Set while the end of the process is wanted. */
-  #ending = false;
+  /** Set once the process has been asked to stop or was killed on purpose. */
+  #isStopping = false;
 
   private constructor(options: SubjectOptions) {
     this.#options = options;
-    this.dataDirectory = options.dataDirectory ?? path.join(this.folder, 'data');
+    this.dataDirectory = options.dataDirectory ?? path.join(this.#folder, 'data');
     mkdirSync(this.dataDirectory, { recursive: true });
-    this.canaries = placeCanaries(this.folder, this.dataDirectory);
+    this.canaries = placeCanaries(this.#folder, this.dataDirectory);
   }
 
   static async start(options: SubjectOptions = {}): Promise<Subject> {
@@ -69,7 +68,7 @@ export class Subject {
     try {
       const plan = { concurrentRenders: 100_000, ...PLAN, ...options.plan };
       writeFileSync(subject.#plansFile, JSON.stringify({ plans: [plan] }));
-      subject.#holders = await openAccounts(subject.dataDirectory, options.accounts ?? 1);
+      subject.#accounts = await openAccounts(subject.dataDirectory, options.accounts ?? 1);
       await subject.launch();
       return subject;
     } catch (error) {
@@ -79,130 +78,132 @@ export class Subject {
   }
 
   get target(): Target {
-    if (this.#target === undefined) throw new Error('the server was not started');
+    if (this.#target === undefined) throw new Error('the server has not been started');
     return this.#target;
   }
 
   get pid(): number {
-    return this.#child?.pid === undefined ? 0 : serverOf(this.#child.pid);
+    return must(this.#child?.pid, 'pid of the server');
   }
 
-  get holders(): readonly Holder[] {
-    return this.#holders;
+  get accounts(): readonly TestAccount[] {
+    return this.#accounts;
   }
 
-  /** The first key. */
+  /** The key of the first account. */
   get key(): string {
-    return this.#holders[0]?.key ?? '';
+    return this.account(0).key;
+  }
+
+  account(index: number): TestAccount {
+    return must(this.#accounts[index], `account ${index}`);
   }
 
   get log(): string {
-    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+    return existsSync(this.#logFile) ? readFileSync(this.#logFile, 'utf8') : '';
   }
 
-  /** Open files of the server when it had started. */
+  /** Open file descriptors of the server right after it started. */
   get descriptorsAtStart(): number {
     return this.#descriptors;
   }
 
-  /** False once the process has ended without having been asked to. */
-  get lives(): boolean {
-    return this.#ending || (this.#child?.exitCode === null && this.#child.signalCode === null);
+  /** The process ended without being asked to. */
+  get hasCrashed(): boolean {
+    return !this.#isStopping && !this.#isRunning;
   }
 
+  get #isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Process ids of the render workers. */
   workers(kind?: 'image' | 'video'): number[] {
     const all = childrenOf(this.pid).map(innermost);
     return kind === undefined ? all : all.filter((pid) => commandOf(pid).includes(kind));
   }
 
-  /** Directories of renders that exist right now, and of workers. */
-  directories(): { renders: string[]; cells: string[] } {
+  /** Names of the work directories that exist right now. */
+  directories(): { renders: string[]; workers: string[] } {
     const list = (suffix: string): string[] =>
       readdirSync(path.join(this.dataDirectory, 'work', `${this.pid}${suffix}`));
-    return { renders: list(''), cells: list('-cells') };
+    return { renders: list(''), workers: list('-cells') };
   }
 
   async health(): ReturnType<typeof health> {
     return await health({ url: this.target.url });
   }
 
-  async allReady(timeoutMs = START_MS): Promise<void> {
+  /** Waits until every worker is ready. */
+  async waitUntilReady(timeoutMs = START_TIMEOUT_MS): Promise<void> {
     await until(async () => {
       const { images, videos } = (await this.health()).renderer;
       return images.ready === images.workers && videos.ready === videos.workers;
     }, timeoutMs);
   }
 
-  /** Starts the program, once more after it was killed. */
+  /** Starts the server, also again after `kill`. */
   async launch(): Promise<void> {
-    const { settings = {}, wrapper = [] } = this.#options;
-    const log = openSync(this.logFile, 'a');
-    const [file = '', ...args] = [...wrapper, process.execPath, ...START_ARGUMENTS];
+    const log = openSync(this.#logFile, 'a');
     const env = {
       PATH: process.env['PATH'] ?? '',
       PORT: '0',
       STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
       STORYBAR_DATA_DIR: this.dataDirectory,
       STORYBAR_PLANS: this.#plansFile,
-      ...settings,
+      ...this.#options.settings,
     };
-    this.#ending = false;
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', log], cwd: this.folder });
+    this.#isStopping = false;
+    const child = spawn(process.execPath, START_ARGUMENTS, { env, stdio: ['ignore', 'pipe', log], cwd: this.#folder });
     closeSync(log);
     this.#child = child;
     let printed = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed += text));
     const url = await until(() => {
-      if (child.exitCode !== null) throw new Error(`the server ended: ${this.log.slice(-500)}`);
+      if (child.exitCode !== null) throw new Error(`the server exited during startup: ${this.log.slice(-500)}`);
       return /listens on (\S+)/u.exec(printed)?.[1];
-    }, START_MS);
+    }, START_TIMEOUT_MS);
     this.#target = openTarget(url);
-    await this.allReady();
-    this.#descriptors = descriptorsOf(this.pid);
+    await this.waitUntilReady();
+    this.#descriptors = openDescriptors(this.pid);
   }
 
   async kill(): Promise<void> {
-    this.#ending = true;
+    this.#isStopping = true;
     process.kill(this.pid, 'SIGKILL');
-    await this.#ended();
+    await this.#waitForExit();
   }
 
-  /** Ends it as an operator would, and removes everything. */
+  /** Stops the server as an operator would and removes its files. */
   async stop(): Promise<{ code: number | null }> {
-    this.#ending = true;
-    const isRunning = this.#child?.exitCode === null && this.#child.signalCode === null;
-    if (isRunning) process.kill(this.pid, 'SIGTERM');
-    if (isRunning) await this.#ended();
+    this.#isStopping = true;
+    if (this.#isRunning) {
+      process.kill(this.pid, 'SIGTERM');
+      await this.#waitForExit();
+    }
     this.canaries.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
     return { code: this.#child?.exitCode ?? null };
   }
 
-  async #ended(): Promise<void> {
-    const child = this.#child;
+  async #waitForExit(): Promise<void> {
     this.#target?.agent.destroy();
-    if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (this.#child && this.#isRunning) await once(this.#child, 'exit');
   }
 
   get #plansFile(): string {
-    return path.join(this.folder, 'plans.json');
+    return path.join(this.#folder, 'plans.json');
   }
 }
 
-/** `prlimit` becomes the server, other wrappers keep it as a child. */
-function serverOf(pid: number): number {
-  if (commandOf(pid).includes('serve') && commandOf(pid)[0]?.endsWith('node')) return pid;
-  return childrenOf(pid)[0] ?? pid;
-}
-
-async function openAccounts(dataDirectory: string, count: number): Promise<Holder[]> {
-  const holders: Holder[] = [];
+async function openAccounts(dataDirectory: string, count: number): Promise<TestAccount[]> {
+  const accounts: TestAccount[] = [];
   await withStore({ dataDirectory, databaseUrl: '' }, async (store) => {
     for (let index = 0; index < count; index += 1) {
-      const accountId = await openAccount(store, PLAN.name, `holder ${index}`, 'system');
+      const accountId = await openAccount(store, PLAN.name, `account ${index}`, 'system');
       const { key } = await issueKey(store, accountId, { name: 'prove', mode: 'live' }, 'system');
-      holders.push({ accountId, key });
+      accounts.push({ accountId, key });
     }
   });
-  return holders;
+  return accounts;
 }

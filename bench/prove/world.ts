@@ -1,11 +1,10 @@
-// What a scenario gets: a seed, a profile, servers to prove things on, and a place for its figures.
+// What a scenario runs with: a seed, a profile, servers to start, and a place for its figures.
 
 import { Random } from '../../test/store/random.ts';
-import type { Call } from './client.ts';
-import { ask } from './client.ts';
+import { type OutgoingRequest, sendRequest } from './client.ts';
 import { type Figures, percent } from './figures.ts';
-import { type Allowed, findFaults } from './invariants.ts';
-import { type Answer, Journal } from './journal.ts';
+import { findViolations, type Tolerance } from './invariants.ts';
+import { Journal, type ResponseRecord } from './journal.ts';
 import { Subject, type SubjectOptions } from './subject.ts';
 
 export interface Profile {
@@ -17,22 +16,22 @@ export interface Profile {
 export interface Scenario {
   readonly name: string;
   readonly about: string;
-  /** Asks little of the machine and measures no speed, so that several can be played at once. */
-  readonly light?: true;
+  /** The scenario uses little CPU and measures no speed, so it can run next to others. */
+  readonly parallel?: true;
   readonly run: (world: World) => Promise<void>;
 }
 
-/** A server and everything its clients saw. */
-export interface Stage {
+/** A running server and everything its clients received. */
+export interface Fixture {
   readonly subject: Subject;
   readonly journal: Journal;
-  readonly ask: (call: Call) => Promise<Answer>;
+  readonly request: (request: OutgoingRequest) => Promise<ResponseRecord>;
 }
 
 interface Target {
   readonly target: string;
   readonly met: boolean;
-  readonly always?: true;
+  readonly isInvariant?: true;
 }
 
 export class World {
@@ -48,43 +47,45 @@ export class World {
     this.#figures = figures;
   }
 
-  /** The one of the profile. */
+  /** Picks the value for the profile of this run. */
   choose<Value>(short: Value, long: Value): Value {
     return this.profile.long ? long : short;
   }
 
-  figure(name: string, value: string, judged?: Target): void {
-    this.#figures.add({ scenario: this.#scenario, name, value, ...judged });
+  figure(name: string, value: string, target?: Target): void {
+    this.#figures.add({ scenario: this.#scenario, name, value, ...target });
   }
 
-  atLeast(name: string, part: number, least: number): void {
-    this.figure(name, percent(part), { target: `>= ${percent(least)}`, met: part >= least });
+  atLeast(name: string, share: number, min: number): void {
+    this.figure(name, percent(share), { target: `>= ${percent(min)}`, met: share >= min });
   }
 
-  /** Something that must not happen at all. */
+  /** Records a count that must be 0 on every machine. */
   none(name: string, count: number): void {
-    this.figure(name, String(count), { target: '0', met: count === 0, always: true });
+    this.figure(name, String(count), { target: '0', met: count === 0, isInvariant: true });
   }
 
-  fault(text: string): void {
-    this.#figures.fault(this.#scenario, text);
+  violation(text: string): void {
+    this.#figures.violation(this.#scenario, text);
   }
 
   skip(reason: string): void {
     this.#figures.skip(this.#scenario, reason);
   }
 
-  /** Starts a server, plays, checks what must be true after it, and ends it. */
-  async on(options: SubjectOptions, play: (stage: Stage) => Promise<Allowed | void>): Promise<void> {
+  /** Starts a server, runs the scenario on it, checks the invariants and stops the server. */
+  async withServer(options: SubjectOptions, run: (fixture: Fixture) => Promise<Tolerance | void>): Promise<void> {
     const subject = await Subject.start(options);
     try {
       const journal = new Journal(subject.canaries.secrets);
-      const allowed = await play({ subject, journal, ask: async (call) => await ask(subject.target, journal, call) });
-      const faults = await findFaults(subject, journal, allowed ?? {});
-      for (const fault of faults) this.fault(fault);
+      const request = async (outgoing: OutgoingRequest): Promise<ResponseRecord> =>
+        await sendRequest(subject.target, journal, outgoing);
+      const tolerance = await run({ subject, journal, request });
+      const violations = await findViolations(subject, journal, tolerance ?? {});
+      for (const violation of violations) this.violation(violation);
     } finally {
       const { code } = await subject.stop();
-      if (code !== 0) this.fault(`the server ended with ${code} when asked to stop`);
+      if (code !== 0) this.violation(`the server exited with ${code} when asked to stop`);
     }
   }
 }

@@ -1,23 +1,22 @@
-// The clock of the machine jumps, forwards and back, under load. Needs libfaketime.
+// The system clock jumps forward and back under load. Needs libfaketime.
 
-import { writeFileSync } from 'node:fs';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { closedLoad } from '../load.ts';
+import { closedLoad, servedShare } from '../load.ts';
 import { smallForm } from '../payloads.ts';
 import type { Scenario } from '../world.ts';
 
-/** One after the other, from the true time. */
+/** Offsets from the true time, applied one after the other. */
 const JUMPS = ['+1h', '-1h', '+3d', '-2d', '+0'];
 
 export const clock: Scenario = {
   name: 'clock',
-  light: true,
-  about: `the clock jumps to ${JUMPS.join(', ')} under load`,
+  parallel: true,
+  about: `the system clock jumps by ${JUMPS.join(', ')} under load`,
   run: async (world) => {
     const library = findLibrary();
-    if (library === undefined) return world.skip('needs libfaketime');
+    if (library === undefined) return world.skip('libfaketime is not installed');
     const folder = mkdtempSync(path.join(tmpdir(), 'storybar-prove-clock-'));
     const file = path.join(folder, 'offset');
     writeFileSync(file, '+0');
@@ -30,13 +29,12 @@ export const clock: Scenario = {
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
         STORYBAR_LOG_LEVEL: 'warn',
       };
-      await world.on({ settings }, async ({ subject, ask }) => {
-        const send = async () => await ask({ key: subject.key, body });
+      await world.withServer({ settings }, async ({ subject, request }) => {
+        const send = async () => await request({ key: subject.key, body });
         for (const jump of JUMPS) {
           writeFileSync(file, jump);
-          const { answers } = await closedLoad(3, world.choose(1, 10), send);
-          const served = answers.filter(({ status }) => status === 200).length;
-          world.atLeast(`served at ${jump} (of ${answers.length})`, served / answers.length, 1);
+          const { responses } = await closedLoad(3, world.choose(1, 10), send);
+          world.atLeast(`served at ${jump} (of ${responses.length})`, servedShare(responses), 1);
         }
       });
     } finally {
@@ -55,7 +53,7 @@ function findLibrary(): string | undefined {
       const name = readdirSync(folder).find((file) => file.startsWith('libfaketimeMT.so'));
       if (name !== undefined) return path.join(folder, name);
     } catch {
-      // Not on this system; another folder, or none.
+      // The folder doesn't exist on this system.
     }
   }
   return undefined;

@@ -1,52 +1,51 @@
-// No file descriptors left: the server refuses, stays alive, and serves again once there are some.
+// The server runs out of file descriptors. It must refuse requests, keep running, and serve again once some are free.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closedLoad } from '../load.ts';
+import { closedLoad, served, servedShare } from '../load.ts';
 import { smallForm } from '../payloads.ts';
-import { descriptorsOf } from '../processes.ts';
+import { openDescriptors } from '../processes.ts';
 import type { Scenario } from '../world.ts';
 
 const PRLIMIT = '/usr/bin/prlimit';
-const SPARE = 20;
-const CROWD = 300;
+const SPARE_DESCRIPTORS = 20;
+const CONNECTIONS = 300;
 
 export const descriptors: Scenario = {
   name: 'descriptors',
-  light: true,
-  about: `room for ${SPARE} more descriptors and a crowd of ${CROWD} connections`,
+  parallel: true,
+  about: `${SPARE_DESCRIPTORS} file descriptors left, then ${CONNECTIONS} connections`,
   run: async (world) => {
-    if (!existsSync(PRLIMIT)) return world.skip('needs prlimit');
+    if (!existsSync(PRLIMIT)) return world.skip('prlimit is not installed');
     const body = await smallForm();
-    await world.on({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async ({ subject, ask }) => {
-      const send = async () => await ask({ key: subject.key, body });
+    await world.withServer({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async ({ subject, request }) => {
+      const send = async () => await request({ key: subject.key, body });
       await send();
-      const most = descriptorsOf(subject.pid) + SPARE;
-      execFileSync(PRLIMIT, ['--pid', String(subject.pid), `--nofile=${most}:${most}`]);
-      // Some callers beside each other, so that files are opened when there are no descriptors left.
-      const { answers: tight } = await closedLoad(SPARE, 3, send);
-      const sockets = Array.from({ length: CROWD }, () => reach(subject.target.url));
+      const limit = openDescriptors(subject.pid) + SPARE_DESCRIPTORS;
+      execFileSync(PRLIMIT, ['--pid', String(subject.pid), `--nofile=${limit}:${limit}`]);
+      // Enough concurrent clients that the server also opens files when no descriptor is left.
+      const { responses: scarce } = await closedLoad(SPARE_DESCRIPTORS, 3, send);
+      const sockets = Array.from({ length: CONNECTIONS }, () => openSocket(subject.target.url));
       await wait(1_000);
-      const { answers: crowded } = await closedLoad(2, 2, send);
+      const { responses: exhausted } = await closedLoad(2, 2, send);
       for (const socket of sockets) socket.destroy();
       subject.target.agent.destroy();
       await wait(500);
-      const { answers: after } = await closedLoad(2, 2, send);
-      const count = (answers: typeof after): string =>
-        `${answers.filter(({ status }) => status === 200).length} of ${answers.length} served`;
-      world.figure('while descriptors run out', count(tight));
-      world.figure('beside the crowd', count(crowded));
-      world.atLeast('served after it', after.filter(({ status }) => status === 200).length / after.length, 1);
+      const { responses: after } = await closedLoad(2, 2, send);
+      const count = (responses: typeof after): string => `${served(responses).length} of ${responses.length} served`;
+      world.figure('while descriptors run out', count(scarce));
+      world.figure(`next to ${CONNECTIONS} connections`, count(exhausted));
+      world.atLeast('served afterwards', servedShare(after), 1);
     });
   },
 };
 
-function reach(url: string): Socket {
+function openSocket(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
-  // Refused or cut: either is right here.
+  // The server may refuse or close it.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -1,82 +1,89 @@
-// Clients that go away: while they upload, while we render, while they download. The work must stop, and nobody pays.
+// Clients disconnect during the upload, the render and the download. The server must stop the work and charge nothing.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '../../../test/running-server.ts';
 import { milliseconds, quantile } from '../figures.ts';
-import { read } from '../invariants.ts';
+import { query } from '../invariants.ts';
 import { slowForm, smallForm } from '../payloads.ts';
-import { effortOf } from '../processes.ts';
-import type { Scenario, Stage, World } from '../world.ts';
+import { cpuOf } from '../processes.ts';
+import type { Fixture, Scenario, World } from '../world.ts';
 
-const FREED_MS = 250;
-/** No tick of its clock and no thread that wants one for so long: the processor is free. */
+const MAX_BUSY_MS = 250;
+/** The CPU counts as free when the worker used none of it, and no thread asked for it, for this long. */
 const QUIET_MS = 120;
 
 export const disconnects: Scenario = {
   name: 'disconnects',
-  about: 'clients that leave at random moments; how soon the processor is free',
+  about: 'clients disconnect at random moments; measures how soon the CPU is free',
   run: async (world) => {
     const [small, slow] = await Promise.all([smallForm(), slowForm()]);
     const settings = { STORYBAR_WORKERS: '1', STORYBAR_LOG_LEVEL: 'warn' };
-    await world.on({ accounts: 3, settings }, async (stage) => {
-      const [uploading, rendering, anywhere] = stage.subject.holders;
-      const freed: number[] = [];
+    await world.withServer({ accounts: 3, settings }, async (fixture) => {
+      const { subject } = fixture;
+      const [uploading, rendering, anytime] = [subject.account(0), subject.account(1), subject.account(2)];
+      const busyMs: number[] = [];
       for (let round = 0; round < world.choose(8, 50); round += 1) {
-        freed.push(await leaveDuringRender(stage, rendering?.key ?? '', slow));
+        busyMs.push(await disconnectDuringRender(fixture, rendering.key, slow));
       }
-      const worst = quantile(freed, 1);
-      const median = milliseconds(quantile(freed, 0.5));
-      const target = { target: `<= ${FREED_MS} ms`, met: worst <= FREED_MS };
-      world.figure(`processor free, worst of ${freed.length} (p50 ${median})`, milliseconds(worst), target);
-      await leaveAnywhere(world, stage, anywhere?.key ?? '', small);
-      for (let round = 0; round < 20; round += 1) await leaveDuringUpload(stage, uploading?.key ?? '', slow);
+      const worst = quantile(busyMs, 1);
+      const median = milliseconds(quantile(busyMs, 0.5));
+      const target = { target: `<= ${MAX_BUSY_MS} ms`, met: worst <= MAX_BUSY_MS };
+      world.figure(`CPU free, worst of ${busyMs.length} (p50 ${median})`, milliseconds(worst), target);
+      await disconnectAnytime(world, fixture, anytime.key, small);
+      for (let round = 0; round < 20; round += 1) await disconnectDuringUpload(fixture, uploading.key, slow);
       const statement = "select account_id as account from renders where state = 'settled'";
-      const paid = read(stage.subject, statement).filter(({ account }) => account !== anywhere?.accountId);
-      world.none('paid by those who left in upload or render', paid.length);
-      return { unsure: new Set([anywhere?.accountId ?? '']) };
+      const charged = query(subject, statement).filter(({ account }) => account !== anytime.accountId);
+      world.none('charges after disconnects during upload or render', charged.length);
+      return { uncertain: new Set([anytime.accountId]) };
     });
   },
 };
 
-/** How long the worker went on after its caller had left. */
-async function leaveDuringRender({ subject, ask }: Stage, key: string, body: Buffer): Promise<number> {
-  // The one of the round before may be about to be replaced.
+/** Returns how many milliseconds the worker kept running after the client disconnected. */
+async function disconnectDuringRender({ subject, request }: Fixture, key: string, body: Buffer): Promise<number> {
+  // The worker of the previous round may be about to be replaced.
   await wait(2 * QUIET_MS);
-  await subject.allReady();
-  const [worker = 0] = await until(() => subject.workers('image'));
+  await subject.waitUntilReady();
+  const worker = await until(() => subject.workers('image')[0]);
   const client = new AbortController();
-  const before = effortOf(worker)?.cpuMs ?? 0;
-  const answer = ask({ key, body, signal: client.signal });
-  // Well inside the render: the probe takes next to nothing.
-  await until(() => (effortOf(worker)?.cpuMs ?? 0) > before + 150);
+  const before = cpuOf(worker)?.cpuMs ?? 0;
+  const response = request({ key, body, signal: client.signal });
+  // This much CPU time is well inside the render, because the probe takes almost none.
+  await until(() => (cpuOf(worker)?.cpuMs ?? 0) > before + 150);
   client.abort();
-  const left = performance.now();
-  let lastSign = left;
-  let seen = 0;
-  while (performance.now() - lastSign < QUIET_MS) {
-    const effort = effortOf(worker);
-    if (effort === undefined) break;
-    if (effort.runs || effort.cpuMs > seen) lastSign = performance.now();
-    seen = effort.cpuMs;
+  const disconnectedAt = performance.now();
+  let lastBusyAt = disconnectedAt;
+  let lastCpuMs = 0;
+  while (performance.now() - lastBusyAt < QUIET_MS) {
+    const state = cpuOf(worker);
+    if (state === undefined) break;
+    if (state.isRunnable || state.cpuMs > lastCpuMs) lastBusyAt = performance.now();
+    lastCpuMs = state.cpuMs;
     await wait(5);
   }
-  await answer;
-  return lastSign - left;
+  await response;
+  return lastBusyAt - disconnectedAt;
 }
 
-async function leaveAnywhere(world: World, { ask, subject }: Stage, key: string, body: Buffer): Promise<void> {
-  await subject.allReady();
+async function disconnectAnytime(
+  world: World,
+  { request, subject }: Fixture,
+  key: string,
+  body: Buffer,
+): Promise<void> {
+  await subject.waitUntilReady();
   const total = world.choose(100, 2_000);
-  let left = 0;
+  let sent = 0;
   const client = async (): Promise<void> => {
-    for (; left < total; left += 1) await ask({ key, body, signal: AbortSignal.timeout(1 + world.random.whole(150)) });
+    for (; sent < total; sent += 1)
+      await request({ key, body, signal: AbortSignal.timeout(1 + world.random.whole(150)) });
   };
   await Promise.all([client(), client(), client(), client()]);
-  world.figure('left at random moments', String(total));
+  world.figure('disconnects at random moments', String(total));
 }
 
-async function leaveDuringUpload({ ask }: Stage, key: string, body: Buffer): Promise<void> {
-  // Announces more than it sends.
+async function disconnectDuringUpload({ request }: Fixture, key: string, body: Buffer): Promise<void> {
+  // The declared length exceeds the body, so the upload never completes.
   const headers = { 'content-length': String(body.length + 1_000_000) };
-  await ask({ key, body, headers, signal: AbortSignal.timeout(40) });
+  await request({ key, body, headers, signal: AbortSignal.timeout(40) });
 }

@@ -17,13 +17,13 @@ export const fairness: Scenario = {
   run: async (world) => {
     const body = await storyForm();
     const settings = { STORYBAR_LOG_LEVEL: 'warn' };
-    await world.on({ accounts: FAIR_KEYS + 1, settings }, async (stage) => {
-      const { holders } = stage.subject;
+    await world.withServer({ accounts: FAIR_KEYS + 1, settings }, async (stage) => {
+      const { accounts: holders } = stage.subject;
       await capacityOf(stage, body, 1);
       const capacity = await capacityOf(stage, body, world.choose(3, 10));
       const seconds = world.choose(8, 60);
       const share = capacity / (FAIR_KEYS + 1);
-      const send = (key: string) => async (due: number) => await stage.ask({ key, body, due });
+      const send = (key: string) => async (due: number) => await stage.request({ key, body, due });
       const keyOf = (index: number): string => holders[index]?.key ?? '';
       const [abuse, ...fair] = await Promise.all(
         holders.map(async (_, index) => {
@@ -31,7 +31,7 @@ export const fairness: Scenario = {
           return await openLoad({ rate, seconds, random: world.random, send: send(keyOf(index)) });
         }),
       );
-      const answers = fair.flatMap((loaded) => loaded.answers);
+      const answers = fair.flatMap((loaded) => loaded.responses);
       const served = answers.filter(({ status }) => status === 200);
       world.figure('capacity', `${capacity.toFixed(1)}/s`);
       world.atLeast(`fair keys served (of ${answers.length})`, served.length / answers.length, 0.99);
@@ -44,7 +44,7 @@ export const fairness: Scenario = {
           ),
         ),
       );
-      const abused = abuse?.answers ?? [];
+      const abused = abuse?.responses ?? [];
       const got = abused.filter(({ status }) => status === 200).length / Math.max(1, abused.length);
       world.figure(`abusive key served (of ${abused.length})`, percent(got));
       world.none('broken connections', [...answers, ...abused].filter(({ status }) => status === 0).length);

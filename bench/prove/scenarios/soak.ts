@@ -1,4 +1,4 @@
-// Steady load for a long time: does memory grow? A line is laid through what server and workers take after a warm-up.
+// Steady load for a long time, to see whether memory grows: the slope of a line through the memory use after a warm-up.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { multipart } from '../client.ts';
@@ -11,46 +11,45 @@ import type { Subject } from '../subject.ts';
 import type { Scenario } from '../world.ts';
 import { capacityOf } from './overload.ts';
 
+/** Share of the capacity. */
 const LOAD = 0.4;
 const SAMPLE_MS = 5_000;
+/** Share of the samples that the fit ignores. */
 const WARM_UP = 0.3;
-const MOST_MB_AN_HOUR = 1;
+const MAX_MB_PER_HOUR = 1;
 
 export const soak: Scenario = {
   name: 'soak',
-  about: 'steady mixed load, and a line through the memory of server and workers',
+  about: 'steady mixed load; measures memory growth of server and workers',
   run: async (world) => {
     const [story, small] = await Promise.all([storyForm(), smallForm()]);
     const video = multipart({ asset: clip(), text: CAPTION });
-    const broken = multipart({ asset: Buffer.from('not a picture'), text: CAPTION });
+    const broken = multipart({ asset: Buffer.from('not an image'), text: CAPTION });
     const overlay = multipart({ width: '320', height: '240', text: CAPTION });
     const bodies = [story, story, small, small, small, overlay, overlay, video, broken];
     const minutes = Math.max(1, world.profile.soakMinutes);
-    await world.on({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async (stage) => {
-      const rate = (await capacityOf(stage, story, 5)) * LOAD;
+    await world.withServer({ settings: { STORYBAR_LOG_LEVEL: 'warn' } }, async (fixture) => {
+      const rate = (await capacityOf(fixture, story, 5)) * LOAD;
       const end = performance.now() + minutes * 60_000;
-      const sampling = sample(stage.subject, end);
+      const sampling = sampleMemory(fixture.subject, end);
       const send = async (due: number) =>
-        await stage.ask({ key: stage.subject.key, body: world.random.pick(bodies), due });
+        await fixture.request({ key: fixture.subject.key, body: world.random.pick(bodies), due });
       while (performance.now() < end) {
+        // At most a minute each, so the responses of a long run don't pile up in this process.
         const seconds = Math.max(1, Math.min(60, (end - performance.now()) / 1_000));
         await openLoad({ rate, seconds, random: world.random, send });
-        // Answers are counted, not kept: the client must not be what grows.
       }
       const samples = await sampling;
       const warm = samples.slice(Math.floor(samples.length * WARM_UP));
-      world.figure(
-        'minutes, requests, samples',
-        `${minutes}, ${stage.journal.delivered.size} delivered, ${warm.length}`,
-      );
-      for (const who of ['server', 'workers'] as const) {
-        const { slope, error } = fitLine(warm.map((one) => [one.hours, one[who]]));
-        const last = warm.at(-1)?.[who].toFixed(0);
-        // Only a growth that the noise cannot explain is a miss.
-        const met = who === 'server' ? slope - 2 * error <= MOST_MB_AN_HOUR : undefined;
-        const target = `<= ${MOST_MB_AN_HOUR} MB/h within 2 errors`;
-        const value = `${slope.toFixed(1)} +- ${error.toFixed(1)} MB/h (${last} MB)`;
-        world.figure(`${who} slope`, value, met === undefined ? undefined : { target, met });
+      world.figure('minutes, deliveries, samples', `${minutes}, ${fixture.journal.delivered.size}, ${warm.length}`);
+      for (const component of ['server', 'workers'] as const) {
+        const { slope, standardError } = fitLine(warm.map((sample) => [sample.hours, sample[component]]));
+        const last = warm.at(-1)?.[component].toFixed(0);
+        // Only growth beyond two standard errors misses the target; less could be noise.
+        const met = component === 'server' ? slope - 2 * standardError <= MAX_MB_PER_HOUR : undefined;
+        const target = `<= ${MAX_MB_PER_HOUR} MB/h within 2 standard errors`;
+        const value = `${slope.toFixed(1)} +- ${standardError.toFixed(1)} MB/h (${last} MB)`;
+        world.figure(`${component} memory growth`, value, met === undefined ? undefined : { target, met });
       }
     });
   },
@@ -62,7 +61,7 @@ interface Sample {
   readonly workers: number;
 }
 
-async function sample(subject: Subject, end: number): Promise<Sample[]> {
+async function sampleMemory(subject: Subject, end: number): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (const started = performance.now(); performance.now() < end; await wait(SAMPLE_MS)) {
     const workers = subject.workers().reduce((sum, pid) => sum + residentBytes(pid), 0) / 1e6;

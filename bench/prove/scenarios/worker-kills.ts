@@ -1,51 +1,47 @@
-// Workers that are killed under load, again and again. Callers must not notice.
+// Workers are killed under load, again and again. Clients must not notice.
 
 import { until } from '../../../test/running-server.ts';
-import { milliseconds, quantile } from '../figures.ts';
-import { closedLoad, openLoad } from '../load.ts';
+import type { ResponseRecord } from '../journal.ts';
+import { closedLoad, latency, openLoad, served, servedShare } from '../load.ts';
 import { smallForm } from '../payloads.ts';
-import type { Scenario, Stage, World } from '../world.ts';
+import type { Fixture, Scenario, World } from '../world.ts';
 
-const SERVED = 0.999;
+const MIN_SERVED = 0.999;
 const WORKERS = '3';
 
 export const workerKills: Scenario = {
   name: 'worker-kills',
-  about: 'workers killed under load; their callers are served all the same',
+  about: 'workers are killed under load; every request is still served',
   run: async (world) => {
     const body = await smallForm();
     const settings = { STORYBAR_WORKERS: WORKERS, STORYBAR_LOG_LEVEL: 'warn' };
-    await world.on({ settings }, async (stage) => {
-      const send = async (due?: number) => await stage.ask({ key: stage.subject.key, body, ...(due && { due }) });
-      const { answers: warm, startedAt, endedAt } = await closedLoad(4, 2, send);
-      const rate = (warm.length / (endedAt - startedAt)) * 1_000 * 0.3;
+    await world.withServer({ settings }, async (fixture) => {
+      const send = async (due?: number) =>
+        await fixture.request({ key: fixture.subject.key, body, ...(due && { due }) });
+      const { responses: warmUp, startedAt, endedAt } = await closedLoad(4, 2, send);
+      const rate = (warmUp.length / (endedAt - startedAt)) * 1_000 * 0.3;
       const kills = world.choose(30, 1_000);
-      const killing = killAll(world, stage, kills);
-      const answers = [];
-      while (!killing.done()) {
-        answers.push(...(await openLoad({ rate, seconds: 2, random: world.random, send })).answers);
+      const killing = killWorkers(world, fixture, kills);
+      const responses: ResponseRecord[] = [];
+      while (!killing.isDone()) {
+        responses.push(...(await openLoad({ rate, seconds: 2, random: world.random, send })).responses);
       }
-      const served = answers.filter(({ status }) => status === 200);
-      world.figure('workers killed', `${await killing.killed}, ${answers.length} requests`);
-      world.atLeast('served', served.length / answers.length, SERVED);
-      world.figure(
-        'p99',
-        milliseconds(
-          quantile(
-            served.map(({ ms }) => ms),
-            0.99,
-          ),
-        ),
-      );
-      const { restarts } = (await stage.subject.health()).renderer.images;
-      world.figure('restarts the server counted', String(restarts));
+      world.figure('workers killed', `${await killing.killed}, ${responses.length} requests`);
+      world.atLeast('served', servedShare(responses), MIN_SERVED);
+      world.figure('p99', latency(served(responses), 0.99));
+      const { restarts } = (await fixture.subject.health()).renderer.images;
+      world.figure('restarts counted by the server', String(restarts));
     });
   },
 };
 
-/** One at a time, and only when the pool is whole: two lost attempts of one render would be a fault of the test. */
-function killAll(world: World, { subject }: Stage, kills: number): { done: () => boolean; killed: Promise<number> } {
-  let over = false;
+/** Kills one worker at a time and only when all are ready, because a render that loses two workers is meant to fail. */
+function killWorkers(
+  world: World,
+  { subject }: Fixture,
+  kills: number,
+): { isDone: () => boolean; killed: Promise<number> } {
+  let isDone = false;
   const kill = async (): Promise<number> => {
     for (let count = 0; count < kills; count += 1) {
       await until(async () => {
@@ -57,9 +53,9 @@ function killAll(world: World, { subject }: Stage, kills: number): { done: () =>
     return kills;
   };
   const killed = kill().finally(() => {
-    over = true;
+    isDone = true;
   });
-  // Awaited when the load is over; it may fail before.
+  // The caller awaits it after the load. Until then a failure must not count as an unhandled rejection.
   killed.catch(() => undefined);
-  return { done: () => over, killed };
+  return { isDone: () => isDone, killed };
 }
