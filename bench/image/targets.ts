@@ -8,7 +8,7 @@ import { fixed, formatTable } from './table.ts';
 const SPEED_UP = 3;
 const OVER_FLOOR = 1.35;
 const OVERLAY_MS = 10;
-const SERVER_MS = 10;
+const SERVER_MS = 15;
 
 export interface Measured {
   readonly photos: readonly { readonly name: string; readonly result: PhotoResult }[];
