@@ -1,12 +1,13 @@
-// The shape of the house, as data: who may import whom, and the rules that keep rooms small.
+// Architecture rules as data: which module may import which, and the limits on files and folders.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { must } from '../src/primitives/must.ts';
 
 const SOURCE = path.resolve(import.meta.dirname, '../src');
 
-/** A folder (or a file at the top of src) and what it may import, besides itself and `primitives`. */
+/** A module is a folder or a file directly in src. Each may import itself, `primitives` and the modules listed here. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   primitives: [],
@@ -23,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: [],
   telemetry: [],
   http: ['dispatch', 'store', 'account', 'billing', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
-  // The site: pages over what the API already has. `media` for the work directories of the front page's samples alone.
+  // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
   dashboard: [
     'http',
     'store',
@@ -38,12 +39,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors.ts',
   ],
   'index.ts': ['render', 'media', 'caption', 'errors.ts'],
-  // Composition roots; only the command line starts them.
+  // Composition roots and the command line, which starts them.
   main: ['*'],
   cli: ['*'],
 };
 
-/** Inside these, only the interface of the folder may be imported from elsewhere. */
+/** From these modules, the modules in `from` may import only the files of the interface. */
 const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
@@ -52,12 +53,16 @@ const INTERFACE_ONLY: Readonly<
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },
 };
 
-/** These decide; they never touch a file, the network, a process or the clock. */
+/** Pure modules: they never access files, the network, processes or the clock. */
 const PURE = new Set(['caption', 'layout', 'account']);
 const ALLOWED_IN_PURE: Readonly<Record<string, readonly string[]>> = {
-  // Hashes and random bits: values, not the outside world.
+  // Hashes, checksums and random bits need no I/O.
   account: ['node:crypto', 'node:zlib'],
 };
+
+const MAX_LINES = 400;
+const MAX_MEDIAN_LINES = 120;
+const MAX_FILES_PER_FOLDER = 24;
 
 interface Import {
   readonly file: string;
@@ -69,108 +74,112 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .map((file) => file.split(path.sep).join('/'));
 const production = files.filter((file) => !file.endsWith('.test.ts'));
 const text = (file: string): string => readFileSync(path.join(SOURCE, file), 'utf8');
-const roomOf = (file: string): string => file.split('/')[0] ?? file;
+const moduleOf = (file: string): string => must(file.split('/')[0], 'module');
 
 const imports: Import[] = production.flatMap((file) =>
   [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(?<target>[^']+)'/gu)].map((match) => ({
     file,
-    target: match.groups?.['target'] ?? '',
+    target: must(match.groups?.['target'], 'import target'),
   })),
 );
 const internal = imports
   .filter(({ target }) => target.startsWith('.'))
   .map(({ file, target }) => ({ file, target: path.posix.join(path.posix.dirname(file), target) }));
 
-describe('imports', () => {
-  it('every room is in the table, and every row is a room', () => {
-    expect([...new Set(production.map(roomOf))].toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted());
+describe('import rules', () => {
+  it('the import table lists every module, and only modules that exist', () => {
+    expect([...new Set(production.map(moduleOf))].toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted());
   });
 
-  it('follow the table', () => {
+  it('imports between modules follow the import table', () => {
     expect(internal.length).toBeGreaterThan(100);
     const forbidden = internal.filter(({ file, target }) => {
-      const allowed = new Set(['primitives', ...(MAY_IMPORT[roomOf(file)] ?? [])]);
-      return roomOf(file) !== roomOf(target) && !allowed.has('*') && !allowed.has(roomOf(target));
+      const allowed = new Set(['primitives', ...(MAY_IMPORT[moduleOf(file)] ?? [])]);
+      return moduleOf(file) !== moduleOf(target) && !allowed.has('*') && !allowed.has(moduleOf(target));
     });
     expect(forbidden).toEqual([]);
   });
 
-  it('only the command line imports a composition root, and nothing imports the command line', () => {
-    const outside = internal.filter(
-      ({ file, target }) => roomOf(target) === 'main' && !['main', 'cli'].includes(roomOf(file)),
+  it('only cli imports main', () => {
+    const importsOfMain = internal.filter(
+      ({ file, target }) => moduleOf(target) === 'main' && !['main', 'cli'].includes(moduleOf(file)),
     );
-    expect(outside).toEqual([]);
-    expect(internal.filter(({ file, target }) => roomOf(target) === 'cli' && roomOf(file) !== 'cli')).toEqual([]);
+    expect(importsOfMain).toEqual([]);
   });
 
-  it('reach only the interface where there is one', () => {
-    const behind = internal.filter(({ file, target }) => {
-      const rule = INTERFACE_ONLY[roomOf(target)];
-      return rule?.from.includes(roomOf(file)) === true && !rule.files.includes(target);
+  it('nothing imports cli', () => {
+    expect(internal.filter(({ file, target }) => moduleOf(target) === 'cli' && moduleOf(file) !== 'cli')).toEqual([]);
+  });
+
+  it('modules with an interface are imported only through it', () => {
+    const bypassing = internal.filter(({ file, target }) => {
+      const rule = INTERFACE_ONLY[moduleOf(target)];
+      return rule?.from.includes(moduleOf(file)) === true && !rule.files.includes(target);
     });
-    expect(behind).toEqual([]);
+    expect(bypassing).toEqual([]);
   });
 
-  it('pure rooms import nothing of the outside world', () => {
+  it('pure modules import no Node.js module that does I/O', () => {
     const impure = imports.filter(({ file, target }) => {
-      const room = roomOf(file);
-      return PURE.has(room) && target.startsWith('node:') && !ALLOWED_IN_PURE[room]?.includes(target);
+      const module = moduleOf(file);
+      return PURE.has(module) && target.startsWith('node:') && !ALLOWED_IN_PURE[module]?.includes(target);
     });
     expect(impure).toEqual([]);
   });
 
-  it('what runs in the browser imports nothing that does not', () => {
+  it('browser code imports only browser code', () => {
     const browser = imports.filter(({ file }) => file.startsWith('dashboard/browser/'));
     expect(browser.length).toBeGreaterThan(5);
     expect(browser.filter(({ target }) => !/^\.\/[\w-]+\.ts$/u.test(target))).toEqual([]);
   });
 
-  it('only one file starts processes', () => {
-    const starters = imports.filter(({ target }) => target === 'node:child_process').map(({ file }) => file);
-    expect(starters).toEqual(['media/process.ts']);
+  it('only media/process.ts imports node:child_process', () => {
+    const importers = imports.filter(({ target }) => target === 'node:child_process').map(({ file }) => file);
+    expect(importers).toEqual(['media/process.ts']);
   });
 });
 
-describe('files', () => {
-  it('are short', () => {
+describe('file rules', () => {
+  it(`no source file has more than ${MAX_LINES} lines, and half of them have at most ${MAX_MEDIAN_LINES}`, () => {
     const lengths = production
       .filter((file) => !file.endsWith('.generated.ts'))
       .map((file) => ({ file, lines: text(file).split('\n').length - 1 }));
-    expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
+    expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
     const sorted = lengths.map(({ lines }) => lines).toSorted((a, b) => a - b);
-    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(120);
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_LINES);
   });
 
-  it('live in folders of at most 24 files of production code', () => {
+  it(`no folder has more than ${MAX_FILES_PER_FOLDER} files of production code`, () => {
     const counts = new Map<string, number>();
-    for (const file of production)
-      counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
-    expect([...counts].filter(([, count]) => count > 24)).toEqual([]);
+    for (const folder of production.map((file) => path.posix.dirname(file))) {
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER)).toEqual([]);
   });
 
-  it('export types under names that are unique in the project', () => {
+  it('exported types have unique names', () => {
     const declared = production.flatMap((file) =>
       [...text(file).matchAll(/^export (?:abstract )?(?:class|interface|type) (?<name>\w+)/gmu)].map((match) => ({
         file,
-        name: match.groups?.['name'] ?? '',
+        name: must(match.groups?.['name'], 'type name'),
       })),
     );
     const names = declared.map(({ name }) => name);
     expect(declared.filter(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))).toEqual([]);
   });
 
-  it('have names that say something', () => {
+  it('no file is named utils, helpers, common, misc or manager', () => {
     expect(files.filter((file) => /(?:^|[/-])(?:utils?|helpers?|common|misc|manager)(?:[-./]|$)/u.test(file))).toEqual(
       [],
     );
   });
 
-  it('read the environment in one place', () => {
+  it('only config/settings.ts reads environment variables', () => {
     const readers = production.filter((file) => /process\.env(?!\['DISABLE_SYSTEM_FONTS_LOAD'\] =)/u.test(text(file)));
     expect(readers).toEqual(['config/settings.ts']);
   });
 
-  it('have no default export', () => {
+  it('no file has a default export', () => {
     expect(production.filter((file) => /^export default/mu.test(text(file)))).toEqual([]);
   });
 });
