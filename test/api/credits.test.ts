@@ -1,4 +1,4 @@
-// What a render costs, and what it does not.
+// Credits: what is charged, what is free, and what happens when they run out.
 
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,25 +26,26 @@ afterAll(async () => {
 
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
-async function newKey(plan: string, ...more: string[]): Promise<{ key: string; account: string; url: string }> {
-  const made = JSON.parse(await server.cli('keys', 'create', '--plan', plan, '--json', ...more)) as {
+async function createKey(plan: string, ...options: string[]): Promise<{ key: string; account: string; url: string }> {
+  const created = JSON.parse(await server.cli('keys', 'create', '--plan', plan, '--json', ...options)) as {
     key: string;
     account: string;
   };
-  return { ...made, url: server.url };
+  return { ...created, url: server.url };
 }
 
-/** Ten frames a second. */
+/** A clip with ten frames per second. */
 function clip(frames: number, width: number): Buffer {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'storybar-clip-')), 'clip.mp4');
   return readFileSync(plainClip(file, { frames, width, timeBase: { num: 1, den: 10 } }));
 }
 
+/** The charged and the remaining credits. */
 function credits(response: Response): [string | null, string | null] {
   return [response.headers.get('x-credits-charged'), response.headers.get('x-credits-remaining')];
 }
 
-/** Reads and changes the database beside the running server. */
+/** Runs a statement on the database of the running server. */
 function sql(statement: string, ...parameters: string[]): Record<string, unknown>[] {
   const database = new Database(path.join(server.dataDirectory, 'storybar.db'));
   try {
@@ -59,8 +60,8 @@ function balanceOf(account: string): Record<string, unknown> | undefined {
 }
 
 describe('credits', () => {
-  it('are charged for what was delivered, one for an image, one per started five seconds of video', async () => {
-    const caller = await newKey('hundred');
+  it('charges 1 credit for an image and 1 per started 5 seconds of video', async () => {
+    const caller = await createKey('hundred');
     expect(credits(await post(caller, form(OVERLAY)))).toEqual(['1', '99']);
     expect(credits(await post(caller, form({ asset: await noisyJpeg(64, 64), text: 'a' })))).toEqual(['1', '98']);
     const video = clip(60, 64);
@@ -69,8 +70,8 @@ describe('credits', () => {
     expect(balanceOf(caller.account)).toEqual({ used: 4, reserved: 0 });
   });
 
-  it('decide also where the render began before they were asked: much was left, and then nothing', async () => {
-    const caller = await newKey('thousand');
+  it('refuses an account whose credits have run out since its last render, and leaves nothing behind', async () => {
+    const caller = await createKey('thousand');
     const photo = await noisyJpeg(64, 64);
     expect(credits(await post(caller, form({ asset: photo, text: 'a' })))).toEqual(['1', '999']);
     expect(credits(await post(caller, form({ asset: photo, text: 'a' })))).toEqual(['1', '998']);
@@ -80,18 +81,18 @@ describe('credits', () => {
     expect([refused.status, (await problemOf(refused)).code]).toEqual([429, 'quota_exceeded']);
     expect(balanceOf(caller.account)).toEqual({ used: 1_000, reserved: 0 });
     await until(() => server.workDirectories().length === 0);
-    // Nobody's worker was lost over it.
+    // The refusal cost no worker.
     expect(await (await fetch(`${server.url}/health`)).json()).toMatchObject({ renderer: { images: { restarts: 0 } } });
   });
 
-  it('are not charged for refusals and failures', async () => {
-    const caller = await newKey('ten');
-    const answers = [
+  it('charges nothing for refused requests and undecodable assets', async () => {
+    const caller = await createKey('ten');
+    const responses = [
       await post(caller, form({ text: 'no size' })),
       await post(caller, form({ asset: Buffer.from('GIF89a......'), text: 'a' })),
       await post(caller, form({ asset: (await noisyJpeg(64, 64)).subarray(0, 100), text: 'a' })),
     ];
-    expect(answers.map((answer) => [answer.status, ...credits(answer)])).toEqual([
+    expect(responses.map((response) => [response.status, ...credits(response)])).toEqual([
       [400, '0', null],
       [415, '0', null],
       [422, '0', null],
@@ -99,8 +100,8 @@ describe('credits', () => {
     expect(credits(await post(caller, form(OVERLAY)))).toEqual(['1', '9']);
   });
 
-  it('end: 429 names the limit and when they renew', async () => {
-    const caller = await newKey('ten');
+  it('returns 429 with the limit and the renewal date when the credits are used up', async () => {
+    const caller = await createKey('ten');
     for (let count = 0; count < 10; count += 1) expect((await post(caller, form(OVERLAY))).status).toBe(200);
     const refused = await post(caller, form(OVERLAY));
     const problem = await problemOf(refused);
@@ -109,19 +110,19 @@ describe('credits', () => {
     expect(days).toBeGreaterThan(27);
     expect(days).toBeLessThan(31.1);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(27 * 86_400);
-    // Fields are looked at before the quota, as the contract orders it.
+    // Fields are checked before credits.
     expect((await post(caller, form({ text: 'no size' }))).status).toBe(400);
   });
 
-  it('never exceed the quota, however many ask at once', async () => {
-    const caller = await newKey('hundred');
-    const answers = await Promise.all(Array.from({ length: 500 }, async () => await post(caller, form(OVERLAY))));
-    const statuses = answers.map(({ status }) => status);
+  it('never charges more than the quota when 500 requests arrive concurrently', async () => {
+    const caller = await createKey('hundred');
+    const responses = await Promise.all(Array.from({ length: 500 }, async () => await post(caller, form(OVERLAY))));
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(100);
     const codes = await Promise.all(
-      answers.filter(({ status }) => status !== 200).map(async (answer) => (await problemOf(answer)).code),
+      responses.filter(({ status }) => status !== 200).map(async (response) => (await problemOf(response)).code),
     );
-    // A full queue may turn some away; they are told to come again and pay nothing.
+    // A full queue may refuse some of them, which is free.
     expect(new Set(codes)).toEqual(
       new Set([...new Set(codes)].filter((code) => /quota_exceeded|overloaded/u.test(code))),
     );
@@ -129,12 +130,12 @@ describe('credits', () => {
     expect(balanceOf(caller.account)?.['used']).toBe(statuses.filter((status) => status === 200).length);
   }, 120_000);
 
-  it('are given back when the client leaves', async () => {
-    const caller = await newKey('ten');
-    const leaving = new AbortController();
-    const request = post(caller, form({ asset: await noisyJpeg(3000, 3000), text: 'a' }), { signal: leaving.signal });
+  it('releases reserved credits when the client disconnects', async () => {
+    const caller = await createKey('ten');
+    const client = new AbortController();
+    const request = post(caller, form({ asset: await noisyJpeg(3000, 3000), text: 'a' }), { signal: client.signal });
     await until(() => balanceOf(caller.account)?.['reserved'] === 1);
-    leaving.abort();
+    client.abort();
     await expect(request).rejects.toThrow('abort');
     await until(() => balanceOf(caller.account)?.['reserved'] === 0);
     expect(balanceOf(caller.account)).toEqual({ used: 0, reserved: 0 });
@@ -143,16 +144,16 @@ describe('credits', () => {
     ]);
   });
 
-  it('come anew with the next period, and not before', async () => {
-    const caller = await newKey('ten');
+  it('grants new credits when the next billing period starts', async () => {
+    const caller = await createKey('ten');
     for (let count = 0; count < 10; count += 1) await post(caller, form(OVERLAY));
     expect((await post(caller, form(OVERLAY))).status).toBe(429);
-    // The account began two months and a day ago: its second period has ended.
-    const began = new Date(Date.now() - 62 * 86_400_000).toISOString();
+    // The subscription started 62 days ago, and the stored period ended 31 days ago.
+    const startedAt = new Date(Date.now() - 62 * 86_400_000).toISOString();
     sql(
       'update subscriptions set anchor_at = ?, period_starts_at = ?, period_ends_at = ? where account_id = ? returning plan',
-      began,
-      began,
+      startedAt,
+      startedAt,
       new Date(Date.now() - 31 * 86_400_000).toISOString(),
       caller.account,
     );
@@ -161,16 +162,16 @@ describe('credits', () => {
   });
 });
 
-describe('a test key', () => {
-  it('costs nothing and marks what it renders', async () => {
-    const live = await newKey('ten');
-    const made = await server.cli('keys', 'create', '--account', live.account, '--test', '--json');
-    const test = { url: server.url, key: (JSON.parse(made) as { key: string }).key };
-    const wanted = { ...OVERLAY, width: '400', height: '400' };
-    const plain = await decode(await (await post(live, form(wanted))).arrayBuffer());
-    const response = await post(test, form(wanted));
+describe('test keys', () => {
+  it('cost nothing and watermark the image', async () => {
+    const live = await createKey('ten');
+    const created = await server.cli('keys', 'create', '--account', live.account, '--test', '--json');
+    const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };
+    const fields = { ...OVERLAY, width: '400', height: '400' };
+    const plain = await decode(await (await post(live, form(fields))).arrayBuffer());
+    const response = await post(test, form(fields));
     expect(credits(response)).toEqual(['0', '9']);
-    const marked = await decode(await response.arrayBuffer());
+    const watermarked = await decode(await response.arrayBuffer());
     const inkIn = (image: typeof plain): number => {
       let ink = 0;
       for (let y = 375; y < 400; y += 1) {
@@ -179,23 +180,23 @@ describe('a test key', () => {
       return ink;
     };
     expect(inkIn(plain)).toBe(0);
-    expect(inkIn(marked)).toBeGreaterThan(300);
-    // Nothing else is different: the bar has the same pixels.
-    expect(pixelAt(marked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
+    expect(inkIn(watermarked)).toBeGreaterThan(300);
+    // The bar is the same.
+    expect(pixelAt(watermarked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
   });
 });
 
-describe('the limits of a plan', () => {
+describe('plan limits', () => {
   it.each([
-    ['bytes', async () => await noisyJpeg(80, 80), 'asset_too_large'],
-    ['pixels', async () => await plainPng(101, 100, '#888'), 'asset_too_many_pixels'],
-    ['seconds', async () => clip(40, 64), 'asset_too_long'],
-    ['side', async () => clip(5, 128), 'asset_dimensions_too_large'],
-  ])('on %s are those of the caller', async (_name, asset, code) => {
-    const tiny = await newKey('tiny');
-    const roomy = await newKey('ten');
+    ['image bytes', async () => await noisyJpeg(80, 80), 'asset_too_large'],
+    ['image pixels', async () => await plainPng(101, 100, '#888'), 'asset_too_many_pixels'],
+    ['video seconds', async () => clip(40, 64), 'asset_too_long'],
+    ['video dimensions', async () => clip(5, 128), 'asset_dimensions_too_large'],
+  ])('apply to %s: an asset over the limit is refused, and a larger plan accepts it', async (_name, asset, code) => {
+    const small = await createKey('tiny');
+    const large = await createKey('ten');
     const file = await asset();
-    expect(await problemOf(await post(tiny, form({ asset: file, text: 'a' })))).toMatchObject({ status: 413, code });
-    expect((await post(roomy, form({ asset: file, text: 'a' }))).status).toBe(200);
+    expect(await problemOf(await post(small, form({ asset: file, text: 'a' })))).toMatchObject({ status: 413, code });
+    expect((await post(large, form({ asset: file, text: 'a' }))).status).toBe(200);
   });
 });

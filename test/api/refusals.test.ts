@@ -1,4 +1,4 @@
-// Every way a request is turned away, as a caller sees it.
+// Refused requests: status and code for each kind of error.
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** Sends a request that must be refused. `faults` are the field errors as `pointer code`. */
 async function refusal(values: Record<string, string | Buffer>) {
   const response = await post(server, form(values));
   const problem = await problemOf(response);
@@ -22,26 +23,26 @@ async function refusal(values: Record<string, string | Buffer>) {
 
 const SIZE = { width: '320', height: '640' };
 
-describe('400 for fields', () => {
+describe('invalid fields', () => {
   it.each([
     ['neither text nor overlays', { ...SIZE }, ['#/text required']],
     ['blank text', { ...SIZE, text: ' \n\u200b ' }, ['#/text blank']],
-    ['both', { ...SIZE, text: 'a', overlays: '[{"text":"b"}]' }, ['#/overlays conflict']],
-    ['181 characters', { ...SIZE, text: 'x'.repeat(181) }, ['#/text too_long']],
-    ['no size', { text: 'a' }, ['#/width required', '#/height required']],
+    ['both text and overlays', { ...SIZE, text: 'a', overlays: '[{"text":"b"}]' }, ['#/overlays conflict']],
+    ['text of 181 characters', { ...SIZE, text: 'x'.repeat(181) }, ['#/text too_long']],
+    ['neither width and height nor an asset', { text: 'a' }, ['#/width required', '#/height required']],
     [
-      'fraction of a pixel',
+      'a size that is not an integer',
       { text: 'a', width: '100.5', height: '1e3' },
       ['#/width not_an_integer', '#/height not_an_integer'],
     ],
     [
-      'size out of range',
+      'a size out of range',
       { text: 'a', width: '15', height: '8193' },
       ['#/width out_of_range', '#/height out_of_range'],
     ],
-    ['too many pixels', { text: 'a', width: '8192', height: '8192' }, ['#/width out_of_range']],
-    ['broken JSON', { ...SIZE, overlays: '[{"text":' }, ['#/overlays invalid_json']],
-    ['JSON that is no array', { ...SIZE, overlays: '{"text":"a"}' }, ['#/overlays wrong_type']],
+    ['a size with too many pixels', { text: 'a', width: '8192', height: '8192' }, ['#/width out_of_range']],
+    ['malformed JSON', { ...SIZE, overlays: '[{"text":' }, ['#/overlays invalid_json']],
+    ['JSON that is not an array', { ...SIZE, overlays: '{"text":"a"}' }, ['#/overlays wrong_type']],
     ['an empty array', { ...SIZE, overlays: '[]' }, ['#/overlays required']],
     [
       'eleven overlays',
@@ -50,11 +51,11 @@ describe('400 for fields', () => {
     ],
     ['an unknown field', { ...SIZE, text: 'a', color: 'red' }, ['#/color unknown_field']],
     ['a field over 64 KiB', { ...SIZE, text: 'a'.repeat(70_000) }, ['#/text too_large']],
-  ])('%s', async (_name, values, faults) => {
+  ])('returns 400 for %s', async (_name, values, faults) => {
     expect(await refusal(values)).toMatchObject({ status: 400, code: 'invalid_fields', faults });
   });
 
-  it('names every fault in one answer', async () => {
+  it('returns every field error in one response', async () => {
     const overlays = JSON.stringify([
       { text: 'x'.repeat(181), position: '50' },
       { position: 100.1 },
@@ -75,7 +76,7 @@ describe('400 for fields', () => {
     ]);
   });
 
-  it('duplicates and text that is not UTF-8', async () => {
+  it('returns 400 for duplicate fields and text that is not UTF-8', async () => {
     const data = form({ ...SIZE, text: 'a' });
     data.append('text', 'b');
     data.append('overlays', new Blob([Uint8Array.of(0xff, 0xfe, 0x41)]));
@@ -86,19 +87,19 @@ describe('400 for fields', () => {
     ]);
   });
 
-  it('two assets', async () => {
+  it('returns 400 for two assets', async () => {
     const data = form({ asset: await plainPng(16, 16, '#fff'), text: 'a' });
     data.append('asset', new Blob(['again']), 'second.png');
     const problem = await problemOf(await post(server, data));
     expect(problem.errors).toMatchObject([{ pointer: '#/asset', code: 'duplicate' }]);
   });
 
-  it('fields are judged before the asset', async () => {
-    expect(await refusal({ asset: Buffer.from('not a picture'), text: '' })).toMatchObject({ status: 400 });
+  it('checks fields before the asset', async () => {
+    expect(await refusal({ asset: Buffer.from('not an image'), text: '' })).toMatchObject({ status: 400 });
   });
 });
 
-describe('400 for the body', () => {
+describe('malformed bodies', () => {
   const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
   const part = (name: string, value: string): string =>
     `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -106,21 +107,21 @@ describe('400 for the body', () => {
   it.each([
     ['an empty body', '', multipart],
     ['no closing boundary', part('text', 'a'), multipart],
-    ['a part that breaks off', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
+    ['a truncated part', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
     ['an empty boundary', part('text', 'a'), { 'content-type': 'multipart/form-data; boundary=""' }],
-    ['no boundary at all', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
+    ['a content type without a boundary', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
     ['more than 24 parts', `${part('text', 'a').repeat(30)}--x--\r\n`, multipart],
-    ['more than 24 parts that also break off', part('text', 'a').repeat(30), multipart],
-  ])('%s', async (_name, body, headers) => {
+    ['more than 24 parts without a closing boundary', part('text', 'a').repeat(30), multipart],
+  ])('returns 400 for %s', async (_name, body, headers) => {
     const response = await post(server, body, { headers });
     expect(await problemOf(response)).toMatchObject({ status: 400, code: 'malformed_body' });
   });
 
-  it('a connection that is half closed in the middle of the upload', async () => {
+  it('returns 400 when the client half-closes the connection during the upload', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
     socket.write(
       `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 5000\r\n` +
         `content-type: multipart/form-data; boundary=x\r\n\r\n${part('text', 'a')}`,
@@ -128,44 +129,44 @@ describe('400 for the body', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.end();
     await new Promise((resolve) => socket.once('close', resolve));
-    expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_body"/su);
+    expect(received).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_body"/su);
   });
 });
 
-describe('401 and 403', () => {
+describe('authentication', () => {
   it.each([
     ['no key', {}, 'missing_api_key'],
     ['an empty key', { 'x-api-key': '' }, 'missing_api_key'],
-    ['nonsense', { 'x-api-key': 'letmein' }, 'invalid_api_key'],
-    ['a well-formed key that nobody issued', { 'x-api-key': `sb_live_${'0'.repeat(33)}` }, 'invalid_api_key'],
-  ])('%s', async (_name, headers, code) => {
+    ['a malformed key', { 'x-api-key': 'letmein' }, 'invalid_api_key'],
+    ['a well-formed key that was never issued', { 'x-api-key': `sb_live_${'0'.repeat(33)}` }, 'invalid_api_key'],
+  ])('returns 401 for %s', async (_name, headers, code) => {
     const response = await fetch(`${server.url}/v1/overlay`, { method: 'POST', headers, body: form({ text: 'a' }) });
     expect(response.headers.get('www-authenticate')).toContain('ApiKey');
     expect(await problemOf(response)).toMatchObject({ status: 401, code });
   });
 
-  it('is decided before the body is read: a large upload still gets the answer', async () => {
+  it('checks the key before it reads the body, and a client with a large upload still receives the 401', async () => {
     const body = form({ asset: Buffer.alloc(20_000_000), text: 'a' });
     const response = await fetch(`${server.url}/v1/overlay`, { method: 'POST', headers: { 'x-api-key': 'no' }, body });
     expect(await problemOf(response)).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
-  it('no 100 Continue for a bad key', async () => {
+  it('sends no 100 Continue for an invalid key', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
     socket.write(
       'POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: no\r\ncontent-length: 5000\r\nexpect: 100-continue\r\n' +
         'content-type: multipart/form-data; boundary=x\r\n\r\n',
     );
     await new Promise((resolve) => setTimeout(resolve, 200));
     socket.destroy();
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /u);
+    expect(received).toMatch(/^HTTP\/1\.1 401 /u);
   });
 });
 
-it('asks for the key before it looks at the type of the body', async () => {
+it('checks the key before the content type', async () => {
   const response = await fetch(`${server.url}/v1/overlay`, {
     method: 'POST',
     headers: { 'content-type': 'foo' },
@@ -174,46 +175,51 @@ it('asks for the key before it looks at the type of the body', async () => {
   expect(await problemOf(response)).toMatchObject({ status: 401, code: 'missing_api_key' });
 });
 
-it('answers a request without a host, and repeats no host that is none', async () => {
-  const ask = async (head: string): Promise<string> => {
+it('responds to requests with a missing or invalid host, and never repeats an invalid host', async () => {
+  const sendRaw = async (head: string): Promise<string> => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
     socket.write(head);
     await new Promise((resolve) => setTimeout(resolve, 200));
     socket.destroy();
-    return answer;
+    return received;
   };
-  expect(await ask('GET /nowhere HTTP/1.1\r\n\r\n')).toContain('"type":"http://localhost/docs/errors#not_found"');
-  expect(await ask('GET /nowhere HTTP/1.1\r\nhost: a"><b\r\n\r\n')).toContain('"type":"http://localhost/docs/');
-  expect(await ask('QUERY /v1/overlay HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\na')).toMatch(/^HTTP\/1\.1 405 /u);
-  expect(await ask('GET /ping HTTP/1.1\r\nhost: a\r\nexpect: miracles\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /u);
+  expect(await sendRaw('GET /nowhere HTTP/1.1\r\n\r\n')).toContain('"type":"http://localhost/docs/errors#not_found"');
+  expect(await sendRaw('GET /nowhere HTTP/1.1\r\nhost: a"><b\r\n\r\n')).toContain('"type":"http://localhost/docs/');
+  expect(await sendRaw('QUERY /v1/overlay HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\na')).toMatch(
+    /^HTTP\/1\.1 405 /u,
+  );
+  expect(await sendRaw('GET /ping HTTP/1.1\r\nhost: a\r\nexpect: miracles\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /u);
 });
 
-describe('404, 405, 413, 415, 422', () => {
-  it.each(['/nowhere', '/v1', '/v1/overlays', '/V1/OVERLAY', '/v1/overlay/x', '/%'])('404 for %s', async (path) => {
-    expect(await problemOf(await fetch(server.url + path))).toMatchObject({ status: 404, code: 'not_found' });
-  });
+describe('paths, methods, content types and assets', () => {
+  it.each(['/nowhere', '/v1', '/v1/overlays', '/V1/OVERLAY', '/v1/overlay/x', '/%'])(
+    'returns 404 for %s',
+    async (path) => {
+      expect(await problemOf(await fetch(server.url + path))).toMatchObject({ status: 404, code: 'not_found' });
+    },
+  );
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('405 for %s /v1/overlay', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('returns 405 for %s /v1/overlay', async (method) => {
     const response = await fetch(`${server.url}/v1/overlay`, { method });
     expect(response.headers.get('allow')).toBe('POST');
     expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
   });
 
-  it('405 for HEAD too, without a body', async () => {
+  it('returns 405 for HEAD /v1/overlay', async () => {
     expect((await fetch(`${server.url}/v1/overlay`, { method: 'HEAD' })).status).toBe(405);
   });
 
-  it('413 names limit and actual', async () => {
+  it('returns 413 with the limit and the actual size for an asset with too many bytes', async () => {
     const big = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(25_500_000)]);
     const { problem } = await refusal({ asset: big, text: 'a' });
     expect(problem).toMatchObject({ status: 413, code: 'asset_too_large', limit: 25_000_000 });
     expect(problem.actual).toBeGreaterThan(25_000_000);
   });
 
-  it('413 for too many pixels', async () => {
+  it('returns 413 for an image with too many pixels', async () => {
     const { problem } = await refusal({ asset: await plainPng(8000, 7000, '#fff'), text: 'a' });
     expect(problem).toMatchObject({
       status: 413,
@@ -223,13 +229,13 @@ describe('404, 405, 413, 415, 422', () => {
     });
   });
 
-  it('415 for a body that is no form', async () => {
+  it('returns 415 for a JSON body', async () => {
     const response = await post(server, '{"text":"a"}', { headers: { 'content-type': 'application/json' } });
     expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_content_type' });
   });
 
   it.each(['foo', ';;;', 'multipart/form-datax', 'application/x-www-form-urlencoded'])(
-    '415 for content type %j',
+    'returns 415 for content type %j',
     async (type) => {
       const response = await post(server, 'text=a', { headers: { 'content-type': type } });
       expect(await problemOf(response)).toMatchObject({ status: 415, code: 'unsupported_content_type' });
@@ -237,14 +243,14 @@ describe('404, 405, 413, 415, 422', () => {
   );
 
   it.each([
-    ['text', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n')],
-    ['GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000')],
+    ['a playlist', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n')],
+    ['a GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000')],
     ['an empty file', Buffer.alloc(0)],
-  ])('415 for %s', async (_name, asset) => {
+  ])('returns 415 for %s as the asset', async (_name, asset) => {
     expect(await refusal({ asset, text: 'a' })).toMatchObject({ status: 415, code: 'unsupported_asset' });
   });
 
-  it('422 for a picture that is only a beginning', async () => {
+  it('returns 422 for a truncated image', async () => {
     const whole = await plainPng(64, 64, '#123456');
     expect(await refusal({ asset: whole.subarray(0, 40), text: 'a' })).toMatchObject({
       status: 422,
@@ -253,13 +259,13 @@ describe('404, 405, 413, 415, 422', () => {
   });
 });
 
-it('stays responsive while a caption of thousands of stacked marks is refused', async () => {
+it('refuses a caption of thousands of combining marks', async () => {
   const marks = `a${'\u0315'.repeat(16_000)}${'\u0316'.repeat(16_000)}`;
   const overlays = JSON.stringify([{ text: marks.slice(0, 20_000) }]);
   const { faults } = await refusal({ ...SIZE, text: marks.slice(0, 32_000), overlays });
   expect(faults).toEqual(['#/overlays conflict', '#/overlays/0/text too_long', '#/text too_long']);
 });
 
-it('prints no key in any log', () => {
+it('never logs a key', () => {
   expect(server.output().stderr).not.toContain('sb_live_');
 });
