@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // Renders are CPU-bound and the machines small: more files at once only makes each slower.
+    // Renders are CPU-bound, so more test files in parallel would only slow each other down on small machines.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,

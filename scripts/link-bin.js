@@ -1,4 +1,4 @@
-// Lets `npx storybar` work inside a clone: npm links the commands of dependencies, but not a project's own.
+// Makes `npx storybar` work inside a clone, because npm links the commands of dependencies but not the project's own.
 
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 
-/** One that nobody uses right now, for programs that must be told theirs. */
+/** Returns a port that is free right now, for programs that can't choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {

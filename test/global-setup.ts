@@ -1,4 +1,4 @@
-// Started once for all test files of a run.
+// Starts one PostgreSQL server for all test files of a run.
 
 import { readFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
@@ -6,20 +6,20 @@ import { createPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Empty where there is no PostgreSQL. */
+    /** Empty when PostgreSQL isn't available. */
     postgresUrl: string;
   }
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '';
-  const server = given === '' && isWanted(project) ? await createPostgres() : undefined;
-  project.provide('postgresUrl', server?.url ?? given);
+  const configuredUrl = process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '';
+  const server = configuredUrl === '' && needsPostgres(project) ? await createPostgres() : undefined;
+  project.provide('postgresUrl', server?.url ?? configuredUrl);
   return async () => await server?.remove();
 }
 
-/** Whether a file of this run asks for it: `vitest run src/layout` need not wait for a database. */
-function isWanted(project: TestProject): boolean {
+/** Looks for tests that use the server, so that `vitest run src/layout` doesn't wait for a database. */
+function needsPostgres(project: TestProject): boolean {
   const files = project.vitest.state.getPaths();
   return files.length === 0 || files.some((file) => readFileSync(file, 'utf8').includes("inject('postgresUrl')"));
 }

@@ -1,21 +1,26 @@
-// A plans file for a test: every limit generous but those it is about.
+// Writes a plans file for a test. Every limit that the test doesn't set is too high to matter.
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const GENEROUS = { monthlyPriceCents: 0, credits: 1_000_000, requestsPerMinute: 1_000_000, concurrentRenders: 1_000 };
+const HIGH_LIMITS = {
+  monthlyPriceCents: 0,
+  credits: 1_000_000,
+  requestsPerMinute: 1_000_000,
+  concurrentRenders: 1_000,
+};
 
-/** Returns the path; plans are sorted by price, so each gets a higher one than the one before. */
+/** Returns the path. The server sorts plans by price, so prices rise in the given order. */
 export function plansFile(
   plans: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   marketplace: Readonly<Record<string, string>> = {},
 ): string {
-  const list = Object.entries(plans).map(([name, changes], index) => ({
+  const list = Object.entries(plans).map(([name, overrides], index) => ({
     name,
-    ...GENEROUS,
+    ...HIGH_LIMITS,
     monthlyPriceCents: index * 100,
-    ...changes,
+    ...overrides,
   }));
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'storybar-plans-')), 'plans.json');
   writeFileSync(file, JSON.stringify({ plans: list, marketplace }));

@@ -1,39 +1,41 @@
-// A real PostgreSQL for tests: a throw-away cluster from the programs of this machine, on loopback. Without them, or with
-// STORYBAR_TEST_POSTGRES_URL (a superuser's, to make databases in), that is used; without both, tests that need it skip.
+// A temporary PostgreSQL server for tests, started on loopback from the installed binaries. If the environment variable
+// STORYBAR_TEST_POSTGRES_URL is set, tests create their databases there instead; it must name a superuser. With neither,
+// tests that need PostgreSQL are skipped.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 import { until } from './running-server.ts';
 
 const run = promisify(execFile);
 
-/** Becomes the server, and ends it when we are gone, however that came about: our end of the pipe closes then. */
-const GUARDED = 'exec 3<&0; (cat <&3 >/dev/null; kill -QUIT $$ 2>/dev/null) & exec "$0" "$@" 3<&- </dev/null';
+/** Runs the server and kills it when the pipe to this process closes, so it doesn't outlive a test run that crashes. */
+const RUN_WHILE_PIPE_IS_OPEN =
+  'exec 3<&0; (cat <&3 >/dev/null; kill -QUIT $$ 2>/dev/null) & exec "$0" "$@" 3<&- </dev/null';
 const START_TIMEOUT_MS = 60_000;
-/** Debian keeps them out of the way, a folder for each version. */
-const DEBIAN = '/usr/lib/postgresql';
+/** Where Debian installs the binaries, in a folder for each version. */
+const DEBIAN_FOLDER = '/usr/lib/postgresql';
 
 export const NO_POSTGRES =
-  'PostgreSQL is not installed (apt-get install postgresql) and STORYBAR_TEST_POSTGRES_URL not set';
+  'PostgreSQL is not installed (apt-get install postgresql) and STORYBAR_TEST_POSTGRES_URL is not set';
 
 export interface PostgresServer {
-  /** Of a database that exists, as a superuser. */
+  /** URL of an existing database, with a superuser. */
   readonly url: string;
   start(): Promise<void>;
-  /** `SIGINT`: at once, but in order. `SIGQUIT`: like a crash. */
+  /** `SIGINT` shuts down cleanly without waiting for clients; `SIGQUIT` ends like a crash. */
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Undefined where it is not installed. `durable`: every commit reaches the disk, for tests that crash and measure. */
+/** Undefined when PostgreSQL isn't installed. `durable` flushes every commit to disk, for benchmarks and crash tests. */
 export async function createPostgres(durable = false): Promise<PostgresServer | undefined> {
-  const bin = findPrograms();
+  const bin = findBinaries();
   if (bin === undefined) return undefined;
   const user = unprivilegedUser();
   const folder = mkdtempSync(path.join(tmpdir(), 'storybar-postgres-'));
@@ -52,23 +54,23 @@ export async function createPostgres(durable = false): Promise<PostgresServer | 
   const server: PostgresServer = {
     url,
     start: async () => {
-      const started = spawn('sh', ['-c', GUARDED, path.join(bin, 'postgres'), ...args], {
+      const started = spawn('sh', ['-c', RUN_WHILE_PIPE_IS_OPEN, path.join(bin, 'postgres'), ...args], {
         ...options,
         stdio: ['pipe', 'ignore', 'ignore'],
       });
       started.once('exit', () => started.stdin.destroy());
       child = started;
       await until(async () => {
-        if (started.exitCode !== null) throw new Error(`postgres ended with ${started.exitCode}`);
-        return await answers(url);
+        if (started.exitCode !== null) throw new Error(`postgres exited with ${started.exitCode}`);
+        return await acceptsConnections(url);
       }, START_TIMEOUT_MS);
     },
     stop: async (signal) => {
-      const ending = child;
-      if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-      const ended = new Promise((resolve) => ending.once('exit', resolve));
-      ending.kill(signal);
-      await ended;
+      const running = child;
+      if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+      const exited = new Promise((resolve) => running.once('exit', resolve));
+      running.kill(signal);
+      await exited;
     },
     remove: async () => {
       await server.stop('SIGQUIT');
@@ -79,19 +81,19 @@ export async function createPostgres(durable = false): Promise<PostgresServer | 
   return server;
 }
 
-/** An empty database on the server at `url`. */
+/** Creates an empty database on the server and returns its URL. */
 export async function createDatabase(url: string): Promise<string> {
   const name = `t_${randomUUID().replaceAll('-', '')}`;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`create database ${name}`);
   await client.end();
-  const own = new URL(url);
-  own.pathname = `/${name}`;
-  return own.href;
+  const databaseUrl = new URL(url);
+  databaseUrl.pathname = `/${name}`;
+  return databaseUrl.href;
 }
 
-async function answers(url: string): Promise<boolean> {
+async function acceptsConnections(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   return await client.connect().then(
@@ -103,12 +105,14 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-function findPrograms(): string | undefined {
+function findBinaries(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
-  const debian = versions.map((version) => path.join(DEBIAN, version, 'bin'));
+  const versions = existsSync(DEBIAN_FOLDER)
+    ? readdirSync(DEBIAN_FOLDER).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  const debian = versions.map((version) => path.join(DEBIAN_FOLDER, version, 'bin'));
   return [...folders, ...debian].find((folder) =>
-    ['initdb', 'postgres'].every((it) => existsSync(path.join(folder, it))),
+    ['initdb', 'postgres'].every((binary) => existsSync(path.join(folder, binary))),
   );
 }
 
@@ -118,14 +122,7 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
   const users = readFileSync('/etc/passwd', 'utf8').split('\n');
   const line = ['postgres', 'nobody'].map((name) => users.find((user) => user.startsWith(`${name}:`))).find(Boolean);
   const [uid, gid] = (line ?? '').split(':').slice(2, 4).map(Number);
-  if (uid === undefined || gid === undefined) throw new Error('neither postgres nor nobody is a user of this machine');
+  if (uid === undefined || gid === undefined)
+    throw new Error('PostgreSQL cannot run as root, and there is no user named postgres or nobody');
   return { uid, gid };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }

@@ -1,4 +1,4 @@
-// The database behind a running server, seen from outside: what to start servers with, and a way to read it.
+// Databases for tests with a running server: the environment to start the server with, and a way to query the database.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import pg from 'pg';
 import { createDatabase } from './postgres-server.ts';
 
 export interface RunningDatabase {
+  /** Settings for the server. */
   readonly env: Readonly<Record<string, string>>;
   read(sql: string): Promise<Record<string, unknown>[]>;
   remove(): Promise<void>;
@@ -32,14 +33,14 @@ export function embeddedDatabase(): RunningDatabase {
 export async function serverDatabase(postgresUrl: string): Promise<RunningDatabase> {
   const url = await createDatabase(postgresUrl);
   const client = new pg.Client({ connectionString: url });
-  // A test may take the server away.
+  // A test may stop the database server.
   client.on('error', () => undefined);
   await client.connect();
   return {
     env: { STORYBAR_DATABASE_URL: url },
     read: async (sql) => {
       const { rows } = await client.query<Record<string, unknown>>(sql);
-      // Sums and counts come as texts.
+      // PostgreSQL returns sums and counts as strings.
       return rows.map((row) =>
         Object.fromEntries(
           Object.entries(row).map(([name, value]) => [name, /^\d+$/u.test(String(value)) ? Number(value) : value]),

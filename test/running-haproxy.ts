@@ -1,5 +1,5 @@
-// HAProxy with the configuration that we ship, in front of servers on this machine. Where the program is absent, tests
-// that need it skip.
+// HAProxy with the configuration in deploy/, in front of servers on this machine. Tests that need it are skipped when it
+// isn't installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,23 +8,23 @@ import path from 'node:path';
 import { freePort } from './free-port.ts';
 import { until } from './running-server.ts';
 
-/** Debian puts it where ordinary users do not look. */
+/** Debian installs it in /usr/sbin, which is often not in the PATH of ordinary users. */
 const SEARCH_PATH = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin`;
 const ENVIRONMENT = { PATH: SEARCH_PATH };
 
 export const SHIPPED_CONFIGURATION = path.resolve(import.meta.dirname, '../deploy/haproxy.cfg');
 
-/** Say it in the title: `describe.skipIf(!hasHaproxy)('... (needs haproxy)')`. */
+/** Use it as `describe.skipIf(!hasHaproxy)('... (needs haproxy)')`, so the title says why the tests were skipped. */
 export const hasHaproxy = spawnSync('haproxy', ['-v'], { env: ENVIRONMENT }).status === 0;
 
 export interface RunningHaproxy {
   readonly url: string;
-  /** Everything it has logged so far. */
+  /** Everything HAProxy has logged so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** Whether the program takes the file, and what it says about it. */
+/** Runs HAProxy's configuration check. Returns its exit status and output. */
 export function checkConfiguration(file: string): { readonly status: number | null; readonly said: string } {
   const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8', env: ENVIRONMENT });
   return { status, said: stderr };
@@ -43,7 +43,7 @@ export async function startHaproxy(serverPorts: readonly number[]): Promise<Runn
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(`haproxy ended: ${log}`);
+    if (child.exitCode !== null) throw new Error(`haproxy exited: ${log}`);
     return await fetch(`${url}/ready`).then(
       ({ ok }) => ok,
       () => false,
@@ -60,7 +60,7 @@ export async function startHaproxy(serverPorts: readonly number[]): Promise<Runn
   };
 }
 
-/** Only where it listens and where the servers are is ours; how it treats them is what we ship. */
+/** Replaces only the port and the servers; everything else stays as shipped. */
 function adapt(shipped: string, port: number, serverPorts: readonly number[]): string {
   const found = /^ {2}server-template front \d+ front:8080 (?<how>.*) resolvers docker init-addr none$/mu.exec(shipped);
   if (found === null || !shipped.includes('bind :8080\n')) throw new Error('deploy/haproxy.cfg is not what we adapt');

@@ -1,10 +1,11 @@
-// The real program as a child process, on a free port and an empty data directory: tests see what a stranger sees.
+// Starts the real program as a child process, on a free port and with an empty data directory.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { must } from '../src/primitives/must.ts';
 import { START_ARGUMENTS } from './start-command.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
@@ -15,13 +16,13 @@ export interface RunningServer {
   readonly key: string;
   readonly pid: number;
   readonly dataDirectory: string;
-  /** Everything it has printed so far. */
+  /** Everything the server has printed so far. */
   output(): { stdout: string; stderr: string };
   /** Runs a command on the same data directory. */
   cli(...args: string[]): Promise<string>;
-  /** The processes that render, not what wraps them. */
+  /** The render workers, without the sandbox processes around them. */
   workerPids(): number[];
-  /** Paths of render directories that exist right now. */
+  /** Paths of the render directories that exist right now. */
   workDirectories(): string[];
   signal(name: NodeJS.Signals): void;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -32,7 +33,7 @@ export async function startServer(environment: Readonly<Record<string, string>> 
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-test-'));
   const env = {
     PATH: process.env['PATH'] ?? '',
-    // The whole suite can be run at a level: STORYBAR_SANDBOX=limits npx vitest run
+    // Lets the whole suite run at one sandbox level: STORYBAR_SANDBOX=limits npx vitest run
     STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
     STORYBAR_DATA_DIR: dataDirectory,
     PORT: '0',
@@ -46,9 +47,9 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   const url = await waitForMatch(child, printed, /listens on (\S+)/u);
-  // A key is printed only for a new data directory.
+  // The server prints a key only for a new data directory, and a hint about `keys create` otherwise.
   const key = await waitForMatch(child, printed, /(sb_live_\w+|keys create)/u);
-  const pid = child.pid ?? 0;
+  const pid = must(child.pid, 'pid of the server');
   const server: RunningServer = {
     url,
     key,
@@ -81,19 +82,19 @@ export async function startServer(environment: Readonly<Record<string, string>> 
   return server;
 }
 
-/** Machines that run tests are small and shared: starting may take long there. */
+/** Long, because machines that run tests are often small and shared. */
 const START_TIMEOUT_MS = 50_000;
 
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
   try {
     return await until(() => {
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`the server exited with ${child.exitCode}`);
       return pattern.exec(printed.stdout)?.[1];
     }, START_TIMEOUT_MS);
   } catch (error) {
-    // Nobody will stop it later.
+    // The caller gets no handle to stop it with.
     child.kill('SIGKILL');
-    throw new Error(`the server did not start; it said: ${printed.stdout}${printed.stderr}`, { cause: error });
+    throw new Error(`the server did not start; output: ${printed.stdout}${printed.stderr}`, { cause: error });
   }
 }
 
@@ -128,32 +129,32 @@ interface PoolHealth {
   readonly restarts: number;
 }
 
-/** Direct children, from the kernel. */
+/** Direct child processes. */
 export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number);
 }
 
-/** A worker in a sandbox is a grandchild: what wraps it only waits. */
+/** A sandboxed worker is a grandchild of the server: the processes in between only wait for it. */
 export function innermost(pid: number): number {
   const [child] = childrenOf(pid);
   return child === undefined ? pid : innermost(child);
 }
 
-/** Polls until the check gives something truthy. */
+/** Polls until the check returns a truthy value, and returns that value. */
 export async function until<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = 20_000,
 ): Promise<Exclude<Value, undefined | null | false | 0 | ''>> {
-  const end = Date.now() + timeoutMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await check();
     if (value) return value as Exclude<Value, undefined | null | false | 0 | ''>;
-    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${check.toString()}`);
+    if (Date.now() > deadline) throw new Error(`not true within ${timeoutMs} ms: ${check.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** A form from plain values; a Buffer becomes a file. */
+/** Builds a form. A Buffer becomes a file. */
 export function form(values: Readonly<Record<string, string | Buffer>>): FormData {
   const data = new FormData();
   for (const [name, value] of Object.entries(values)) {
@@ -189,13 +190,14 @@ export interface Problem {
   readonly errors?: readonly { pointer: string; code: string; detail: string }[];
 }
 
-/** Checks what every problem has in common and returns it. */
+/** Checks what all problem responses have in common, and returns the problem. */
 export async function problemOf(response: Response): Promise<Problem> {
   const type = response.headers.get('content-type') ?? '';
-  if (!type.startsWith('application/problem+json')) throw new Error(`${response.status} has content type ${type}`);
+  if (!type.startsWith('application/problem+json')) throw new Error(`a ${response.status} has content type ${type}`);
   const problem = (await response.json()) as Problem;
-  if (problem.status !== response.status) throw new Error('status in body and line differ');
-  if (problem.instance !== response.headers.get('x-render-id')) throw new Error('instance is not the render id');
-  if (!URL.canParse(problem.type)) throw new Error(`type ${problem.type} is no URL`);
+  if (problem.status !== response.status)
+    throw new Error(`the status is ${response.status}, but ${problem.status} in the body`);
+  if (problem.instance !== response.headers.get('x-render-id')) throw new Error('`instance` differs from x-render-id');
+  if (!URL.canParse(problem.type)) throw new Error(`\`type\` isn't a URL: ${problem.type}`);
   return problem;
 }

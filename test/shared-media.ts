@@ -1,5 +1,5 @@
-// Real files of public projects, kept beside the repository in ../shared/media and not part of it. A clone without them
-// skips the tests that need them, and says so in their titles.
+// Sample media from public projects, kept next to the repository in ../shared/media. Without them, the tests that need
+// them are skipped, and their titles say so.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,12 +8,12 @@ const SHARED_MEDIA = path.join(import.meta.dirname, '..', '..', 'shared', 'media
 
 export const hasSharedMedia = existsSync(SHARED_MEDIA);
 
-/** The path of a file, named relative to the media folder: `sharedMedia('text/blns.json')`. */
+/** Path of a file in the media folder, for example `sharedMedia('text/blns.json')`. */
 export function sharedMedia(file: string): string {
   return path.join(SHARED_MEDIA, file);
 }
 
-/** The files of a folder, sorted, in the form `sharedMedia` takes; none when the media are absent. */
+/** Sorted files of a folder, as arguments for `sharedMedia`. Empty when the media are missing. */
 export function filesOf(folder: string): string[] {
   if (!hasSharedMedia) return [];
   return readdirSync(sharedMedia(folder))
@@ -21,7 +21,7 @@ export function filesOf(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** The lines of a text file that hold data: neither empty nor a comment. */
+/** Lines of a text file without empty lines and comments. */
 export function dataLines(file: string): string[] {
   return readFileSync(sharedMedia(file), 'utf8')
     .split('\n')

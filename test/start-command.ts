@@ -1,4 +1,4 @@
-// What `npm start` runs, so that tests and proofs start the server as everybody does.
+// The command behind `npm start`, so that tests and benchmarks start the server the way operators do.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
   scripts: Readonly<Record<'start', string>>;
 };
 
-/** Arguments for Node, from any directory. */
+/** Arguments for Node.js, valid in any working directory. */
 export const START_ARGUMENTS: readonly string[] = scripts.start
   .split(' ')
   .slice(1)
