@@ -7,7 +7,7 @@ import { Figures } from './figures.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Profile, type Scenario, World } from './world.ts';
 
-const HELP = `npm run prove -- [--long] [--only NAME]... [--seed N] [--soak MINUTES] [--lenient]
+const HELP = `Usage: npm run prove -- [--long] [--only NAME]... [--seed N] [--soak MINUTES] [--lenient]
   --long     run with many more files, kills and seconds
   --only     run only this scenario; repeatable
   --seed     seed for arrivals, kills and mutations; a run with the same seed repeats them (default: 1)
