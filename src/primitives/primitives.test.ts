@@ -41,6 +41,19 @@ describe('BoundedMap', () => {
     map.set('a', 3);
     expect([map.get('a'), map.get('b'), map.size]).toEqual([3, 2, 2]);
   });
+
+  it('evicts in order of use after deletions at both ends and in the middle', () => {
+    const map = new BoundedMap<number, number>(5);
+    for (const key of [1, 2, 3, 4, 5]) map.set(key, key);
+    expect([map.delete(1), map.delete(3), map.delete(5), map.delete(9)]).toEqual([true, true, true, false]);
+    for (const key of [6, 7, 8]) map.set(key, key);
+    map.get(2);
+    for (const key of [9, 10]) map.set(key, key);
+    expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].filter((key) => map.get(key) !== undefined)).toEqual([2, 7, 8, 9, 10]);
+    for (const key of [2, 7, 8, 9, 10]) map.delete(key);
+    map.set(11, 11);
+    expect([map.size, map.get(11)]).toEqual([1, 11]);
+  });
 });
 
 describe('Semaphore', () => {

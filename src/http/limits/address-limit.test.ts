@@ -6,8 +6,8 @@ function limitOf(perMinute: number) {
   return { clock, limit: new AddressLimit(perMinute, () => clock.now) };
 }
 
-describe('an address', () => {
-  it('may ask so many times at once, and again after a while', () => {
+describe('AddressLimit', () => {
+  it('allows a burst of requests, and further ones as the bucket refills', () => {
     const { clock, limit } = limitOf(6);
     for (let time = 0; time < 6; time += 1) limit.take('192.0.2.1');
     expect(() => limit.take('192.0.2.1')).toThrow(
@@ -16,29 +16,29 @@ describe('an address', () => {
     limit.take('192.0.2.2');
     clock.now += 10_000;
     limit.take('192.0.2.1');
-    expect(() => limit.take('192.0.2.1')).toThrow(/6 a minute/u);
+    expect(() => limit.take('192.0.2.1')).toThrow(/6 requests per minute/u);
   });
 
-  it('never gathers more than a minute of patience', () => {
+  it('never allows a burst larger than the limit of one minute', () => {
     const { clock, limit } = limitOf(2);
     limit.take('192.0.2.1');
     clock.now += 3_600_000;
     limit.take('192.0.2.1');
     limit.take('192.0.2.1');
-    expect(() => limit.take('192.0.2.1')).toThrow(/2 a minute/u);
+    expect(() => limit.take('192.0.2.1')).toThrow(/2 requests per minute/u);
   });
 
-  it('of version 6 counts with its whole network', () => {
+  it('counts IPv6 addresses by their /64 network', () => {
     const { limit } = limitOf(1);
     limit.take('2001:db8:1:2::1');
-    expect(() => limit.take('2001:db8:1:2:ffff::9')).toThrow(/1 a minute/u);
+    expect(() => limit.take('2001:db8:1:2:ffff::9')).toThrow(/1 requests per minute/u);
     limit.take('2001:db8:1:3::1');
   });
 
-  it('of version 4 is the same in the clothes of version 6', () => {
+  it('counts an IPv4-mapped IPv6 address as the IPv4 address', () => {
     const { limit } = limitOf(1);
     limit.take('192.0.2.7');
-    expect(() => limit.take('::ffff:192.0.2.7')).toThrow(/1 a minute/u);
+    expect(() => limit.take('::ffff:192.0.2.7')).toThrow(/1 requests per minute/u);
     limit.take('::ffff:192.0.2.8');
   });
 });

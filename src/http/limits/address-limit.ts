@@ -1,4 +1,4 @@
-// How often one address may ask for something that needs no key.
+// Rate limit by client address, for requests without an API key.
 
 import { AppError } from '../../errors.ts';
 import { networkOf } from './network.ts';
@@ -6,7 +6,7 @@ import { RateLimiter } from './rate-limiter.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A bucket per address: `perMinute` at once, filled again evenly. */
+/** One bucket per network: a burst of `perMinute` requests, refilled at an even rate. */
 export class AddressLimit {
   readonly #perMinute: number;
   readonly #rates: RateLimiter;
@@ -16,12 +16,12 @@ export class AddressLimit {
     this.#rates = new RateLimiter(now);
   }
 
-  /** Throws when the address has used up what it may. */
+  /** Throws when the network has used up its requests. */
   take(address: string): void {
     const rate = { burst: this.#perMinute, windowMs: MINUTE_MS };
     const { allowed, retryAfterMs } = this.#rates.take(networkOf(address), rate);
     if (allowed) return;
-    const detail = `Without a key, ${this.#perMinute} a minute are allowed from one address. Wait a moment.`;
+    const detail = `Without an API key, each address is limited to ${this.#perMinute} requests per minute. Try again shortly.`;
     throw new AppError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) });
   }
 }

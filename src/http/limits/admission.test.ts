@@ -3,7 +3,6 @@ import { DEFAULT_PLANS } from '../../account/plans.ts';
 import { Admission } from './admission.ts';
 import type { Caller } from '../access/caller.ts';
 import { LocalLimits } from './local-limits.ts';
-import { RateLimiter } from './rate-limiter.ts';
 
 const NOW = new Date('2026-03-01T00:00:00Z');
 const CALLER: Caller = {
@@ -22,29 +21,14 @@ const CALLER: Caller = {
   },
 };
 
-describe('a bucket', () => {
-  it('lets a burst in, then one at a time, and forgets buckets that are full', () => {
-    let now = 0;
-    const book = new RateLimiter(() => now);
-    const rate = { burst: 3, windowMs: 3_000 };
-    const allowed = (): boolean => book.take('a', rate).allowed;
-    expect([allowed(), allowed(), allowed(), allowed()]).toEqual([true, true, true, false]);
-    now = 1_000;
-    expect([allowed(), allowed()]).toEqual([true, false]);
-    now = 10_000;
-    for (let index = 0; index < 10_001; index += 1) book.take(`other ${index}`, rate);
-    expect([allowed(), allowed(), allowed(), allowed()]).toEqual([true, true, true, false]);
-  });
-});
-
-describe('places', () => {
-  it('are given back once, however often it is said', async () => {
+describe('Admission', () => {
+  it('releases a render slot only once, however often the release is called', async () => {
     const admission = new Admission(new LocalLimits());
-    const leave = await admission.enter(CALLER);
+    const release = await admission.enter(CALLER);
     await admission.enter(CALLER);
     await expect(admission.enter(CALLER)).rejects.toMatchObject({ code: 'too_many_renders' });
-    leave();
-    leave();
+    release();
+    release();
     await admission.enter(CALLER);
     await expect(admission.enter(CALLER)).rejects.toMatchObject({ code: 'too_many_renders' });
   });

@@ -1,4 +1,4 @@
-// The entry point: how many requests a minute and how many renders at once, by the caller's plan.
+// Enforces the plan's limits on requests per minute and concurrent renders.
 
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/store.ts';
@@ -14,12 +14,12 @@ export class Admission {
     this.#limits = limits;
   }
 
-  /** Requests inside here, of all accounts. */
+  /** Admitted requests of all accounts that are still running. */
   get inside(): number {
     return this.#inside;
   }
 
-  /** Counts the request. Throws when there were too many; the headers are for the answer either way. */
+  /** Counts the request, and throws when the account exceeds its rate. Sets the rate limit headers in both cases. */
   async countRequest(
     { accountId, plan }: Caller,
     setHeaders: (headers: Record<string, string>) => void,
@@ -31,16 +31,20 @@ export class Admission {
       ratelimit: `"burst";r=${remaining};t=${Math.ceil((allowed ? fullInMs : retryAfterMs) / 1_000)}`,
     });
     if (allowed) return;
-    throw new AppError('rate_limited', `The plan allows ${rate.burst} requests a minute.`, {
-      retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
-    });
+    throw new AppError(
+      'rate_limited',
+      `Your plan allows ${rate.burst} requests per minute. Try again after \`retry-after\` seconds.`,
+      {
+        retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
+      },
+    );
   }
 
-  /** Takes one of the account's places; the returned function gives it back, once. */
+  /** Takes one of the account's render slots. The returned function releases it; further calls do nothing. */
   async enter({ accountId, plan }: Caller): Promise<() => void> {
     const leave = await this.#limits.enter(accountId, plan.concurrentRenders);
     if (leave !== undefined) return this.#counted(leave);
-    const detail = `The plan allows ${plan.concurrentRenders} renders at the same time.`;
+    const detail = `You've reached your plan's limit of ${plan.concurrentRenders} concurrent renders. Wait for one to finish.`;
     throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
   }
 

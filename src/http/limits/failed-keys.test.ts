@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { FailedKeys } from './failed-keys.ts';
 import { networkOf } from './network.ts';
 
-describe('the network of an address', () => {
+describe('networkOf', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -11,13 +11,13 @@ describe('the network of an address', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s is %s', (address, network) => {
+  ])('maps %s to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
 
-describe('failed keys', () => {
-  it('of one network do not count for another', () => {
+describe('FailedKeys', () => {
+  it('limits each network separately', () => {
     const failed = new FailedKeys();
     const refusal = new AppError('invalid_api_key', 'no');
     const codes = Array.from({ length: 70 }, (_, index) => failed.judge(`2001:db8::${index}`, refusal).code);

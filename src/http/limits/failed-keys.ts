@@ -1,5 +1,5 @@
-// Invalid keys, counted by address. A valid key is always let in: whoever shares an address with somebody who guesses must
-// not suffer for it, and a key of 160 random bits is not guessed by trying.
+// Rate limit for invalid API keys, by client address. Valid keys always pass, because clients may share an address with an
+// attacker, and a key of 160 random bits cannot be guessed anyway.
 
 import { AppError } from '../../errors.ts';
 import { networkOf } from './network.ts';
@@ -10,13 +10,17 @@ const RATE = { burst: 60, windowMs: 60_000 };
 export class FailedKeys {
   readonly #rates = new RateLimiter();
 
-  /** Returns what the caller hears: that the key is invalid, or that it is enough. */
+  /** Returns the error to send: the refusal, or `too_many_failed_keys` when the address has sent too many. */
   judge(address: string, refusal: AppError): AppError {
     const { allowed, retryAfterMs } = this.#rates.take(networkOf(address), RATE);
     if (allowed) return refusal;
-    return new AppError('too_many_failed_keys', 'Too many invalid keys came from this address.', {
-      retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
-      cause: refusal,
-    });
+    return new AppError(
+      'too_many_failed_keys',
+      'Too many requests with invalid API keys came from this address. Check your key and try again later.',
+      {
+        retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
+        cause: refusal,
+      },
+    );
   }
 }

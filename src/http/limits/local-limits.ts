@@ -1,32 +1,34 @@
-// Rates and places of one server, in memory.
+// Rate limits and concurrency limits of one server, in memory.
 
 import type { Rate, RateVerdict } from '../../account/gcra.ts';
+import { must } from '../../primitives/must.ts';
 import type { Limits } from '../../store/store.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 export class LocalLimits implements Limits {
   readonly #rates = new RateLimiter();
+  /** Only accounts with running renders have an entry, so it needs no bound of its own. */
   readonly #running = new Map<string, number>();
 
   async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
     return this.#rates.take(name, rate);
   }
 
-  async enter(account: string, most: number): Promise<(() => void) | undefined> {
+  async enter(account: string, max: number): Promise<(() => void) | undefined> {
     const running = this.#running.get(account) ?? 0;
-    if (running >= most) return undefined;
+    if (running >= max) return undefined;
     this.#running.set(account, running + 1);
-    let inside = true;
+    let isReleased = false;
     return () => {
-      if (!inside) return;
-      inside = false;
-      const left = (this.#running.get(account) ?? 1) - 1;
-      if (left > 0) this.#running.set(account, left);
+      if (isReleased) return;
+      isReleased = true;
+      const others = must(this.#running.get(account), 'the count of running renders') - 1;
+      if (others > 0) this.#running.set(account, others);
       else this.#running.delete(account);
     };
   }
 
   async forget(): Promise<void> {
-    // Buckets are forgotten when there are many; places when they are empty.
+    // Nothing to do: the rate limiter is bounded, and accounts without renders have no entry.
   }
 }

@@ -1,28 +1,33 @@
-// Buckets by name, in memory: a restart forgives, and each process counts for itself.
+// Rate limits by name, in memory. Each process counts for itself, and a restart resets all counts.
 
 import { type Rate, take, type RateVerdict } from '../../account/gcra.ts';
+import { BoundedMap } from '../../primitives/bounded-map.ts';
 
-/** Buckets that are full again say nothing; they are thrown away when there are this many. */
-const MANY = 10_000;
+/**
+ * Callers choose the names, so their number must be bounded. An evicted bucket starts full again, which helps only a caller
+ * with that many addresses.
+ */
+const MAX_BUCKETS = 100_000;
 
 export class RateLimiter {
-  readonly #fullAt = new Map<string, number>();
+  /** When each bucket is full again. */
+  readonly #fullAt = new BoundedMap<string, number>(MAX_BUCKETS);
   readonly #now: () => number;
 
-  /** `now`: milliseconds of a clock that never goes backwards. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
+  /** The number of buckets in memory. */
+  get size(): number {
+    return this.#fullAt.size;
+  }
+
   take(name: string, rate: Rate): RateVerdict & { readonly fullInMs: number } {
     const now = this.#now();
-    if (this.#fullAt.size >= MANY) this.#forgetFull(now);
     const verdict = take(rate, this.#fullAt.get(name) ?? 0, now);
     this.#fullAt.set(name, verdict.fullAt);
     return { ...verdict, fullInMs: Math.max(0, verdict.fullAt - now) };
-  }
-
-  #forgetFull(now: number): void {
-    for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
   }
 }

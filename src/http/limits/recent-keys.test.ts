@@ -1,16 +1,18 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RecentKeys } from './recent-keys.ts';
 
-function asked(answer: () => Promise<undefined> = async () => undefined) {
-  let looks = 0;
+function lookups(answer: () => Promise<undefined> = async () => undefined) {
+  let count = 0;
   let now = 0;
-  const find = async (): Promise<undefined> => {
-    looks += 1;
-    return await answer();
-  };
-  const keys = new RecentKeys(find, () => now);
+  const keys = new RecentKeys(
+    async () => {
+      count += 1;
+      return await answer();
+    },
+    () => now,
+  );
   return {
-    looks: () => looks,
+    count: () => count,
     find: async (key: string, times = 1) =>
       await Promise.allSettled(Array.from({ length: times }, async () => await keys.find(Buffer.from(key)))),
     at: (time: number): void => {
@@ -19,45 +21,57 @@ function asked(answer: () => Promise<undefined> = async () => undefined) {
   };
 }
 
-it('looks every time, but once in a moment for a crowd', async () => {
-  const { looks, find, at } = asked();
-  await find('a', 20);
-  expect(looks()).toBe(20);
-  at(49);
-  await find('a', 100);
-  expect(looks()).toBe(20);
-  at(50);
-  await find('a', 100);
-  expect(looks()).toBe(21);
-  await find('b');
-  expect(looks()).toBe(22);
-});
-
-it('forgets a crowd after its second', async () => {
-  const { looks, find, at } = asked();
-  await find('a', 100);
-  at(1_000);
-  await find('a', 20);
-  expect(looks()).toBe(40);
-});
-
-it('tells everybody of a look that failed, and looks again', async () => {
-  let broken = true;
-  const { find, at } = asked(async () => {
-    if (broken) throw new Error('no database');
-    return undefined;
+describe('RecentKeys', () => {
+  it('asks the store every time, but at most every 50 ms for a key that arrives often', async () => {
+    const { count, find, at } = lookups();
+    await find('a', 20);
+    expect(count()).toBe(20);
+    at(49);
+    await find('a', 100);
+    expect(count()).toBe(20);
+    at(50);
+    await find('a', 100);
+    expect(count()).toBe(21);
+    await find('b');
+    expect(count()).toBe(22);
   });
-  const statuses = (await find('a', 30)).map(({ status }) => status);
-  expect(new Set(statuses)).toEqual(new Set(['rejected']));
-  broken = false;
-  at(50);
-  expect(await find('a')).toEqual([{ status: 'fulfilled', value: undefined }]);
-});
 
-it('keeps no list of strangers', async () => {
-  const { looks, find } = asked();
-  await find('a', 100);
-  for (let index = 0; index < 1_000; index += 1) await find(`stranger ${index}`);
-  await find('a', 20);
-  expect(looks()).toBe(20 + 1_000 + 20);
+  it('starts to count anew after a second', async () => {
+    const { count, find, at } = lookups();
+    await find('a', 100);
+    at(1_000);
+    await find('a', 20);
+    expect(count()).toBe(40);
+  });
+
+  it('reports a failed lookup to every waiting request and then asks again', async () => {
+    let isBroken = true;
+    const { find, at } = lookups(async () => {
+      if (isBroken) throw new Error('no database');
+      return undefined;
+    });
+    const statuses = (await find('a', 30)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(['rejected']));
+    isBroken = false;
+    at(50);
+    expect(await find('a')).toEqual([{ status: 'fulfilled', value: undefined }]);
+  });
+
+  it('remembers only the 1,000 keys that were used last', async () => {
+    const { count, find } = lookups();
+    await find('a', 100);
+    for (let index = 0; index < 1_000; index += 1) await find(`other ${index}`);
+    await find('a', 20);
+    expect(count()).toBe(20 + 1_000 + 20);
+  });
+
+  it('does not forget a key in use because many other keys arrive', async () => {
+    const { count, find } = lookups();
+    await find('a', 20);
+    for (let index = 0; index < 3_000; index += 1) {
+      await find(`other ${index}`);
+      await find('a');
+    }
+    expect(count()).toBe(20 + 3_000);
+  });
 });

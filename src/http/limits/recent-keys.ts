@@ -1,28 +1,30 @@
-// One look into the store for all of a crowd. Keys that come hundreds of times a second, mostly to be refused, are looked up
-// once in a moment; for everybody else the store is asked every time, so that a change is seen at once.
+// Looks up API keys in the store. A key that arrives many times a second is looked up at most once in 50 ms; every other
+// lookup goes to the store, so that a suspended or revoked key stops working immediately.
 
+import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Keys } from '../../store/store.ts';
 
 type Find = Keys['find'];
 
-const MOMENT_MS = 50;
-/** From the so many-th time within a second on, it is a crowd. */
-const CROWD = 20;
+/** How long a lookup is reused for a hot key. */
+const REUSE_MS = 50;
+/** A key is hot after this many lookups within a second. */
+const HOT_LOOKUPS = 20;
 const SECOND_MS = 1_000;
-const MOST_KEYS = 1_000;
+const MAX_KEYS = 1_000;
 
-interface Recent {
-  /** When the second began, and how often the key has come in it. */
+interface RecentKey {
+  /** When the current second started, and the lookups since then. */
   readonly since: number;
   count: number;
-  lookedAt: number;
+  foundAt: number;
   holder: ReturnType<Find>;
 }
 
 export class RecentKeys {
   readonly #find: Find;
   readonly #clock: () => number;
-  readonly #recent = new Map<string, Recent>();
+  readonly #recent = new BoundedMap<string, RecentKey>(MAX_KEYS);
 
   constructor(find: Find, clock: () => number = () => performance.now()) {
     this.#find = find;
@@ -33,20 +35,16 @@ export class RecentKeys {
     const now = this.#clock();
     const name = hash.toString('latin1');
     const recent = this.#recent.get(name);
-    if (recent === undefined || now - recent.since >= SECOND_MS) return await this.#begin(name, hash, now);
+    if (recent === undefined || now - recent.since >= SECOND_MS) {
+      const holder = this.#find(hash);
+      this.#recent.set(name, { since: now, count: 1, foundAt: now, holder });
+      return await holder;
+    }
     recent.count += 1;
-    if (recent.count <= CROWD || now - recent.lookedAt >= MOMENT_MS) {
-      recent.lookedAt = now;
+    if (recent.count <= HOT_LOOKUPS || now - recent.foundAt >= REUSE_MS) {
+      recent.foundAt = now;
       recent.holder = this.#find(hash);
     }
     return await recent.holder;
-  }
-
-  async #begin(name: string, hash: Buffer, now: number): ReturnType<Find> {
-    // Keys of strangers must not pile up.
-    if (this.#recent.size >= MOST_KEYS) this.#recent.clear();
-    const holder = this.#find(hash);
-    this.#recent.set(name, { since: now, count: 1, lookedAt: now, holder });
-    return await holder;
   }
 }
