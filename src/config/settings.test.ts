@@ -2,8 +2,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeSettings, readSettings, SettingsError } from './settings.ts';
 
-describe('settings', () => {
-  it('have defaults that need no configuration', () => {
+describe('readSettings', () => {
+  it('works without any configuration', () => {
     expect(readSettings({})).toMatchObject({
       port: 8080,
       host: '127.0.0.1',
@@ -12,7 +12,7 @@ describe('settings', () => {
     });
   });
 
-  it('come from the environment', () => {
+  it('reads values from the environment', () => {
     expect(readSettings({ PORT: '0', HOST: '::', STORYBAR_DATA_DIR: '/srv/sb', STORYBAR_WORKERS: '3' })).toMatchObject({
       port: 0,
       host: '::',
@@ -21,24 +21,24 @@ describe('settings', () => {
     });
   });
 
-  it.each(['', '80.5', '-1', '65536', 'http', ' 80', '0x50'])('refuse PORT=%j', (PORT) => {
+  it.each(['', '80.5', '-1', '65536', 'http', ' 80', '0x50'])('refuses PORT=%j', (PORT) => {
     expect(() => readSettings({ PORT })).toThrow(SettingsError);
   });
 
-  it('name every fault at once', () => {
+  it('reports every invalid setting in one error', () => {
     expect(() => readSettings({ PORT: 'a', HOST: ' ', STORYBAR_QUEUE: '-2' })).toThrow(
       expect.objectContaining({
         name: 'SettingsError',
         faults: [
-          'PORT must be a whole number from 0 to 65535, not "a"',
-          'HOST must not be empty, not " "',
-          'STORYBAR_QUEUE must be a whole number from 0 to 100000, not "-2"',
+          'PORT must be a whole number from 0 to 65535; got "a"',
+          'HOST must not be empty; got " "',
+          'STORYBAR_QUEUE must be a whole number from 0 to 100000; got "-2"',
         ],
       }),
     );
   });
 
-  it('read the secrets of payments, and never repeat them', () => {
+  it('reads payment secrets and never repeats them in errors', () => {
     expect(
       readSettings({
         STORYBAR_BILLING: 'stripe',
@@ -61,32 +61,47 @@ describe('settings', () => {
     expect(() => readSettings(bad)).toThrow(
       expect.objectContaining({
         faults: [
-          'STORYBAR_BILLING must be one of manual, stripe, not "cash"',
+          'STORYBAR_BILLING must be one of manual, stripe; got "cash"',
           'STORYBAR_STRIPE_SECRET_KEY must begin with sk_ or rk_',
-          'STORYBAR_STRIPE_WEBHOOK_SECRETS must be secrets that begin with whsec_, separated by commas',
-          'STORYBAR_STRIPE_API_URL must be https://host or https://host:port without a path (http:// for this machine only)',
+          'STORYBAR_STRIPE_WEBHOOK_SECRETS must be comma-separated secrets that begin with whsec_',
+          'STORYBAR_STRIPE_API_URL must be https://host or https://host:port without a path (http:// is allowed for localhost only)',
         ],
       }),
     );
   });
 
-  it.each(['nats://a:4222', 'tls://user:secret@b', 'nats://a,nats://b:4223'])('take STORYBAR_NATS_URL=%s', (url) => {
+  it.each(['nats://a:4222', 'tls://user:secret@b', 'nats://a,nats://b:4223'])('accepts STORYBAR_NATS_URL=%s', (url) => {
     expect(readSettings({ STORYBAR_NATS_URL: url }).natsUrl).toBe(url);
   });
 
   it.each(['http://a', 'a:4222', 'nats://', 'nats://user:secret@a,b', 'nats://user:100%@a'])(
-    'refuse STORYBAR_NATS_URL=%s without repeating what may be a password',
+    'refuses STORYBAR_NATS_URL=%s without repeating a possible password',
     (url) => {
       expect(() => readSettings({ STORYBAR_NATS_URL: url })).toThrow(
         expect.objectContaining({
-          faults: ['STORYBAR_NATS_URL must be nats:// or tls:// URLs separated by commas'],
+          faults: ['STORYBAR_NATS_URL must be comma-separated nats:// or tls:// URLs'],
         }),
       );
     },
   );
 
-  it('are frozen and all described', () => {
+  it.each(['0', '86401', '', '1.5', 'long'])('refuses STORYBAR_UPLOAD_SECONDS=%j', (text) => {
+    const fault = `STORYBAR_UPLOAD_SECONDS must be a whole number from 1 to 86400; got ${JSON.stringify(text)}`;
+    expect(() => readSettings({ STORYBAR_UPLOAD_SECONDS: text })).toThrow(expect.objectContaining({ faults: [fault] }));
+  });
+
+  it('limits an upload to 300 seconds by default', () => {
+    expect(readSettings({}).uploadSeconds).toBe(300);
+    expect(readSettings({ STORYBAR_UPLOAD_SECONDS: '7' }).uploadSeconds).toBe(7);
+  });
+
+  it('returns a frozen object', () => {
     expect(Object.isFrozen(readSettings({}))).toBe(true);
+  });
+});
+
+describe('describeSettings', () => {
+  it('describes every setting', () => {
     expect(describeSettings()).toHaveLength(Object.keys(readSettings({})).length);
   });
 });

@@ -1,5 +1,5 @@
-// The only reader of the environment. Everything is read once, checked as a whole and handed down; docs/configuration.md
-// is generated from the table below.
+// The only file that reads the environment. All settings are read and checked once, at startup. docs/configuration.md is
+// generated from the table below.
 
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -21,9 +21,8 @@ import {
 
 interface Setting<Value> {
   readonly variable: string;
-  readonly describe: string;
-  readonly fallback: string;
-  /** Returns the value, or a sentence that says what would be right. */
+  readonly description: string;
+  readonly defaultText: string;
   readonly parse: Parse<Value>;
 }
 
@@ -31,73 +30,86 @@ const SANDBOX_MODES = ['required', 'auto', 'limits', 'off'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
 
 const SETTINGS = {
-  port: setting('PORT', '8080', 'TCP port of the HTTP server; 0 takes a free one.', wholeNumber(0, 65_535)),
-  host: setting('HOST', '127.0.0.1', 'Address to listen on. `0.0.0.0` opens the service to the network.', nonEmpty),
+  port: setting('PORT', '8080', 'TCP port of the HTTP server. 0 chooses a free port.', wholeNumber(0, 65_535)),
+  host: setting(
+    'HOST',
+    '127.0.0.1',
+    'Address to listen on. `0.0.0.0` makes the service reachable from the network.',
+    nonEmpty,
+  ),
   dataDirectory: setting(
     'STORYBAR_DATA_DIR',
     './data',
-    'Where the database and the work directories live. Created when missing.',
+    'Directory for the database and for files during a render. Created if it is missing.',
     (text) => (text.trim() === '' ? { fault: 'must name a directory' } : { value: path.resolve(text) }),
   ),
   databaseUrl: setting(
     'STORYBAR_DATABASE_URL',
     '',
-    'A PostgreSQL database, `postgres://user:password@host/name`, for more than one server. Default: an embedded one in the data directory.',
+    'PostgreSQL database, such as `postgres://user:password@host/name`. Required for more than one server. Default: an embedded SQLite database in the data directory.',
     databaseUrl,
   ),
   plansFile: setting(
     'STORYBAR_PLANS',
     '',
-    'The plans file; see docs/plans.md. Default: `./plans.json` if there is one, else the built-in plans.',
+    'Plans file; see docs/plans.md. Default: `./plans.json` if it exists, otherwise the built-in plans.',
     (text) => ({ value: text === '' ? '' : path.resolve(text) }),
   ),
   marketplaceName: setting(
     'STORYBAR_MARKETPLACE_NAME',
     'rapidapi',
-    'The API marketplace callers may come through: the word in its header names, `x-<name>-proxy-secret`.',
+    'API marketplace whose gateway may forward requests: the name in its headers, such as `x-<name>-proxy-secret`.',
     (text) =>
-      /^[a-z0-9-]{1,40}$/u.test(text) ? { value: text } : { fault: 'must be lower-case letters, digits and dashes' },
+      /^[a-z0-9-]{1,40}$/u.test(text)
+        ? { value: text }
+        : { fault: 'must consist of 1 to 40 lower-case letters, digits and dashes' },
   ),
   marketplaceSecrets: setting(
     'STORYBAR_MARKETPLACE_SECRETS',
     '',
-    'What the gateway of the marketplace proves itself with; several, separated by commas, while one is being replaced. Default: nobody comes through a marketplace.',
+    "Comma-separated secrets that authenticate the marketplace's gateway. List two while you rotate one. Default: requests from a marketplace are refused.",
     (text) => ({ value: list(text) }),
   ),
   trustProxy: setting(
     'STORYBAR_TRUST_PROXY',
     '',
-    'Whose `x-forwarded-for` to believe: addresses or networks of your reverse proxies, separated by commas, or the number of proxies in a row. Default: nobody.',
+    'Reverse proxies whose `x-forwarded-for` header is trusted: comma-separated addresses or networks, or the number of proxies in a row. Default: none.',
     proxies,
   ),
   replayMegabytes: setting(
     'STORYBAR_REPLAY_MB',
     '1024',
-    'Disk space for files that a repeated `idempotency-key` gets again; the oldest go first. What is gone is rendered again, free of charge.',
+    'Disk space, in megabytes, for finished files that a repeated `idempotency-key` gets again. When it is full, the oldest files are deleted. A deleted file is rendered again, free of charge.',
     wholeNumber(0, 1_000_000),
   ),
   uploadMegabytes: setting(
     'STORYBAR_UPLOAD_MB',
     '4096',
-    'Uploads under way at the same time, together; beyond it callers get 503 before they upload.',
+    'Total size, in megabytes, of all uploads in progress. Further requests get 503 before they upload.',
     wholeNumber(1, 1_000_000),
+  ),
+  uploadSeconds: setting(
+    'STORYBAR_UPLOAD_SECONDS',
+    '300',
+    'Time limit for receiving a whole request, in seconds. A slower upload gets 408.',
+    wholeNumber(1, 86_400),
   ),
   metricsToken: setting(
     'STORYBAR_METRICS_TOKEN',
     '',
-    'Bearer token that `/metrics` asks for. Default: none, so keep the path from strangers in your reverse proxy.',
+    'Bearer token required for `/metrics`. Default: no token. In that case, block the path in your reverse proxy.',
     (text) => ({ value: text.trim() }),
   ),
   keepRendersDays: setting(
     'STORYBAR_KEEP_RENDERS_DAYS',
     '90',
-    'How long single renders stay in the history of an account. Sums per day stay for good.',
+    "Days to keep single renders in an account's history. Daily totals are kept forever.",
     wholeNumber(1, 3_650),
   ),
   billing: setting(
     'STORYBAR_BILLING',
     'manual',
-    'Who takes the money for plans: `manual` (nobody: choosing a plan grants it) or `stripe`; see docs/payments.md.',
+    'Payment provider. `manual`: no payments; choosing a plan grants it. `stripe`: see docs/payments.md.',
     oneOf(['manual', 'stripe']),
   ),
   stripeSecretKey: setting(
@@ -109,171 +121,179 @@ const SETTINGS = {
   stripeWebhookSecrets: setting(
     'STORYBAR_STRIPE_WEBHOOK_SECRETS',
     '',
-    'Signing secrets (`whsec_...`) of the webhook endpoint, separated by commas; two while one is replaced.',
+    'Comma-separated signing secrets (`whsec_...`) of the webhook endpoint. List two while you rotate one.',
     webhookSecrets,
   ),
   stripeApiUrl: setting(
     'STORYBAR_STRIPE_API_URL',
     '',
-    "Another address for Stripe's API, for a proxy or for tests. Default: Stripe's own.",
+    "Address of Stripe's API, to use a proxy or for tests. Default: Stripe's own.",
     stripeApiUrl,
   ),
   workers: setting(
     'STORYBAR_WORKERS',
     String(availableParallelism()),
-    'Render worker processes for images and overlays, each rendering one at a time. Default: one per core. With a queue, 0 leaves all renders to workers elsewhere.',
+    'Number of render worker processes for images and overlays. Each renders one at a time. Default: one per CPU core. 0 is allowed with STORYBAR_NATS_URL and leaves these renders to other machines.',
     wholeNumber(0, 256),
   ),
   videoWorkers: setting(
     'STORYBAR_VIDEO_WORKERS',
     String(Math.max(1, Math.floor(availableParallelism() / 4))),
-    'Render worker processes for videos. Each uses several cores. Default: one per four cores, at least one. 0 as above.',
+    'Number of render worker processes for videos. Each uses several CPU cores. Default: one per four cores, but at least one. 0 is allowed with STORYBAR_NATS_URL and leaves videos to other machines.',
     wholeNumber(0, 256),
   ),
   workerTasks: setting(
     'STORYBAR_WORKER_TASKS',
     '2000',
-    'Tasks after which a worker process is replaced by a fresh one. `1` gives every task a process of its own, slowly.',
+    'Number of tasks after which a worker process is replaced. `1` runs every task in a process of its own, which is slow.',
     wholeNumber(1, 1_000_000),
   ),
   workerMemory: setting(
     'STORYBAR_WORKER_MEMORY_MB',
     '2048',
-    'Memory one worker for images may take, in megabytes; then it is ended.',
+    'Memory limit of an image worker, in megabytes. A worker that exceeds it is killed.',
     megabytes(256),
   ),
-  videoWorkerMemory: setting('STORYBAR_VIDEO_WORKER_MEMORY_MB', '4096', 'The same for videos.', megabytes(256)),
-  outputBytes: setting(
-    'STORYBAR_OUTPUT_MB',
-    '2048',
-    'The largest file a worker may write, in megabytes.',
-    megabytes(1),
+  videoWorkerMemory: setting(
+    'STORYBAR_VIDEO_WORKER_MEMORY_MB',
+    '4096',
+    'Memory limit of a video worker, in megabytes. A worker that exceeds it is killed.',
+    megabytes(256),
   ),
+  outputBytes: setting('STORYBAR_OUTPUT_MB', '2048', 'Largest file a worker may write, in megabytes.', megabytes(1)),
   sandbox: setting(
     'STORYBAR_SANDBOX',
     'auto',
-    'How render workers are locked away; see [hardening](hardening.md). `auto`: the strongest level this machine offers; ' +
-      '`required`: do not start without bubblewrap; `limits`: resource limits at most; `off`: separate processes only.',
+    'Isolation of render workers; see [hardening](hardening.md). `auto`: the strongest level this machine supports. ' +
+      '`required`: do not start without bubblewrap. `limits`: resource limits at most. `off`: separate processes only.',
     oneOf(SANDBOX_MODES),
   ),
   searchPath: setting(
     'PATH',
     '/usr/local/bin:/usr/bin:/bin',
-    'Where `bwrap` and `prlimit` are looked for.',
-    (text) => ({
-      value: text,
-    }),
+    'Directories to search for `bwrap` and `prlimit`.',
+    anyText,
   ),
   queueLength: setting(
     'STORYBAR_QUEUE',
     '64',
-    'Renders that may wait for a worker, images and videos each, before callers get 503.',
+    'Number of renders that may wait for a worker, counted separately for images and videos. Further requests get 503.',
     wholeNumber(0, 100_000),
   ),
   deadlineSeconds: setting(
     'STORYBAR_DEADLINE_SECONDS',
     '60',
-    'Longest time from a complete upload to a finished image; then 504.',
+    'Time limit for an image, from the complete upload to the finished file, in seconds. Then the request gets 504.',
     wholeNumber(1, 3_600),
   ),
   videoDeadlineSeconds: setting(
     'STORYBAR_VIDEO_DEADLINE_SECONDS',
     '300',
-    'The same for videos.',
+    'Time limit for a video, from the complete upload to the finished file, in seconds. Then the request gets 504.',
     wholeNumber(1, 86_400),
   ),
   drainSeconds: setting(
     'STORYBAR_DRAIN_SECONDS',
     '0',
-    'How long a server that was asked to stop goes on serving, while `/ready` says 503, so that load balancers send new requests elsewhere first.',
+    'Seconds that a stopping server keeps accepting requests while `/ready` returns 503, so that load balancers switch to other servers first.',
     wholeNumber(0, 3_600),
   ),
   shutdownSeconds: setting(
     'STORYBAR_SHUTDOWN_SECONDS',
     '30',
-    'How long running requests may finish after that, when no new ones are taken any more.',
+    'Seconds that a stopping server gives running requests to finish, after STORYBAR_DRAIN_SECONDS.',
     wholeNumber(0, 3_600),
   ),
   publicUrl: setting(
     'STORYBAR_PUBLIC_URL',
     '',
-    'Where callers reach the service, for links in errors, e.g. `https://captions.example.com`. Default: the host they asked.',
+    'Public address of the service, such as `https://captions.example.com`, for links in errors and emails. Default: the host of the request.',
     urlOrEmpty,
   ),
   natsUrl: setting(
     'STORYBAR_NATS_URL',
     '',
-    'NATS with JetStream, to render on other machines: `nats://host:4222`, `tls://user:password@host`, several separated by commas. Default: render here.',
+    'NATS servers with JetStream, to render on other machines: comma-separated URLs such as `nats://host:4222` or `tls://user:password@host`. Default: render on this machine only.',
     natsUrls,
   ),
   natsCredentials: setting(
     'STORYBAR_NATS_CREDS',
     '',
-    'A NATS credentials file, instead of a password in the URL.',
+    'NATS credentials file, instead of a password in the URL.',
     anyText,
   ),
   natsAuthorities: setting(
     'STORYBAR_NATS_CA',
     '',
-    'A file with the certificates (PEM) of the authorities that vouch for the NATS servers; implies TLS. Default with `tls://`: the public ones.',
+    'PEM file with the certificate authorities to trust for NATS; implies TLS. Default with `tls://`: the public authorities.',
     anyText,
   ),
   natsReplicas: setting(
     'STORYBAR_NATS_REPLICAS',
     '1',
-    'On how many servers of a NATS cluster the queue is kept: 1, 3 or 5. Counts when the first server makes the queue.',
+    'Number of NATS servers that keep a copy of the queue: 1, 3 or 5. Only applies when the queue is created, by the first API server.',
     wholeNumber(1, 5),
   ),
   internalHost: setting(
     'STORYBAR_INTERNAL_HOST',
     '127.0.0.1',
-    'Address on which a server with a queue listens for its workers. Keep it inside your network.',
+    'With STORYBAR_NATS_URL: address on which an API server listens for workers. Keep it inside your network.',
     nonEmpty,
   ),
   internalPort: setting(
     'STORYBAR_INTERNAL_PORT',
     '8081',
-    'Port for the same; 0 takes a free one.',
+    'With STORYBAR_NATS_URL: port on which an API server listens for workers. 0 chooses a free port.',
     wholeNumber(0, 65_535),
   ),
   internalUrl: setting(
     'STORYBAR_INTERNAL_URL',
     '',
-    'Where workers reach that listener, `http://` or `https://` (through a proxy of yours). Default: the address above, or the host name when it listens on all.',
+    'Address at which workers reach that port, `http://` or `https://` (through your own proxy). Default: STORYBAR_INTERNAL_HOST and STORYBAR_INTERNAL_PORT, with the host name if the server listens on all addresses.',
     urlOrEmpty,
   ),
   segmentSeconds: setting(
     'STORYBAR_SEGMENT_SECONDS',
     '10',
-    'With a queue and more than one free worker machine, videos at least twice this long are cut into segments of about this length, rendered side by side and joined. 0: every video is rendered by one worker.',
+    'With STORYBAR_NATS_URL and several free workers: videos at least twice this long are split into segments of about this length, rendered in parallel and joined. 0 renders every video on one worker.',
     wholeNumber(0, 3_600),
   ),
   signUp: setting(
     'STORYBAR_SIGN_UP',
     'open',
-    '`open`: anybody who reaches the site may sign up. `closed`: people come by `storybar users invite`.',
+    '`open`: anyone who can reach the site can sign up. `closed`: users need an invitation from `storybar users invite`.',
     oneOf(['open', 'closed'] as const),
   ),
   operatorEmail: setting(
     'STORYBAR_OPERATOR_EMAIL',
     '',
-    "The first operator's e-mail address. Until it has a user, `serve` prints a link to choose its password.",
+    'Email address of the first operator. Until this user exists, `storybar serve` prints a link to choose a password.',
     (text) =>
-      text === '' || text.includes('@') ? { value: text.trim().toLowerCase() } : { fault: 'must be an address' },
+      text === '' || text.includes('@') ? { value: text.trim().toLowerCase() } : { fault: 'must be an email address' },
   ),
   smtpUrl: setting(
     'STORYBAR_SMTP_URL',
     '',
-    'A mail server, `smtps://user:password@host`, for mails to people who sign up or forgot their password. Needs STORYBAR_MAIL_FROM and STORYBAR_PUBLIC_URL. Default: no mails; see docs/dashboard.md.',
+    'Mail server, such as `smtps://user:password@host`, for sign-up and password emails. Requires STORYBAR_MAIL_FROM and STORYBAR_PUBLIC_URL. Default: no emails; see docs/dashboard.md.',
     (text) =>
       text === '' || (/^smtps?:\/\//u.test(text) && URL.canParse(text))
         ? { value: text }
         : { fault: 'must begin with smtp:// or smtps://' },
   ),
-  mailFrom: setting('STORYBAR_MAIL_FROM', '', 'The sender of mails, `Storybar <captions@example.com>`.', (text) => ({
-    value: text.trim(),
-  })),
-  logLevel: setting('STORYBAR_LOG_LEVEL', 'info', `One of ${LOG_LEVELS.join(', ')}.`, oneOf(LOG_LEVELS)),
+  mailFrom: setting(
+    'STORYBAR_MAIL_FROM',
+    '',
+    'Sender of emails, such as `Storybar <captions@example.com>`.',
+    (text) => ({
+      value: text.trim(),
+    }),
+  ),
+  logLevel: setting(
+    'STORYBAR_LOG_LEVEL',
+    'info',
+    `Lowest level that is logged: one of ${LOG_LEVELS.join(', ')}.`,
+    oneOf(LOG_LEVELS),
+  ),
 } as const;
 
 const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN/u;
@@ -285,41 +305,46 @@ export class SettingsError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`bad settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`invalid settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.name = 'SettingsError';
     this.faults = faults;
   }
 }
 
-/** Throws a `SettingsError` that names every fault. */
+/** Throws a `SettingsError` that lists every invalid setting. */
 export function readSettings(environment: Readonly<Record<string, string | undefined>> = process.env): Settings {
   const faults: string[] = [];
-  const entries = Object.entries(SETTINGS).map(([name, { variable, fallback, parse }]) => {
-    const text = environment[variable] ?? fallback;
+  const entries = Object.entries(SETTINGS).map(([name, { variable, defaultText, parse }]) => {
+    const text = environment[variable] ?? defaultText;
     const parsed = parse(text);
     if ('value' in parsed) return [name, parsed.value];
-    // What may hold a password is not repeated.
-    faults.push(`${variable} ${parsed.fault}${SECRET.test(variable) ? '' : `, not ${JSON.stringify(text)}`}`);
+    // A value that may contain a password is not repeated.
+    faults.push(`${variable} ${parsed.fault}${SECRET.test(variable) ? '' : `; got ${JSON.stringify(text)}`}`);
     return [name, undefined];
   });
   if (faults.length > 0) throw new SettingsError(faults);
   return Object.freeze(Object.fromEntries(entries)) as Settings;
 }
 
-/** What a process was given, by name; for one that checks that it was given nothing. */
+/** The names of this process's environment variables: a sandboxed process checks that it has none. */
 export function environmentVariables(): string[] {
   return Object.keys(process.env);
 }
 
-export function describeSettings(): { variable: string; fallback: string; describe: string }[] {
-  return Object.values(SETTINGS).map(({ variable, fallback, describe }) => ({
+export function describeSettings(): { variable: string; defaultText: string; description: string }[] {
+  return Object.values(SETTINGS).map(({ variable, defaultText, description }) => ({
     variable,
-    // The one of this machine would make the page different on every machine.
-    fallback: variable.endsWith('_WORKERS') ? 'from the number of cores' : fallback,
-    describe,
+    // These defaults depend on the machine, which must not change the generated page.
+    defaultText: variable.endsWith('_WORKERS') ? 'depends on the number of cores' : defaultText,
+    description,
   }));
 }
 
-function setting<Value>(variable: string, fallback: string, describe: string, parse: Parse<Value>): Setting<Value> {
-  return { variable, fallback, describe, parse };
+function setting<Value>(
+  variable: string,
+  defaultText: string,
+  description: string,
+  parse: Parse<Value>,
+): Setting<Value> {
+  return { variable, defaultText, description, parse };
 }

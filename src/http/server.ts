@@ -29,7 +29,6 @@ const OVERLAY_PATH = '/v1/overlay';
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often Node checks its timeouts. Its default of 30 seconds would turn the 10 seconds above into 40. */
 const TIMEOUT_CHECK_MS = 2_000;
-const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the idle timeout of common load balancers, so the load balancer closes idle connections and not the server. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -37,7 +36,8 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   const app = fastify({
     genReqId: () => randomUUID(),
     trustProxy: trustOf(dependencies.trustProxy),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Routes that take uploads enforce the limit themselves and send a 408. This ends the others, soon after.
+    requestTimeout: dependencies.uploads.maxSeconds * 1_000 + HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },

@@ -1,4 +1,4 @@
-// Composition root of the server: the only place that knows every part.
+// Composition root of the server. No other file knows every part.
 
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -30,48 +30,51 @@ import { startRenderer } from './start-renderer.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
-/** Time to send the last answers after running requests were given up. */
-const LAST_WORDS_MS = 2_000;
+/** After running requests were aborted, the time to send their error responses. */
+const FINAL_RESPONSES_MS = 2_000;
 
 export interface RunningServer {
   readonly url: string;
-  /** Says that it leaves, stops accepting, lets running requests finish, then ends workers and closes the store. */
+  /** Reports not ready, stops accepting, lets running requests finish, then stops the workers and closes the store. */
   close(): Promise<void>;
 }
 
 export async function serve(settings: Settings): Promise<RunningServer> {
-  const opened = new ResourceStack();
+  const resources = new ResourceStack();
   try {
-    return await open(settings, opened);
+    return await open(settings, resources);
   } catch (error) {
-    await opened.close();
+    await resources.close();
     throw error;
   }
 }
 
-async function open(settings: Settings, opened: ResourceStack): Promise<RunningServer> {
+async function open(settings: Settings, resources: ResourceStack): Promise<RunningServer> {
   const logger = createLogger(settings.logLevel);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
-  const onBroken = (error: unknown): void => logger.warn({ err: error }, 'a database connection broke');
-  const store = opened.add(await openStore(settings, onBroken));
+  const onIdleError = (error: unknown): void => logger.warn({ err: error }, 'idle database connection failed');
+  const store = resources.add(await openStore(settings, onIdleError));
   await assertPlans(store, plans);
-  const money = opened.add(await wireBilling(settings, store, plans, logger));
-  const workArea = opened.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
-  const { renderer, sandbox } = opened.add(await startRenderer(settings, logger, metrics));
+  const billing = resources.add(await wireBilling(settings, store, plans, logger));
+  const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
+  const { renderer, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
   const shutdown = new AbortController();
-  let stage: 'open' | 'leaving' | 'closing' = 'open';
-  const uploads = new UploadBudget(settings.dataDirectory, settings.uploadMegabytes * 1_000_000);
-  watch(metrics, renderer, money.parts.admission, uploads);
+  let stage: 'serving' | 'draining' | 'closing' = 'serving';
+  const uploads = new UploadBudget(settings.dataDirectory, {
+    maxBytes: settings.uploadMegabytes * 1_000_000,
+    maxSeconds: settings.uploadSeconds,
+  });
+  watch(metrics, renderer, billing.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
-  const payments = opened.add(startPayments(settings, store, plans, logger));
+  const payments = resources.add(startPayments(settings, store, plans, logger));
   const sender = new FileSender(shutdown.signal);
   const forRenders = { renderer, workArea, uploads, sender };
   const parts = { settings, logger, plans, store, billing: payments.billing, health, ...forRenders };
-  const pages = opened.add(await createPages({ ...parts, shutdown: shutdown.signal }));
+  const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const app = createServer({
-    ...money.parts,
+    ...billing.parts,
     ...pages,
     groups: [...pages.groups, ...payments.groups],
     logger,
@@ -82,24 +85,24 @@ async function open(settings: Settings, opened: ResourceStack): Promise<RunningS
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
-    isDraining: () => stage !== 'open',
+    isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',
-    readiness: async () => await whyNotReady(store, renderer, stage !== 'open'),
+    readiness: async () => await whyNotReady(store, renderer, stage !== 'serving'),
     health,
   });
-  opened.add(app);
+  resources.add(app);
   const connections = new Connections(app.server);
   const url = await listen(app, settings);
-  await greet(settings, store, plans, url);
+  await printWelcome(settings, store, plans, url);
   return {
     url,
     close: async () => {
-      stage = 'leaving';
-      // Whoever balances the load hears of it by asking; until then requests come, and are served.
+      stage = 'draining';
+      // Load balancers notice at their next check of `/ready`. Until then the server accepts requests.
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
-      await opened.close();
+      await resources.close();
     },
   };
 }
@@ -118,7 +121,7 @@ function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploa
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */
-async function greet(settings: Settings, store: Store, { plans }: PlanBook, url: string): Promise<void> {
+async function printWelcome(settings: Settings, store: Store, { plans }: PlanBook, url: string): Promise<void> {
   const plan = plans.at(-1);
   let key: string | undefined;
   if (plan !== undefined && (await store.accounts.count()) === 0) {
@@ -128,20 +131,20 @@ async function greet(settings: Settings, store: Store, { plans }: PlanBook, url:
   process.stdout.write(welcome(url, key) + (await operatorInstructions(settings, store, url)));
 }
 
-/** Running requests get `graceMs`; then they are told that it is over, and soon after cut off. */
+/** Running requests get `graceMs` to finish. Then they are aborted with an error, and soon after their connections are closed. */
 async function stopAccepting(
   app: FastifyInstance,
   connections: Connections,
   shutdown: AbortController,
   graceMs: number,
 ): Promise<void> {
-  const told = setTimeout(() => {
+  const abortTimer = setTimeout(() => {
     shutdown.abort(new AppError('shutting_down', 'The server is shutting down. Try again.', { retryAfterSeconds: 1 }));
   }, graceMs);
-  const cut = setTimeout(() => connections.closeAll(), graceMs + LAST_WORDS_MS);
+  const closeTimer = setTimeout(() => connections.closeAll(), graceMs + FINAL_RESPONSES_MS);
   const closed = app.close();
   connections.closeIdle();
   await closed;
-  clearTimeout(told);
-  clearTimeout(cut);
+  clearTimeout(abortTimer);
+  clearTimeout(closeTimer);
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { UploadBudget } from './upload-budget.ts';
 
 const MB = 1_000_000;
-const budgetOf = (bytes: number): UploadBudget => new UploadBudget(tmpdir(), bytes);
+const budgetOf = (bytes: number): UploadBudget => new UploadBudget(tmpdir(), { maxBytes: bytes, maxSeconds: 60 });
 
 describe('UploadBudget', () => {
   it('refuses an announced upload that does not fit beside the others', async () => {

@@ -1,5 +1,6 @@
-// Limits the bytes that running requests keep on disk, uploads and results together. An upload of announced size is
-// reserved before it starts; one of unknown size (chunked) reserves more as its bytes arrive.
+// Limits on uploads: the bytes that running requests keep on disk, uploads and results together, and the time one upload
+// may take. An upload of announced size is reserved before it starts; one of unknown size (chunked) reserves more as its
+// bytes arrive.
 
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
@@ -22,7 +23,15 @@ export interface DiskReservation {
   release(): void;
 }
 
+export interface UploadLimits {
+  /** Of all running requests together. */
+  readonly maxBytes: number;
+  /** Of one upload. */
+  readonly maxSeconds: number;
+}
+
 export class UploadBudget {
+  readonly maxSeconds: number;
   readonly #directory: string;
   readonly #maxBytes: number;
   #reserved = 0;
@@ -30,8 +39,9 @@ export class UploadBudget {
   #check: Promise<void> = Promise.resolve();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(directory: string, maxBytes: number) {
+  constructor(directory: string, { maxBytes, maxSeconds }: UploadLimits) {
     this.#directory = directory;
+    this.maxSeconds = maxSeconds;
     this.#maxBytes = maxBytes;
   }
 

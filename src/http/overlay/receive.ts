@@ -46,7 +46,7 @@ export async function receive(
     reserve: (bytes: number) => disk.grow(bytes),
     hash,
   };
-  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason));
+  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), uploads.maxSeconds);
   try {
     const form = await receiveForm(request.raw, destination, lifetime.signal, () => sendContinue(request, reply));
     return { ...form, receiveMs: performance.now() - started, disk };

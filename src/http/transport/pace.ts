@@ -8,8 +8,12 @@ const INTERVAL_MS = 10_000;
 /** Slower than any connection that is practical for uploads. */
 const MIN_BYTES_PER_SECOND = 2_048;
 
-/** Calls `onTooSlow` once if the body arrives too slowly. Call the returned function to stop watching. */
-export function watchPace(request: IncomingMessage, onTooSlow: (reason: AppError) => void): () => void {
+/** Calls `onTooSlow` when the body arrives too slowly or is incomplete after `maxSeconds`. The returned function ends the watch. */
+export function watchPace(
+  request: IncomingMessage,
+  onTooSlow: (reason: AppError) => void,
+  maxSeconds: number,
+): () => void {
   const { socket } = request;
   let bytesBefore = socket.bytesRead;
   const timer = setInterval(() => {
@@ -20,5 +24,14 @@ export function watchPace(request: IncomingMessage, onTooSlow: (reason: AppError
     const detail = `The upload was slower than ${MIN_BYTES_PER_SECOND} bytes per second.`;
     onTooSlow(new AppError('upload_too_slow', detail));
   }, INTERVAL_MS);
-  return () => clearInterval(timer);
+  const deadline = setTimeout(() => {
+    if (request.complete) return;
+    clearInterval(timer);
+    const detail = `The request must arrive within ${maxSeconds} seconds. Use a faster connection or send a smaller file.`;
+    onTooSlow(new AppError('upload_too_slow', detail));
+  }, maxSeconds * 1_000);
+  return () => {
+    clearInterval(timer);
+    clearTimeout(deadline);
+  };
 }
