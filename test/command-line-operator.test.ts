@@ -1,4 +1,4 @@
-// The operator's commands, as an operator meets them: the built program, an own data directory, text and JSON.
+// The operator's commands, run as the built program on a data directory of their own, with text and JSON output.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ async function account(plan = 'pro'): Promise<string> {
   return (await json<{ id: string }>('accounts', 'create', '--plan', plan, '--name', 'Ann')).id;
 }
 
-/** As a server does it. */
+/** Records a render the way a server does. */
 async function render(accountId: string, credits: number, end: 'settle' | 'none' = 'settle'): Promise<void> {
   const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
   const { accounts, ledger } = createStore(engine);
@@ -63,7 +63,7 @@ async function render(accountId: string, credits: number, end: 'settle' | 'none'
 }
 
 describe('storybar accounts', () => {
-  it('creates, lists and shows them', async () => {
+  it('creates, lists and shows accounts', async () => {
     const id = await account('pro');
     await render(id, 30);
     await render(id, 5, 'none');
@@ -75,7 +75,7 @@ describe('storybar accounts', () => {
       credits: { used: 30, reserved: 5, limit: 10_000, remaining: 9_965 },
     });
     const { stdout } = await storybar(['accounts', 'show', id]);
-    expect(stdout).toContain('30 used, 5 held, 9965 of 10000 left');
+    expect(stdout).toContain('30 used, 5 reserved, 9965 of 10000 left');
     expect(stdout).toMatch(/^plan {5}pro, renews \d{4}-\d\d-\d\d \d\d:\d\d$/mu);
     const list = (await storybar(['accounts', 'list'])).stdout.split('\n');
     expect(list[0]).toMatch(/^id +name +state +plan +period ends +created$/u);
@@ -84,7 +84,7 @@ describe('storybar accounts', () => {
     expect(await json('accounts', 'list', '--after', id)).toEqual([]);
   });
 
-  it('takes more at once, less with the next period, and less at once when told', async () => {
+  it('upgrades immediately, downgrades in the next period, and downgrades immediately with --now', async () => {
     const id = await account('starter');
     const after = async (...words: string[]): Promise<unknown> =>
       (await json<{ subscription: unknown }>('accounts', 'plan', id, ...words)).subscription;
@@ -95,7 +95,7 @@ describe('storybar accounts', () => {
     expect(await after('free', '--now')).toMatchObject({ plan: 'free', nextPlan: null });
   });
 
-  it('cancels, takes that back, suspends and resumes, and notes who did it', async () => {
+  it('cancels, renews, suspends and resumes, and records the operating system user in the audit log', async () => {
     const id = await account('free');
     expect((await storybar(['accounts', 'cancel', id])).stdout).toMatch(/: free, ends \d{4}/u);
     expect((await storybar(['accounts', 'renew', id])).stdout).toMatch(/: free, renews \d{4}/u);
@@ -109,7 +109,7 @@ describe('storybar accounts', () => {
     );
   });
 
-  it('starts one again that has ended', async () => {
+  it('renews a subscription that has ended', async () => {
     const id = await account('free');
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
     const past = createStore(engine, () => new Date('2026-01-01T00:00:00Z'));
@@ -125,7 +125,7 @@ describe('storybar accounts', () => {
     expect(await json('accounts', 'show', id)).toMatchObject({ state: 'active', subscription: { plan: 'free' } });
   });
 
-  it('leaves to others what others decide', async () => {
+  it('refuses to change a subscription that a marketplace manages', async () => {
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
     await createStore(engine).accounts.upsertMarketplaceAccount('rapidapi:bob', 'free', 'marketplace:rapidapi');
     await engine.close();
@@ -136,45 +136,53 @@ describe('storybar accounts', () => {
     ]) {
       expect(await storybar(['accounts', ...words])).toMatchObject({
         code: 64,
-        stderr: expect.stringContaining('decided by the marketplace'),
+        stderr: expect.stringContaining('managed by the marketplace'),
       });
     }
     expect(await json('accounts', 'suspend', 'rapidapi:bob')).toMatchObject({ state: 'suspended' });
   });
 
   it.each([
-    [['accounts', 'show'], 64, 'name the account by its id'],
-    [['accounts', 'show', 'nobody'], 65, 'There is no account "nobody"'],
-    [['accounts', 'create'], 64, '--plan needs a plan: one of free, starter'],
-    [['accounts', 'create', '--plan', 'gold'], 64, 'there is no plan "gold"'],
-    [['accounts', 'plan', 'nobody', 'pro'], 65, 'There is no account'],
+    [['accounts', 'show'], 64, 'missing <id>; usage: storybar accounts show <id>'],
+    [['accounts', 'show', 'unknown'], 65, 'There is no account "unknown"'],
+    [['accounts', 'create'], 64, 'missing --plan <plan>; usage: storybar accounts create --plan <plan>'],
+    [['accounts', 'create', '--plan', 'gold'], 64, 'unknown plan "gold"; the plans are free, starter'],
+    [['accounts', 'list', 'all'], 64, 'unexpected argument "all"'],
+    [['accounts', 'list', '--now'], 64, '--now does not apply here'],
+    [['keys', 'create'], 64, 'give --plan for a new account (free, starter'],
+    [['keys', 'create', '--plan', 'free', '--account', 'x'], 64, 'give either --account or --plan'],
+    [['users', 'promote', 'ann'], 64, '"ann" isn\'t a valid email address'],
+    [['accounts', 'plan', 'unknown', 'pro'], 65, 'There is no account'],
     [['accounts', 'list', '--count', 'many'], 64, '--count must be a whole number'],
     [['accounts', 'close', 'x'], 64, 'the actions are list, show, create'],
-    [['usage', '--from', '2026-02-30'], 64, '--from must be a day like'],
+    [['usage', '--from', '2026-02-30'], 64, '--from must be a date such as'],
     [['usage', '--from', '2026-02-03', '--to', '2026-02-01'], 64, 'is after'],
-    [['usage', '--account', 'nobody'], 65, 'There is no account'],
+    [['usage', '--account', 'unknown'], 65, 'There is no account'],
     [['audit', '--count', '0'], 64, 'at least 1'],
-    [['keys', 'rename', 'nobody', 'x'], 65, 'There is no key "nobody"'],
+    [['keys', 'rename', 'unknown', 'x'], 65, 'There is no key "unknown"'],
     [['plans', 'sell'], 64, 'the actions are list, check'],
-    [['db', 'copy', '--from', 'sqlite:a.db'], 64, 'say --from and --to'],
+    [['db', 'copy', '--from', 'sqlite:a.db'], 64, 'missing --to <db>'],
     [['db', 'copy', '--from', 'mysql://x', '--to', 'sqlite:b.db'], 64, '--from must begin with'],
     [['db', 'copy', '--from', 'sqlite:nowhere.db', '--to', 'sqlite:b.db'], 64, 'there is no file nowhere.db'],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('storybar %j exits with %i', async (args, code, message) => {
     const text = await storybar(args);
     expect(text).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
     const { error } = JSON.parse((await storybar([...args, '--json'])).stderr) as { error: { message: string } };
     expect(error.message).toContain(message);
   });
 
-  it.each(['accounts', 'keys', 'plans', 'usage', 'audit', 'db'])('"%s --help" tells how', async (command) => {
-    const { code, stdout } = await storybar([command, '--help']);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`storybar ${command}`)]);
-    expect((await storybar(['--help'])).stdout).toContain(`storybar ${command}`);
-  });
+  it.each(['accounts', 'keys', 'users', 'plans', 'usage', 'audit', 'db', 'doctor'])(
+    '"storybar %s --help" prints its usage',
+    async (command) => {
+      const { code, stdout } = await storybar([command, '--help']);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: storybar ${command}`)]);
+      expect((await storybar(['--help'])).stdout).toContain(`storybar ${command}`);
+    },
+  );
 });
 
 describe('storybar keys', () => {
-  it('replaces a key by one like it, and the old one works a while longer', async () => {
+  it('rotates a key, keeps its name, mode and origins, and lets the old key work a while longer', async () => {
     const id = await account();
     const old = await json<{ id: string; key: string }>('keys', 'create', '--account', id, '--name', 'shop', '--test');
     await json('keys', 'origins', old.id, 'https://a.example', 'http://localhost:3000');
@@ -190,23 +198,23 @@ describe('storybar keys', () => {
       expect.objectContaining({ ...common, id: old.id, expiresAt: expect.any(String) }),
       expect.objectContaining({ ...common, id: next.id, expiresAt: null }),
     ]);
-    const left = Date.parse(keys[0]?.expiresAt ?? '') - Date.now();
-    expect(left).toBeGreaterThan(3_600_000);
-    expect(left).toBeLessThanOrEqual(7_200_000);
+    const remainingMs = Date.parse(keys[0]?.expiresAt ?? '') - Date.now();
+    expect(remainingMs).toBeGreaterThan(3_600_000);
+    expect(remainingMs).toBeLessThanOrEqual(7_200_000);
     expect((await storybar(['keys', 'list', '--account', id])).stdout).toMatch(/until \d{4}-/u);
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
     expect(await createStore(engine).keys.find(hashKey(next.key))).toMatchObject({ keyId: next.id });
     await engine.close();
   });
 
-  it('replaces at once without overlap; an ended key stays ended', async () => {
+  it('ends the old key immediately with --overlap 0, and cannot change an ended key', async () => {
     const { id } = await json<{ id: string }>('keys', 'create', '--plan', 'free');
     expect((await storybar(['keys', 'rotate', id, '--overlap', '0'])).stdout).toContain('has stopped working');
     expect(await storybar(['keys', 'rotate', id])).toMatchObject({ code: 65 });
     expect(await storybar(['keys', 'resume', id])).toMatchObject({ code: 65 });
   });
 
-  it('renames, and takes origins only', async () => {
+  it('renames a key, and accepts only origins without a path', async () => {
     const { id } = await json<{ id: string }>('keys', 'create', '--plan', 'free');
     expect(await json('keys', 'rename', id, 'web shop')).toEqual({ id, name: 'web shop' });
     const bad = await storybar(['keys', 'origins', id, 'https://a.example/', 'b.example']);
@@ -214,7 +222,7 @@ describe('storybar keys', () => {
     expect(await json('keys', 'origins', id)).toEqual({ id, allowedOrigins: [] });
   });
 
-  it('does not pass on what a name would do to the terminal', async () => {
+  it('replaces control characters of names, which could change the terminal', async () => {
     await json('keys', 'create', '--plan', 'free', '--name', 'red\u001b[31m\u202e');
     const { stdout } = await storybar(['keys', 'list']);
     expect(stdout).toContain('red?[31m?');
@@ -223,7 +231,7 @@ describe('storybar keys', () => {
 });
 
 describe('storybar usage', () => {
-  it('sums by account, and shows one day by day', async () => {
+  it('shows totals per account, and one account day by day', async () => {
     const id = await account();
     await render(id, 4);
     await render(id, 6);
@@ -237,13 +245,13 @@ describe('storybar usage', () => {
     });
     expect((await storybar(['usage', '--account', id])).stdout).toMatch(/live +delivered +2 +10$/mu);
     expect((await storybar(['usage', '--from', '2020-01-01', '--to', '2020-01-31'])).stdout).toBe(
-      'Nothing from 2020-01-01 to 2020-01-31.\n',
+      'No renders from 2020-01-01 to 2020-01-31.\n',
     );
   });
 });
 
 describe('storybar plans', () => {
-  it('prints what can be edited and read again', async () => {
+  it('prints a plans file that can be edited and used', async () => {
     const { stdout } = await storybar(['plans', '--json']);
     expect(parsePlans(JSON.parse(stdout)).names).toEqual(['free', 'starter', 'pro', 'business']);
     writeFileSync(path.join(folder, 'own.json'), stdout.replace('"credits": 100,', '"credits": 123,'));
@@ -252,12 +260,12 @@ describe('storybar plans', () => {
     expect(own.stdout).toMatch(/ULTRA$/mu);
   });
 
-  it('checks a file and names every fault of it', async () => {
+  it('checks a plans file and reports every error in it', async () => {
     const example = path.join(ROOT, 'examples/plans.json');
     expect(parsePlans(JSON.parse(readFileSync(example, 'utf8'))).names).toEqual(['trial', 'team', 'studio']);
     expect(await storybar(['plans', 'check', example])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('is in order'),
+      stdout: expect.stringContaining('is valid'),
     });
     writeFileSync(path.join(folder, 'bad.json'), '{"plans": [{"name": "A"}], "x": 1}');
     const { code, stderr } = await storybar(['plans', 'check', 'bad.json']);
@@ -270,29 +278,29 @@ describe('storybar plans', () => {
 });
 
 describe('storybar db', () => {
-  it('brings the schema up to date and finds the sums right, or says where not', async () => {
+  it('migrates the schema, and reports totals that do not match the renders', async () => {
     expect(await json('db', 'migrate')).toEqual({ schema: MIGRATIONS.length });
     const id = await account();
     await render(id, 8);
-    expect(await storybar(['db', 'check'])).toMatchObject({ code: 0, stdout: 'All sums are right.\n' });
-    const wrong = async (change: number): Promise<void> => {
+    expect(await storybar(['db', 'check'])).toMatchObject({ code: 0, stdout: 'All totals match.\n' });
+    const distort = async (change: number): Promise<void> => {
       const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
       await engine.run('update periods set used = used + ?, reserved = reserved + ? where account_id = ?', [
         ...[change, change, id],
       ]);
       await engine.close();
     };
-    await wrong(2);
+    await distort(2);
     const { code, stdout } = await storybar(['db', 'check', '--json']);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject([
       { what: 'reserved', accountId: id, sum: 2, rows: 0 },
       { what: 'usage', accountId: id, periodStartsAt: null, sum: 10, rows: 8 },
     ]);
-    await wrong(-2);
+    await distort(-2);
   });
 
-  it('backs up a database that is in use, and writes over nothing', async () => {
+  it('backs up a database that is in use, and never overwrites a file', async () => {
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
     const live = createStore(engine);
     await live.ledger.heartbeat();
@@ -304,7 +312,7 @@ describe('storybar db', () => {
     await engine.close();
   });
 
-  it('copies into an empty database only', async () => {
+  it('copies only into an empty database', async () => {
     const from = `sqlite:${path.join('data', 'storybar.db')}`;
     const tables = await json<{ table: string; rows: number }[]>('db', 'copy', '--from', from, '--to', 'sqlite:new.db');
     expect(tables.find(({ table }) => table === 'accounts')?.rows).toBeGreaterThan(3);
@@ -314,7 +322,7 @@ describe('storybar db', () => {
     });
   });
 
-  it.skipIf(url === '')(`moves to PostgreSQL and back${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => {
+  it.skipIf(url === '')(`copies to PostgreSQL and back${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => {
     const place = await createDatabase(url);
     const from = `sqlite:${path.join('data', 'storybar.db')}`;
     const there = await json('db', 'copy', '--from', from, '--to', place);
@@ -325,7 +333,7 @@ describe('storybar db', () => {
     expect(backup).toMatchObject({ code: 64, stderr: expect.stringContaining('pg_dump') });
   });
 
-  it('says which database cannot be used', async () => {
+  it('names the setting of a database that cannot be opened, without its password', async () => {
     writeFileSync(path.join(folder, 'storybar.db'), 'not a database, but long enough to look at'.repeat(50));
     expect(await storybar(['db', 'check'], { STORYBAR_DATA_DIR: folder })).toMatchObject({
       code: 78,

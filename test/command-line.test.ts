@@ -1,4 +1,4 @@
-// `storybar render` and the library, as their users meet them.
+// `storybar render` as the built program, and the library as an import.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,19 +30,19 @@ async function storybar(...args: string[]) {
 }
 
 describe('storybar render', () => {
-  it('writes beside the picture by default', async () => {
+  it('writes next to the image by default', async () => {
     const { code, stderr } = await storybar('render', 'photo.png', '--text', 'Hello');
     expect([code, stderr]).toEqual([0, expect.stringContaining('photo-captioned.png: 300x500')]);
     expect(await decode(readFileSync(path.join(folder, 'photo-captioned.png')))).toMatchObject({ width: 300 });
   });
 
-  it('writes to standard output, and a transparent overlay without a picture', async () => {
+  it('writes a transparent overlay to standard output when there is no image', async () => {
     const { code, stdout } = await storybar('render', '--width', '64', '--height', '32', '--text', 'Hello', '-o', '-');
     expect(code).toBe(0);
     expect(await decode(stdout)).toMatchObject({ width: 64, height: 32, channels: 4 });
   });
 
-  it('takes overlays', async () => {
+  it('accepts several overlays', async () => {
     const overlays = '[{"text":"a","position":0},{"text":"b"}]';
     const { code } = await storybar('render', 'photo.png', '--overlays', overlays, '-o', 'two.png');
     expect(code).toBe(0);
@@ -54,14 +54,14 @@ describe('storybar render', () => {
     [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
     [['render', 'nowhere.jpg', '--text', 'a'], 65, 'There is no file nowhere.jpg'],
     [['render', '--text', 'a'], 65, 'width'],
-    [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'one asset at a time'],
+    [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'give one asset at a time'],
     [['render', 'photo.png', '--txet', 'a'], 64, '--txet'],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('storybar %j exits with %i', async (args, code, message) => {
     const result = await storybar(...args);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(message) });
   });
 
-  it('captions a video, and wants a file for it', async () => {
+  it('captions a video, but refuses to write it to standard output', async () => {
     const clip = path.join(folder, 'clip.mp4');
     const paint = (plane: number): number => (plane === 0 ? 180 : 128);
     const size = { width: 64, height: 96, frames: 5 };
@@ -75,14 +75,14 @@ describe('storybar render', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('refuses a file that is no picture', async () => {
+  it("refuses a file that isn't an image", async () => {
     writeFileSync(path.join(folder, 'list.jpg'), '#EXTM3U\n');
     expect(await storybar('render', 'list.jpg', '--text', 'a')).toMatchObject({ code: 65 });
   });
 });
 
 describe('storybar', () => {
-  it('tells its version and its commands', async () => {
+  it('prints its version and its commands', async () => {
     const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect((await storybar('--version')).stdout.toString()).toBe(`${version}\n`);
     expect((await storybar('--help')).stdout.toString()).toContain('storybar keys create');
@@ -90,7 +90,7 @@ describe('storybar', () => {
 });
 
 describe('storybar doctor', () => {
-  it('finds fonts, codecs and sandbox in order', async () => {
+  it('finds fonts, codecs and the sandbox working', async () => {
     const { code, stdout } = await storybar('doctor', '--json');
     expect(code).toBe(0);
     const findings = JSON.parse(stdout.toString()) as { what: string; ok: boolean; detail: string }[];
@@ -105,8 +105,8 @@ describe('storybar doctor', () => {
   });
 });
 
-describe('the library', () => {
-  it('is imported by its name and renders', async () => {
+describe('library', () => {
+  it('renders when it is imported by its package name', async () => {
     const script = `
       import { renderImage, renderOverlay, StorybarError } from 'storybar';
       const image = await renderImage(${JSON.stringify(path.join(folder, 'photo.png'))}, 'Hello');

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Actor } from '../store/store.ts';
 
-/** Who works on the command line, for the audit log. A user number without a name, as in many containers, is one too. */
+/** The operating system user, for the audit log. In many containers the user id has no name. */
 export function commandLineActor(): Actor {
   try {
     return `cli:${userInfo().username}`;

@@ -1,40 +1,46 @@
-// `storybar audit`: who changed what, and when.
+// `storybar audit` shows who changed which account, subscription or key, and when.
 
-import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
-import { wholeNumber } from './argument-values.ts';
+import { text, wholeNumber } from './options.ts';
 import { withStore } from '../main/open-store.ts';
-import { printer, table } from './print.ts';
+import { type Print, table } from './print.ts';
+import { action, type Command, runActions } from './run-actions.ts';
 
-const HELP = `storybar audit [--account <id>] [--count <n>] [--before <number>] [--json]
+const DEFAULT_COUNT = 50;
 
-Changes of accounts, subscriptions and keys, newest first; 50 unless --count says otherwise. To go further back, give
-the last number as --before.
-`;
+interface Task {
+  readonly print: Print;
+}
+
+const COMMAND: Command<Task> = {
+  name: 'audit',
+  actions: [
+    action({
+      options: { account: text('<id>'), count: wholeNumber('<n>', 1), before: wholeNumber('<number>', 1) },
+      help:
+        `Lists changes to accounts, subscriptions and keys, newest first: ${DEFAULT_COUNT}, or as many as --count says.\n` +
+        'To see older ones, pass the last number as --before.',
+      run: listEntries,
+    }),
+  ],
+  withTask: async (print, use) => await use({ print }),
+};
 
 export async function auditCommand(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      account: { type: 'string' },
-      count: { type: 'string', default: '50' },
-      before: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const count = wholeNumber('--count', values.count, 1);
-  const before = values.before === undefined ? undefined : wholeNumber('--before', values.before, 1);
+  await runActions(COMMAND, args);
+}
+
+async function listEntries(
+  { print }: Task,
+  input: { account: string | undefined; count: number | undefined; before: number | undefined },
+): Promise<void> {
+  const { account, count = DEFAULT_COUNT, before } = input;
   await withStore(readSettings(), async (store) => {
-    const entries = await store.audit.list({ accountId: values.account, before, count });
-    const rows = entries.map(({ seq, at, actor, action, subject, details }) => [
-      ...[seq, at, actor, action, subject],
+    const entries = await store.audit.list({ accountId: account, before, count });
+    const rows = entries.map(({ seq, at, actor, action: change, subject, details }) => [
+      ...[seq, at, actor, change, subject],
       Object.keys(details).length === 0 ? '' : JSON.stringify(details),
     ]);
-    printer(values.json)(entries, table(['number', 'at', 'who', 'what', 'of', 'details'], rows, 'Nothing noted.'));
+    print(entries, table(['number', 'time', 'actor', 'action', 'subject', 'details'], rows, 'No entries.'));
   });
 }

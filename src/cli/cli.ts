@@ -1,34 +1,32 @@
-// Composition root of the command line: finds the command, prints what went wrong, sets the exit code.
+// Entry point of the command line: runs a command, reports its error and sets the exit code.
 
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { EXIT_CODES, UsageError } from './exit-codes.ts';
 import { VERSION } from '../main/version.ts';
 
-const HELP = `Storybar ${VERSION}: story-style caption bars on photos and videos.
+const HELP = `Storybar ${VERSION}: story-style caption bars for photos and videos.
 
-  storybar serve                                   start the HTTP service
-  storybar worker                                  render for servers on other machines
-  storybar render <asset> --text <caption>         caption a picture or a video, without a server
-  storybar render --width <px> --height <px> ...   a transparent PNG with the bars alone
+Usage: storybar <command> [options]
 
-  storybar keys create --plan <name> [--name <n>]  make an API key; shown once
-  storybar keys list                               all keys
-  storybar keys suspend|resume|revoke <id>         change a key; takes effect at once
-  storybar keys rotate|rename|origins <id> ...     replace it; name it; say which web pages may use it
-  storybar accounts list|show|create|...           accounts: plan, credits, suspending
-  storybar users list|invite|reset|promote|...     people who sign in to the site
-  storybar plans [check <file>]                    what is sold
-  storybar usage [--account <id>]                  who rendered how much
-  storybar audit [--account <id>]                  who changed what
-  storybar db migrate|check|backup|copy            care of the database
+  storybar serve      Start the HTTP server.
+  storybar worker     Render for API servers on other machines.
+  storybar render     Caption an image or a video without a server.
 
-  storybar doctor                                  check this installation
+  storybar keys       Manage API keys: create, rotate, suspend, revoke.
+  storybar accounts   Manage accounts: plans, credits, suspension.
+  storybar users      Manage the users who sign in to the site.
+  storybar plans      Show the plans, or check a plans file.
+  storybar usage      Show how many renders and credits accounts used.
+  storybar audit      Show who changed what.
+  storybar db         Migrate, check, back up or copy the database.
+  storybar doctor     Check this installation.
 
-  storybar <command> --help tells more. Settings are described in docs/configuration.md.
+To start, create a key: storybar keys create --plan free
+"storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
 `;
 
-/** Loaded when called: \`keys list\` should not wait for an image decoder. */
+/** Loaded on demand, so that `keys list` does not load an image decoder. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
@@ -53,7 +51,7 @@ async function run([name, ...args]: string[]): Promise<void> {
     return;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new UsageError(`there is no command "${name}"; see storybar --help`);
+  if (command === undefined) throw new UsageError(`unknown command "${name}"; see storybar --help`);
   await command(args);
 }
 
@@ -64,7 +62,7 @@ interface Failure {
   readonly faults?: readonly string[];
 }
 
-/** A program that asked for JSON gets its errors so, too. */
+/** Returns the exit code. */
 function report(error: unknown, json: boolean): number {
   const { exit, code, message, faults = [] } = describe(error);
   const lines = faults.map((fault) => `\n  ${fault}`).join('');
@@ -79,7 +77,7 @@ function describe(error: unknown): Failure {
     return { exit: EXIT_CODES.usage, code: 'usage', message: error.message };
   }
   if (error instanceof SettingsError) {
-    return { exit: EXIT_CODES.settings, code: 'settings', message: 'bad settings:', faults: error.faults };
+    return { exit: EXIT_CODES.settings, code: 'settings', message: 'invalid settings:', faults: error.faults };
   }
   if (error instanceof AppError) {
     const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
@@ -96,7 +94,7 @@ function isParseArgsError(error: unknown): error is Error {
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
 
-// `storybar render ... -o - | head`: whoever reads us may stop early.
+// The reader of our output may stop early, as in `storybar render ... -o - | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,8 +1,7 @@
-// `storybar db`: care of the database itself.
+// `storybar db` maintains the database itself.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
 import { copyAll, isEmpty } from '../store/copy.ts';
 import type { Engine } from '../store/engine.ts';
@@ -10,77 +9,76 @@ import { MIGRATIONS } from '../store/migrations.ts';
 import { reconcile } from '../store/reconcile.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import { UsageError } from './exit-codes.ts';
+import { required, text } from './options.ts';
 import { embeddedFile, openEngine } from '../main/open-store.ts';
-import { type Print, printer, table } from './print.ts';
-
-const HELP = `storybar db migrate                     bring the schema up to date; "serve" does so too
-storybar db check                       whether all sums of credits follow from the renders; exit code 1 if not
-storybar db backup <file>               a copy of the embedded database while it is in use; for PostgreSQL use pg_dump
-storybar db copy --from <db> --to <db>  everything into an empty database; stop the servers first
-
-A <db> is sqlite:<file> or postgres://user:password@host/name. All take --json.
-`;
+import { type Print, table } from './print.ts';
+import { action, type Command, runActions } from './run-actions.ts';
 
 interface Task {
   readonly print: Print;
-  readonly file: string | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
 }
 
-const ACTIONS: Readonly<Record<string, (task: Task) => Promise<void>>> = { migrate, check, backup, copy };
+const COMMAND: Command<Task> = {
+  name: 'db',
+  actions: [
+    action({
+      name: 'migrate',
+      help: 'Migrate the schema to this version. "storybar serve" does so too.',
+      run: migrate,
+    }),
+    action({
+      name: 'check',
+      help: 'Check that all credit totals match the recorded renders. The exit code is 1 if they do not.',
+      run: check,
+    }),
+    action({
+      name: 'backup',
+      args: ['file'],
+      help: 'Copy the embedded database to a new file, also while it is in use. For PostgreSQL, use pg_dump.',
+      run: backup,
+    }),
+    action({
+      name: 'copy',
+      options: { from: required(text('<db>')), to: required(text('<db>')) },
+      help: 'Copy everything into an empty database. Stop the servers first.',
+      run: copy,
+    }),
+  ],
+  notes: 'A <db> is sqlite:<file> or postgres://user:password@host/name.',
+  withTask: async (print, use) => await use({ print }),
+};
 
 export async function dbCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  const [name, file] = positionals;
-  if (values.help || name === undefined) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) {
-    throw new UsageError(`there is no "db ${name}"; the actions are ${Object.keys(ACTIONS).join(', ')}`);
-  }
-  await action({ print: printer(values.json), file, from: values.from, to: values.to });
+  await runActions(COMMAND, args);
 }
 
 async function migrate({ print }: Task): Promise<void> {
   const engine = await openEngine(readSettings());
   await engine.close();
-  print({ schema: MIGRATIONS.length }, `The database has schema ${MIGRATIONS.length}.\n`);
+  print({ schema: MIGRATIONS.length }, `The database is at schema version ${MIGRATIONS.length}.\n`);
 }
 
 async function check({ print }: Task): Promise<void> {
   const differences = await withEngine(await openEngine(readSettings()), reconcile);
   const rows = differences.map((each) => [each.what, each.accountId, each.periodStartsAt, each.sum, each.rows]);
-  print(differences, table(['what', 'account', 'period from', 'sum', 'rows'], rows, 'All sums are right.'));
+  const headers = ['total', 'account', 'period from', 'stored', 'from renders'];
+  print(differences, table(headers, rows, 'All totals match.'));
   if (differences.length > 0) process.exitCode = 1;
 }
 
-async function backup({ print, file }: Task): Promise<void> {
+async function backup({ print }: Task, { file }: { file: string }): Promise<void> {
   const settings = readSettings();
-  if (settings.databaseUrl !== '') throw new UsageError('this is a PostgreSQL database: use pg_dump');
-  if (file === undefined) throw new UsageError('name the file to write: storybar db backup <file>');
-  if (existsSync(file)) throw new UsageError(`${file} exists; a backup never writes over anything`);
+  if (settings.databaseUrl !== '') throw new UsageError('STORYBAR_DATABASE_URL is a PostgreSQL database; use pg_dump');
+  if (existsSync(file)) throw new UsageError(`${file} already exists; choose a new file`);
   const source = embeddedFile(settings.dataDirectory);
   if (!existsSync(source)) throw new UsageError(`there is no database ${source}`);
   await withEngine(new SqliteEngine(source), async (engine) => await engine.backup(path.resolve(file)));
-  print({ file }, `${file} holds everything up to now. To use it, put it in place of ${source}.\n`);
+  print({ file }, `Wrote ${file}. To restore it, stop the server and replace ${source} with it.\n`);
 }
 
-async function copy({ print, from, to }: Task): Promise<void> {
-  if (from === undefined || to === undefined) throw new UsageError('say --from and --to; see storybar db --help');
-  const source = await openPlace('--from', from);
-  const target = await openPlace('--to', to).catch(async (error: unknown) => {
+async function copy({ print }: Task, { from, to }: { from: string; to: string }): Promise<void> {
+  const source = await openDatabase('--from', from);
+  const target = await openDatabase('--to', to).catch(async (error: unknown) => {
     await source.close();
     throw error;
   });
@@ -88,7 +86,7 @@ async function copy({ print, from, to }: Task): Promise<void> {
     if (!(await isEmpty(target))) throw new UsageError('the target is not empty; nothing was copied');
     const copied = await copyAll(source, target);
     const rows = copied.map((each) => [each.table, each.rows, each.sum]);
-    print(copied, `${table(['table', 'rows', 'checksum'], rows, '')}All read back and equal.\n`);
+    print(copied, `${table(['table', 'rows', 'checksum'], rows, '')}All tables were copied and verified.\n`);
   } finally {
     await source.close();
     await target.close();
@@ -106,7 +104,7 @@ async function withEngine<Kind extends Engine, Result>(
   }
 }
 
-async function openPlace(option: string, place: string): Promise<Engine> {
+async function openDatabase(option: string, place: string): Promise<Engine> {
   if (/^postgres(?:ql)?:\/\//u.test(place)) return await openEngine({ dataDirectory: '', databaseUrl: place });
   const file = /^sqlite:(?<file>.+)$/u.exec(place)?.groups?.['file'];
   if (file === undefined) throw new UsageError(`${option} must begin with sqlite: or postgres://`);

@@ -1,16 +1,17 @@
-// `storybar doctor`: what this installation is made of and whether it can do its work.
+// `storybar doctor` checks that this installation has everything it needs to render.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
 import { PROMISES } from '../dispatch/sandbox/sandbox.ts';
 import { renderOverlay } from '../index.ts';
 import { codecInfo } from '../media/video/probe/codecs.ts';
 import { FAMILIES } from '../raster/catalogue.ts';
-import { openCells, tryOutSandboxes } from '../main/local-workers.ts';
+import { openWorkerDirectories, chooseLocalSandbox } from '../main/local-workers.ts';
 import { VERSION } from '../main/version.ts';
+import type { Print } from './print.ts';
+import { action, type Command, runActions } from './run-actions.ts';
 
 interface Finding {
   readonly what: string;
@@ -18,25 +19,30 @@ interface Finding {
   readonly detail: string;
 }
 
+interface Task {
+  readonly print: Print;
+}
+
+const COMMAND: Command<Task> = {
+  name: 'doctor',
+  actions: [
+    action({ help: 'Checks fonts, codecs and the sandbox. The exit code is 1 if a check fails.', run: diagnose }),
+  ],
+  withTask: async (print, use) => await use({ print }),
+};
+
 export async function doctorCommand(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
-  });
-  if (values.help) {
-    process.stdout.write('storybar doctor [--json]: check this installation.\n');
-    return;
-  }
-  const findings = [about(), await captions(), ...videos(), await sandbox()];
-  process.stdout.write(
-    values.json
-      ? `${JSON.stringify(findings)}\n`
-      : findings.map(({ what, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${detail}\n`).join(''),
-  );
+  await runActions(COMMAND, args);
+}
+
+async function diagnose({ print }: Task): Promise<void> {
+  const findings = [checkVersion(), await checkCaptions(), ...checkVideos(), await checkSandbox()];
+  const lines = findings.map(({ what, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${detail}\n`);
+  print(findings, lines.join(''));
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
-function about(): Finding {
+function checkVersion(): Finding {
   return {
     what: 'storybar',
     ok: true,
@@ -44,35 +50,37 @@ function about(): Finding {
   };
 }
 
-/** Draws one caption in many scripts: fonts, text engine and PNG writer at once. */
-async function captions(): Promise<Finding> {
+/** Draws one caption in many scripts, which exercises the fonts, the text engine and the PNG encoder. */
+async function checkCaptions(): Promise<Finding> {
   const { missingGlyphs } = await renderOverlay({ width: 320, height: 320 }, 'Aа αא ع क ก 漢 あ 한 🎬');
-  const detail = `${FAMILIES.length} font families, ${missingGlyphs} of the sample characters missing`;
+  const detail = `${FAMILIES.length} font families, ${missingGlyphs} sample characters missing`;
   return { what: 'captions', ok: missingGlyphs === 0, detail };
 }
 
-function videos(): Finding[] {
+function checkVideos(): Finding[] {
   const { ffmpeg, available } = codecInfo();
   const names = Object.keys(available);
-  const absent = names.filter((name) => !available[name]);
-  const detail = absent.length === 0 ? names.join(', ') : `missing ${absent.join(', ')}`;
+  const missing = names.filter((name) => !available[name]);
+  const detail = missing.length === 0 ? names.join(', ') : `missing ${missing.join(', ')}`;
   return [
     { what: 'ffmpeg', ok: true, detail: ffmpeg },
-    { what: 'codecs', ok: absent.length === 0, detail },
+    { what: 'codecs', ok: missing.length === 0, detail },
   ];
 }
 
-/** Tried out as the server would, in a place of its own; fails only when the server would not start. */
-async function sandbox(): Promise<Finding> {
+/** Runs the same trial as the server, in a temporary directory. Fails only if the server would refuse to start. */
+async function checkSandbox(): Promise<Finding> {
   const settings = readSettings();
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'storybar-doctor-'));
   try {
-    const cells = await openCells(dataDirectory);
-    const choice = await tryOutSandboxes({ ...settings, dataDirectory }, cells);
+    const directories = await openWorkerDirectories(dataDirectory);
+    const choice = await chooseLocalSandbox({ ...settings, dataDirectory }, directories);
     const level = choice.sandbox?.level;
-    const held = level ? `${level}, guards ${PROMISES[level].join(', ')}` : `none, but it is ${settings.sandbox}`;
-    const faults = choice.faults.map((fault) => `; not ${fault.level}: ${fault.fault}`);
-    return { what: 'sandbox', ok: level !== undefined, detail: held + faults.join('') };
+    const result = level
+      ? `${level}, guards ${PROMISES[level].join(', ')}`
+      : `no level available for STORYBAR_SANDBOX=${settings.sandbox}`;
+    const faults = choice.faults.map((fault) => `; ${fault.level} unavailable: ${fault.fault}`);
+    return { what: 'sandbox', ok: level !== undefined, detail: result + faults.join('') };
   } finally {
     await rm(dataDirectory, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** The command was called wrongly. */
+/** The command line is wrong. The message says what is wrong and what to write instead. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class UsageError extends Error {
   }
 }
 
-/** After sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 our fault, 77 no permission, 78 configuration. */
+/** Codes of sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 internal error, 77 no permission, 78 configuration. */
 export const EXIT_CODES = {
   usage: 64,
   settings: 78,

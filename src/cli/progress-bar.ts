@@ -1,4 +1,4 @@
-// One line on a terminal that tells how far a video is; nothing where nobody looks.
+// A progress bar for renders of videos. Draws nothing unless the output is a terminal.
 
 import type { WriteStream } from 'node:tty';
 

@@ -1,4 +1,4 @@
-// `storybar render`: the renderer alone, with neither server nor store.
+// `storybar render` runs the renderer without a server or a store.
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,13 +9,15 @@ import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered }
 import { isVideoFormat } from '../media/sniff.ts';
 import { sniffFile } from '../media/sniff-file.ts';
 import { UsageError } from './exit-codes.ts';
+import { messageOf } from '../main/message-of.ts';
 import { ProgressBar } from './progress-bar.ts';
 
-const HELP = `storybar render <image or video> --text <caption> [-o <file>]
-storybar render <image or video> --overlays '[{"text":"...","position":25}]' [-o <file>]
-storybar render --width <px> --height <px> --text <caption> [-o <file>]
+const HELP = `Usage: storybar render <image or video> --text <caption> [-o <file>]
+       storybar render <image or video> --overlays '[{"text":"...","position":25}]' [-o <file>]
+       storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
-Images give a PNG, videos an MP4. -o -  writes a PNG to standard output.
+Captions an image (the output is a PNG) or a video (the output is an MP4). With --width and --height instead of a file, the
+output is a transparent PNG with the caption bars only. "-o -" writes a PNG to standard output.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -36,14 +38,14 @@ export async function renderCommand(args: string[]): Promise<void> {
     return;
   }
   const [asset, ...more] = positionals;
-  if (more.length > 0) throw new UsageError(`one asset at a time, not also ${more.join(' ')}`);
+  if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
   const { output, ...formValues } = values;
   const fields = Object.entries(formValues).map(([name, value]): FormField => ({ name, value: String(value) }));
   const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
   if (canvas) await deliver(await renderOverlay(canvas, overlays), output ?? 'overlay.png');
-  else if (asset === undefined) throw new UsageError('name an image or a video, or give --width and --height');
-  else if (await isVideo(asset)) await captionVideo(asset, overlays, output ?? outputBeside(asset, 'mp4'));
-  else await deliver(await renderImage(asset, overlays), output ?? outputBeside(asset, 'png'));
+  else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
+  else if (await isVideo(asset)) await captionVideo(asset, overlays, output ?? outputNextTo(asset, 'mp4'));
+  else await deliver(await renderImage(asset, overlays), output ?? outputNextTo(asset, 'png'));
 }
 
 async function isVideo(asset: string): Promise<boolean> {
@@ -54,7 +56,7 @@ async function isVideo(asset: string): Promise<boolean> {
 }
 
 async function captionVideo(asset: string, captions: Captions, output: string): Promise<void> {
-  if (output === '-') throw new UsageError('a video needs a file to be written to; give -o <file>');
+  if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
   const bar = new ProgressBar(process.stderr);
   const facts = await renderVideo(asset, output, captions, { onProgress: (progress) => bar.show(progress) }).finally(
     () => bar.clear(),
@@ -63,7 +65,7 @@ async function captionVideo(asset: string, captions: Captions, output: string): 
   report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
 }
 
-function outputBeside(asset: string, extension: string): string {
+function outputNextTo(asset: string, extension: string): string {
   const { dir, name } = path.parse(asset);
   return path.join(dir, `${name}-captioned.${extension}`);
 }
@@ -74,7 +76,7 @@ async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output
     return;
   }
   await writeFile(output, bytes).catch((error: unknown) => {
-    throw new UsageError(`cannot write ${output}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot write ${output}: ${messageOf(error)}`);
   });
   report(`${output}: ${width}x${height}, ${bytes.length} bytes`, missingGlyphs);
 }

@@ -4,7 +4,10 @@ import { assertEmailSettings } from '../main/wire-identity.ts';
 import { serve } from '../main/serve.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';
 
-const HELP = 'storybar serve: start the HTTP service. Settings come from the environment; see docs/configuration.md.\n';
+const HELP = `Usage: storybar serve
+
+Starts the HTTP server. Settings come from the environment; see docs/configuration.md.
+`;
 
 export async function serveCommand(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } });

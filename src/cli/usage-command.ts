@@ -1,56 +1,70 @@
-// `storybar usage`: who rendered how much.
+// `storybar usage` shows how many renders and credits accounts used.
 
-import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { day } from './argument-values.ts';
+import type { Store } from '../store/store.ts';
 import { UsageError } from './exit-codes.ts';
+import { day, text } from './options.ts';
 import { withStore } from '../main/open-store.ts';
-import { printer, table } from './print.ts';
+import { type Print, table } from './print.ts';
+import { action, type Command, runActions } from './run-actions.ts';
 
-const HELP = `storybar usage [--from <day>] [--to <day>] [--json]                sums of each account
-storybar usage --account <id> [--from <day>] [--to <day>] [--json]  one account, day by day
+/** With the last day included, a default range of 30 days. */
+const DEFAULT_SPAN_MS = 29 * 86_400_000;
 
-Days are UTC, like 2026-01-31, both included. Default: the last 30 days.
-`;
+interface Task {
+  readonly print: Print;
+}
 
-const SPAN_MS = 29 * 86_400_000;
+interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+const COMMAND: Command<Task> = {
+  name: 'usage',
+  actions: [
+    action({
+      options: { account: text('<id>'), from: day('<date>'), to: day('<date>') },
+      help:
+        'Shows renders and credits per account, or per day for the account given with --account.\n' +
+        'Dates are in UTC, such as 2026-01-31, and inclusive. The default is the last 30 days.',
+      run: showUsage,
+    }),
+  ],
+  withTask: async (print, use) => await use({ print }),
+};
 
 export async function usageCommand(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      account: { type: 'string' },
-      from: { type: 'string' },
-      to: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const to = day('--to', values.to ?? new Date().toISOString().slice(0, 10));
-  const from = day('--from', values.from ?? new Date(Date.parse(to) - SPAN_MS).toISOString().slice(0, 10));
+  await runActions(COMMAND, args);
+}
+
+async function showUsage(
+  { print }: Task,
+  input: { account: string | undefined; from: string | undefined; to: string | undefined },
+): Promise<void> {
+  const { account, to = new Date().toISOString().slice(0, 10) } = input;
+  const { from = new Date(Date.parse(to) - DEFAULT_SPAN_MS).toISOString().slice(0, 10) } = input;
   if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`);
-  const print = printer(values.json);
-  const nothing = `Nothing from ${from} to ${to}.`;
   await withStore(readSettings(), async (store) => {
-    if (values.account === undefined) {
-      const totals = await store.usage.totals(from, to);
-      const rows = totals.map((each) => [each.accountId, each.mode, each.renders, each.delivered, each.credits]);
-      print({ from, to, accounts: totals }, table(['account', 'mode', 'asked', 'delivered', 'credits'], rows, nothing));
-      return;
-    }
-    if ((await store.accounts.find(values.account)) === undefined) {
-      throw new AppError('not_found', `There is no account "${values.account}".`);
-    }
-    const days = await store.usage.days(values.account, from, to);
-    const rows = days.map((each) => [each.day, each.mode, each.outcome, each.renders, each.credits]);
-    print(
-      { from, to, account: values.account, days },
-      table(['day', 'mode', 'outcome', 'renders', 'credits'], rows, nothing),
-    );
+    if (account === undefined) await showTotals(store, { from, to }, print);
+    else await showDays(store, account, { from, to }, print);
   });
+}
+
+async function showTotals(store: Store, { from, to }: Range, print: Print): Promise<void> {
+  const totals = await store.usage.totals(from, to);
+  const rows = totals.map((each) => [each.accountId, each.mode, each.renders, each.delivered, each.credits]);
+  const headers = ['account', 'mode', 'renders', 'delivered', 'credits'];
+  print({ from, to, accounts: totals }, table(headers, rows, `No renders from ${from} to ${to}.`));
+}
+
+async function showDays(store: Store, account: string, { from, to }: Range, print: Print): Promise<void> {
+  if ((await store.accounts.find(account)) === undefined) {
+    throw new AppError('not_found', `There is no account "${account}".`);
+  }
+  const days = await store.usage.days(account, from, to);
+  const rows = days.map((each) => [each.day, each.mode, each.outcome, each.renders, each.credits]);
+  const headers = ['day', 'mode', 'outcome', 'renders', 'credits'];
+  print({ from, to, account, days }, table(headers, rows, `No renders from ${from} to ${to}.`));
 }

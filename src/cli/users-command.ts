@@ -1,6 +1,5 @@
-// `storybar users`: works on the store directly, beside a running server.
+// `storybar users` works directly on the store, also while a server is running.
 
-import { parseArgs } from 'node:util';
 import { parseEmail } from '../account/email.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
@@ -8,99 +7,105 @@ import type { Store } from '../store/store.ts';
 import type { UserRole } from '../store/users.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
+import { text } from './options.ts';
 import { withStore } from '../main/open-store.ts';
 import { createPasswordLink } from '../main/password-link.ts';
-import { type Print, printer, table } from './print.ts';
-
-const HELP = `storybar users list
-storybar users invite <e-mail> [--account <id>]   a link to join, with an account of their own or to that one
-storybar users reset <e-mail>                     a link to choose a new password
-storybar users promote|demote <e-mail>            make an operator, or a member again; they sign in anew
-
-All take --json. Links work once, for a day. They lead to STORYBAR_PUBLIC_URL, or to HOST and PORT.
-`;
+import { type Print, table } from './print.ts';
+import { action, type Command, runActions } from './run-actions.ts';
 
 interface Task {
   readonly store: Store;
   readonly settings: Settings;
   readonly print: Print;
-  readonly email: () => string;
-  readonly account: string | undefined;
 }
 
-const ACTIONS: Readonly<Record<string, (task: Task) => Promise<void>>> = {
-  list,
-  invite,
-  reset,
-  promote: async (task) => await setRole(task, 'operator'),
-  demote: async (task) => await setRole(task, 'member'),
+const COMMAND: Command<Task> = {
+  name: 'users',
+  actions: [
+    action({ name: 'list', help: 'List the users who can sign in to the site.', run: list }),
+    action({
+      name: 'invite',
+      args: ['email'],
+      options: { account: text('<id>') },
+      help: 'Print a sign-up link for a new user, who gets an account of their own or joins --account.',
+      run: invite,
+    }),
+    action({ name: 'reset', args: ['email'], help: 'Print a link to choose a new password.', run: reset }),
+    action({
+      name: 'promote',
+      args: ['email'],
+      help: 'Make a user an operator. They have to sign in again.',
+      run: async (task, { email }) => await setRole(task, email, 'operator'),
+    }),
+    action({
+      name: 'demote',
+      args: ['email'],
+      help: 'Make an operator a member again. They have to sign in again.',
+      run: async (task, { email }) => await setRole(task, email, 'member'),
+    }),
+  ],
+  notes:
+    'A link works once and expires after a day. Links start with STORYBAR_PUBLIC_URL, or with HOST and PORT if it is not set.',
+  withTask: async (print, use) => {
+    const settings = readSettings();
+    await withStore(settings, async (store) => await use({ store, settings, print }));
+  },
 };
 
 export async function usersCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      account: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  const [name, address] = positionals;
-  if (values.help || name === undefined) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) {
-    throw new UsageError(`there is no "users ${name}"; the actions are ${Object.keys(ACTIONS).join(', ')}`);
-  }
-  const settings = readSettings();
-  const print = printer(values.json);
-  const email = (): string => addressOf(name, address);
-  await withStore(settings, async (store) => await action({ store, settings, print, email, account: values.account }));
-}
-
-function addressOf(action: string, text: string | undefined): string {
-  const email = text === undefined ? undefined : parseEmail(text);
-  if (email === undefined) throw new UsageError(`name the person by e-mail address: storybar users ${action} <e-mail>`);
-  return email;
+  await runActions(COMMAND, args);
 }
 
 async function list({ store, print }: Task): Promise<void> {
   const users = await store.users.list();
   const rows = users.map(({ email, role, accountId, createdAt }) => [email, role, accountId, createdAt.slice(0, 10)]);
-  print(users, table(['e-mail', 'role', 'account', 'since'], rows, 'No users yet.'));
+  print(users, table(['email', 'role', 'account', 'since'], rows, 'No users yet.'));
 }
 
-async function invite({ store, settings, print, email, account }: Task): Promise<void> {
-  const address = email();
+async function invite(
+  { store, settings, print }: Task,
+  { email, account }: { email: string; account: string | undefined },
+): Promise<void> {
+  const address = addressOf(email);
   if ((await store.users.findByEmail(address)) !== undefined) {
-    throw new AppError('invalid_fields', `${address} has a user already; see "storybar users reset".`);
+    throw new AppError(
+      'invalid_fields',
+      `${address} is already a user. Use "storybar users reset" for a new password.`,
+    );
   }
   if (account !== undefined && (await store.accounts.find(account)) === undefined) {
     throw new AppError('not_found', `There is no account "${account}".`);
   }
   const link = { email: address, role: 'member', accountId: account ?? null } as const;
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
-  print({ email: address, url }, `${url}\n\nFor ${address}; works once, for a day.\n`);
+  printLink(print, address, url);
 }
 
-async function reset({ store, settings, print, email }: Task): Promise<void> {
-  const address = email();
+async function reset({ store, settings, print }: Task, { email }: { email: string }): Promise<void> {
+  const address = addressOf(email);
   const user = await store.users.findByEmail(address);
   if (user === undefined) throw new AppError('not_found', `There is no user "${address}".`);
   const link = { email: address, role: user.role, accountId: user.accountId };
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
-  print({ email: address, url }, `${url}\n\nFor ${address}; works once, for a day.\n`);
+  printLink(print, address, url);
 }
 
-async function setRole({ store, print, email }: Task, role: UserRole): Promise<void> {
-  const address = email();
+async function setRole({ store, print }: Task, email: string, role: UserRole): Promise<void> {
+  const address = addressOf(email);
   if (!(await store.users.setRole(address, role, commandLineActor()))) {
-    throw new AppError('not_found', `There is no user "${address}". Somebody who signed up can be promoted.`);
+    throw new AppError('not_found', `There is no user "${address}". They have to sign up first.`);
   }
   print({ email: address, role }, `${address} is ${role === 'operator' ? 'an operator' : 'a member'}.\n`);
+}
+
+function printLink(print: Print, email: string, url: string): void {
+  print({ email, url }, `${url}\n\nSend this link to ${email}. It works once and expires after a day.\n`);
+}
+
+function addressOf(email: string): string {
+  const address = parseEmail(email);
+  if (address === undefined) throw new UsageError(`"${email}" isn't a valid email address`);
+  return address;
 }
 
 function baseUrl({ publicUrl, host, port }: Settings): string {

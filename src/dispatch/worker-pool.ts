@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   /** Told how long a task waited for its worker, in milliseconds. */
   readonly onWaited: (milliseconds: number) => void;
   /** Told about every worker that ended unasked. */
-  readonly onWorkerLost: (lost: WorkerLost) => void;
+  readonly onWorkerLost: (lost: WorkerLost, pid: number | undefined) => void;
   /** Told when a worker's place could not be made, or not be removed after it. */
   readonly onDirectoryError: (error: unknown) => void;
 }
@@ -163,7 +163,7 @@ export class WorkerPool {
     if (!wasReady) this.#failedStarts += 1;
     if (worker.tasks < this.#options.tasksPerWorker) {
       this.#restarts += 1;
-      this.#options.onWorkerLost(lost);
+      this.#options.onWorkerLost(lost, worker.pid);
     }
     this.#respawn();
   }

@@ -4,11 +4,11 @@ import type { Actor, Store } from '../store/store.ts';
 
 export interface IssuedKey {
   readonly id: string;
-  /** Shown once; only its hash is kept. */
+  /** Shown once. Only its hash is stored. */
   readonly key: string;
 }
 
-/** A new account on a plan. */
+/** Creates an account on a plan and returns its id. */
 export async function openAccount(store: Store, plan: string, name: string, actor: Actor): Promise<string> {
   const id = randomUUID();
   await store.accounts.create({ id, name }, actor);

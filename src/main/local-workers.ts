@@ -1,5 +1,4 @@
-// Makes the renderer of this machine: pools of worker processes, locked away as well as the machine can. For the server,
-// and for whatever else renders here on behalf of strangers.
+// The renderer of this machine: pools of worker processes in the strongest sandbox that the machine offers.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -17,12 +16,12 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
- * Pixels count against the collector's limits, and for a heap as small as a worker's these are so low that it would run in
- * most renders: 64 MB is room for several, at a tenth of their time.
+ * Decoded pixels count as external memory, and V8 starts a garbage collection when they outgrow a small heap: in most
+ * renders of an image worker. 64 MB of initial old space make room for several renders, which makes them about a tenth faster.
  */
-const ENGINE_FLAGS = { image: ['--initial-old-space-size=64'], video: [] } as const;
+const NODE_FLAGS = { image: ['--initial-old-space-size=64'], video: [] } as const;
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
-const ESCAPE_FILE = fileURLToPath(new URL('escape.js', import.meta.url));
+const SANDBOX_TRIAL_FILE = fileURLToPath(new URL('sandbox-trial.js', import.meta.url));
 const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/u, '');
 
 export interface LocalWorkers {
@@ -33,46 +32,47 @@ export interface LocalWorkers {
 
 type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;
 
-/** Beside the uploads, on the same disk: files change places by name, not by copy. */
-export async function openCells(dataDirectory: string): Promise<WorkArea> {
+/** On the same file system as the uploads, so that files are renamed and not copied. */
+export async function openWorkerDirectories(dataDirectory: string): Promise<WorkArea> {
   return await WorkArea.open(path.join(dataDirectory, 'work'), '-cells');
 }
 
-export async function tryOutSandboxes(settings: SandboxSettings, cells: WorkArea): Promise<SandboxChoice> {
+export async function chooseLocalSandbox(settings: SandboxSettings, directories: WorkArea): Promise<SandboxChoice> {
   return await chooseSandbox({
     mode: settings.sandbox,
     searchPath: settings.searchPath,
     dataDirectory: settings.dataDirectory,
     packageRoot: PACKAGE_ROOT,
-    escapeFile: ESCAPE_FILE,
-    cells,
+    escapeFile: SANDBOX_TRIAL_FILE,
+    cells: directories,
     limits: { memoryBytes: settings.workerMemory, fileBytes: settings.outputBytes },
   });
 }
 
 export async function startLocalWorkers(settings: Settings, logger: Logger, metrics: Metrics): Promise<LocalWorkers> {
-  const cells = await openCells(settings.dataDirectory);
-  const { sandbox, faults } = await tryOutSandboxes(settings, cells);
+  const directories = await openWorkerDirectories(settings.dataDirectory);
+  const { sandbox, faults } = await chooseLocalSandbox(settings, directories);
   if (sandbox === undefined) {
-    await cells.close();
+    await directories.close();
     const reasons = faults.map(({ level, fault }) => `${level}: ${fault}`).join('; ');
     throw new SettingsError([
-      `STORYBAR_SANDBOX is ${settings.sandbox}, which this machine does not offer (${reasons})`,
+      `STORYBAR_SANDBOX is ${settings.sandbox}, which this machine doesn't support (${reasons})`,
     ]);
   }
   const { level } = sandbox;
   const guards = PROMISES[level];
   const entry = { sandbox: { level, mode: settings.sandbox, guards, faults } };
-  // A weaker level than there could be is worth a look; one the operator has chosen is not.
-  if (faults.length > 0) logger.warn(entry, `render workers run at sandbox level ${level}`);
+  // There are faults only if a stronger level was tried, not if the operator chose this one.
+  if (faults.length > 0)
+    logger.warn(entry, `stronger sandbox unavailable, render workers run at sandbox level ${level}`);
   else logger.info(entry, `render workers run at sandbox level ${level}`);
-  const renderer = startRenderer(settings, sandbox, cells, { logger, metrics });
+  const renderer = startRenderer(settings, sandbox, directories, { logger, metrics });
   return {
     renderer,
     sandbox: { level, guards },
     close: async () => {
       await renderer.close();
-      await cells.close();
+      await directories.close();
     },
   };
 }
@@ -80,14 +80,14 @@ export async function startLocalWorkers(settings: Settings, logger: Logger, metr
 function startRenderer(
   settings: Settings,
   sandbox: Sandbox,
-  cells: WorkArea,
+  directories: WorkArea,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): LocalRenderer {
   const pool = (kind: 'image' | 'video', workers: number, limits: ResourceLimits): WorkerPool =>
     new WorkerPool({
       createSpec: async () => {
-        const { path: directory } = await cells.directory(randomUUID());
-        const program = { file: process.execPath, args: [...ENGINE_FLAGS[kind], WORKER_FILE, kind] };
+        const { path: directory } = await directories.directory(randomUUID());
+        const program = { file: process.execPath, args: [...NODE_FLAGS[kind], WORKER_FILE, kind] };
         return {
           start: sandbox.start(program, directory, limits),
           directory: new WorkerDirectory(directory, sandbox.cellInside(directory)),
@@ -98,8 +98,9 @@ function startRenderer(
       maxWaiting: settings.queueLength,
       tasksPerWorker: settings.workerTasks,
       onWaited: (milliseconds) => metrics.waited(kind, milliseconds),
-      onWorkerLost: ({ exit, killReason }) => logger.warn({ kind, exit, killReason }, 'render worker lost, replaced'),
-      onDirectoryError: (error) => logger.error({ kind, err: error }, 'directory of a render worker'),
+      onWorkerLost: ({ exit, killReason }, pid) =>
+        logger.warn({ kind, pid, exit, killReason }, 'render worker exited unexpectedly, starting another'),
+      onDirectoryError: (error) => logger.error({ kind, err: error }, 'failed to create or remove worker directory'),
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
   return new LocalRenderer({

@@ -4,12 +4,12 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import type { QueueAccess } from '../dispatch/remote/shared/queue-access.ts';
 import { messageOf } from './message-of.ts';
 
-/** A broker that is away may come back; a file that is not there, or not what it should be, will not by itself. */
+/** Checks the files at startup. NATS may become reachable later, but a wrong file stays wrong. */
 export function queueAccess(settings: Settings): QueueAccess {
   const faults = [
-    ...faultsOf('STORYBAR_NATS_CREDS', settings.natsCredentials, '-----BEGIN NATS USER JWT-----'),
-    ...faultsOf('STORYBAR_NATS_CA', settings.natsAuthorities, '-----BEGIN CERTIFICATE-----'),
-    ...faultsOfNames(settings),
+    ...fileFaults('STORYBAR_NATS_CREDS', settings.natsCredentials, '-----BEGIN NATS USER JWT-----'),
+    ...fileFaults('STORYBAR_NATS_CA', settings.natsAuthorities, '-----BEGIN CERTIFICATE-----'),
+    ...hostNameFaults(settings),
   ];
   if (faults.length > 0) throw new SettingsError(faults);
   return {
@@ -20,15 +20,20 @@ export function queueAccess(settings: Settings): QueueAccess {
   };
 }
 
-/** A certificate is checked against the name in the address; our library would check one for `localhost` instead. */
-function faultsOfNames({ natsUrl, natsAuthorities }: Settings): string[] {
+/** For logs: the URLs may contain passwords. */
+export function natsHosts({ natsUrl }: Pick<Settings, 'natsUrl'>): string[] {
+  return natsUrl.split(',').map((url) => new URL(url).host);
+}
+
+/** With an IP address in the URL, the NATS client would check the certificate for `localhost`. */
+function hostNameFaults({ natsUrl, natsAuthorities }: Settings): string[] {
   const urls = natsUrl.split(',').map((url) => new URL(url));
   const isSecure = natsAuthorities !== '' || urls.some(({ protocol }) => protocol === 'tls:');
   if (!isSecure || !urls.some(({ hostname }) => isIP(hostname.replaceAll(/[[\]]/gu, '')) !== 0)) return [];
-  return ['STORYBAR_NATS_URL must give names, not addresses, of servers that prove themselves by certificate'];
+  return ['STORYBAR_NATS_URL must give names instead of IP addresses of servers that use TLS'];
 }
 
-function faultsOf(variable: string, file: string, mark: string): string[] {
+function fileFaults(variable: string, file: string, mark: string): string[] {
   if (file === '') return [];
   try {
     return readFileSync(file, 'utf8').includes(mark) ? [] : [`${variable} names a file without "${mark}"`];

@@ -1,4 +1,4 @@
-// Where renders run: in worker processes here, elsewhere by way of a queue, or both.
+// Decides where renders run: in worker processes on this machine, on worker nodes behind the queue, or both.
 
 import { hostname } from 'node:os';
 import { type Settings, SettingsError } from '../config/settings.ts';
@@ -10,24 +10,24 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
-import { queueAccess } from './queue-access.ts';
+import { natsHosts, queueAccess } from './queue-access.ts';
 
-export interface Workers {
+export interface RendererServices {
   readonly renderer: Renderer;
   readonly sandbox: HealthReport['sandbox'];
   close(): Promise<void>;
 }
 
-const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
-/** Beyond the longest deadline, for clocks that differ a little. */
+const WILDCARD_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+/** Added to the longest deadline, because clocks of different machines differ a little. */
 const EXPIRY_SLACK_MS = 60_000;
 
-export async function startRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<Workers> {
+export async function startRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<RendererServices> {
   const { workers, videoWorkers, natsUrl } = settings;
   if (natsUrl === '') {
     if (workers === 0 || videoWorkers === 0) {
       const which = workers === 0 ? 'STORYBAR_WORKERS' : 'STORYBAR_VIDEO_WORKERS';
-      throw new SettingsError([`${which} must be at least 1 without STORYBAR_NATS_URL`]);
+      throw new SettingsError([`${which} must be at least 1 unless STORYBAR_NATS_URL is set`]);
     }
     return await startLocalWorkers(settings, logger, metrics);
   }
@@ -35,17 +35,17 @@ export async function startRenderer(settings: Settings, logger: Logger, metrics:
   if (workers + videoWorkers === 0) {
     return { renderer: remote, sandbox: { level: 'elsewhere', guards: [] }, close: () => remote.close() };
   }
-  const here = await startLocalWorkers(settings, logger, metrics).catch(async (error: unknown) => {
+  const local = await startLocalWorkers(settings, logger, metrics).catch(async (error: unknown) => {
     await remote.close();
     throw error;
   });
   const serves = { image: workers > 0, video: videoWorkers > 0 };
   return {
-    renderer: new FallbackRenderer(remote, { renderer: here.renderer, serves }),
-    sandbox: here.sandbox,
+    renderer: new FallbackRenderer(remote, { renderer: local.renderer, serves }),
+    sandbox: local.sandbox,
     close: async () => {
       await remote.close();
-      await here.close();
+      await local.close();
     },
   };
 }
@@ -53,6 +53,7 @@ export async function startRenderer(settings: Settings, logger: Logger, metrics:
 async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<RemoteRenderer> {
   const { internalHost: host, internalPort: port } = settings;
   const queue = queueAccess(settings);
+  const queueLogger = logger.child({ nats: natsHosts(settings) });
   try {
     return await RemoteRenderer.start({
       queue,
@@ -61,10 +62,10 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       maxWaiting: settings.queueLength,
       longestMs: Math.max(settings.deadlineSeconds, settings.videoDeadlineSeconds) * 1_000 + EXPIRY_SLACK_MS,
       segmentSeconds: settings.segmentSeconds,
-      onError: (error) => logger.warn({ err: error }, 'trouble with the queue'),
+      onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
       onEvent: (event) => {
         if (event.type === 'claimed') metrics.waited(event.kind, event.waitedMs);
-        logEvent(event, logger);
+        logEvent(event, queueLogger);
       },
     });
   } catch (error) {
@@ -75,25 +76,31 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
 }
 
 function internalUrl(host: string, port: number): string {
-  const name = EVERY_ADDRESS.has(host) ? hostname() : host;
+  const name = WILDCARD_ADDRESSES.has(host) ? hostname() : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function logEvent(event: RemoteEvent, logger: Logger): void {
   switch (event.type) {
     case 'claimed':
-      return logger.debug({ kind: event.kind, waitedMs: Math.round(event.waitedMs) }, 'ticket taken');
+      return logger.debug({ kind: event.kind, waitedMs: Math.round(event.waitedMs) }, 'ticket claimed by a worker');
     case 'lost':
-      return logger.warn({ kind: event.kind, reason: event.reason }, 'render lost by a worker, handed out again');
+      return logger.warn(
+        { kind: event.kind, session: event.session, reason: event.reason },
+        'worker lost a render, handing it out again',
+      );
     case 'split':
       return logger.debug({ segments: event.segments, workers: event.workers }, 'video cut into segments');
     case 'hedged':
-      return logger.info('segment takes long, handed out a second time');
+      return logger.info('slow segment handed out a second time');
     case 'unsplit':
-      return logger.warn({ err: event.reason }, 'video in segments failed, rendered whole');
+      return logger.warn(
+        { accountId: event.accountId, err: event.reason },
+        'segmented render failed, video is rendered whole',
+      );
     case 'connected':
-      return logger.info('connected to the queue');
+      return logger.info('connected to NATS');
     case 'disconnected':
-      return logger.warn('connection to the queue lost');
+      return logger.warn('NATS connection lost, reconnecting');
   }
 }

@@ -1,4 +1,4 @@
-// What a server says about itself: whether it could start, whether it lives, whether it is of use.
+// Checks at startup, and the health and readiness reports.
 
 import type { PlanBook } from '../account/plans.ts';
 import { SettingsError } from '../config/settings.ts';
@@ -17,20 +17,19 @@ export function healthOf(
   return { status, version: VERSION, uptimeSeconds, sandbox, latencyMs, renderer };
 }
 
-/** For load balancers and orchestrators: alive is not the same as useful. */
-export async function whyNotReady(store: Store, renderer: Renderer, leaving: boolean): Promise<string | undefined> {
-  if (leaving) return 'shutting down';
+/** The reason why load balancers should not send requests, if there is one. */
+export async function whyNotReady(store: Store, renderer: Renderer, isDraining: boolean): Promise<string | undefined> {
+  if (isDraining) return 'shutting down';
   if (renderer.status().images.ready === 0) return 'no render worker is ready';
   return await store.accounts.count().then(
     () => undefined,
-    () => 'the database does not answer',
+    () => 'the database is not responding',
   );
 }
 
-/** An account on a plan that the file no longer has could not be served: better said now than to its owner. */
+/** Refuses to start while accounts are on a plan that the plans file lacks: their requests would all fail. */
 export async function assertPlans(store: Store, plans: PlanBook): Promise<void> {
   const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
   if (missing.length === 0) return;
-  await store.close();
-  throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: accounts have the plan "${name}", which is missing`));
+  throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: the plan "${name}" is missing, but accounts use it`));
 }

@@ -1,4 +1,4 @@
-/** Ends the process in order when it is asked to; a second signal means now. */
+/** Shuts down gracefully on the first signal. A second signal ends the process immediately. */
 export function stopOnSignals(close: () => Promise<void>): void {
   let stopping = false;
   const stop = (): void => {

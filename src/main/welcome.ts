@@ -1,4 +1,4 @@
-// What a person sees after `npm start`.
+// What `storybar serve` prints when it has started.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,11 @@ const SAMPLE_PHOTO = fileURLToPath(new URL('../../examples/photo.jpg', import.me
 export function welcome(url: string, newKey: string | undefined): string {
   const lines = ['', `Storybar ${VERSION} listens on ${url}`, ''];
   if (newKey === undefined) {
-    lines.push('Make a key with: npx storybar keys create --plan free', '');
+    lines.push('Create a key with: npx storybar keys create --plan free', '');
     return lines.join('\n');
   }
   lines.push(
-    'This is a new data directory, so here is a key for it. It is shown only this once:',
+    'This is a new installation. Here is your first API key; it is shown only once:',
     '',
     `  ${newKey}`,
     '',

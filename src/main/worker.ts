@@ -1,10 +1,10 @@
-// Composition root of a render worker process; started by the server, never by hand.
+// Entry point of a render worker process, which the server starts.
 
 import type { FromWorker, ToWorker } from '../dispatch/protocol.ts';
 import { runWorkerLoop } from '../dispatch/worker-loop.ts';
 import { openParentChannel } from '../media/parent-channel.ts';
 
-// Without the server there is nobody to render for.
+// The channel closes when the server exits.
 const channel = openParentChannel(() => process.exit(0));
 
 await runWorkerLoop(

@@ -38,9 +38,9 @@ export interface RemoteOptions {
 
 export type RemoteEvent =
   | { readonly type: 'claimed'; readonly kind: AssetKind; readonly waitedMs: number }
-  | { readonly type: 'lost'; readonly kind: AssetKind; readonly reason: string }
+  | { readonly type: 'lost'; readonly kind: AssetKind; readonly session: string; readonly reason: string }
   | { readonly type: 'split'; readonly segments: number; readonly workers: number }
-  | { readonly type: 'unsplit'; readonly reason: unknown }
+  | { readonly type: 'unsplit'; readonly accountId: string | undefined; readonly reason: unknown }
   | { readonly type: 'hedged' | 'connected' | 'disconnected' };
 
 /** A worker that has probed an asset stays with it this long: the render nearly always follows at once. */
@@ -164,7 +164,7 @@ export class RemoteRenderer implements Renderer {
     } catch (error) {
       signal.throwIfAborted();
       if (!mayRenderWhole(error)) throw error;
-      this.#options.onEvent({ type: 'unsplit', reason: error });
+      this.#options.onEvent({ type: 'unsplit', accountId: share?.account, reason: error });
       const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
       return await this.#renderWhole(job, offer, undefined, signal, left);
     }
@@ -299,9 +299,9 @@ export class RemoteRenderer implements Renderer {
       attemptToken: ({ id }, attempt, validMs) =>
         this.#tokens.issue({ purpose: 'attempt', session: id, number: attempt }, Date.now() + validMs),
       onClaimed: ({ kind }, waitedMs) => this.#options.onEvent({ type: 'claimed', kind, waitedMs }),
-      onLost: ({ kind }, reason) => {
+      onLost: ({ id, kind }, reason) => {
         this.#lost[kind] += 1;
-        this.#options.onEvent({ type: 'lost', kind, reason });
+        this.#options.onEvent({ type: 'lost', kind, session: id, reason });
       },
     };
   }
