@@ -1,4 +1,4 @@
-// The files in deploy/ with the programs they are for, where those are installed.
+// The files in deploy/, and where HAProxy and NATS are installed, the programs with these files.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,24 +14,24 @@ const DEPLOY = path.join(ROOT, 'deploy');
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const MANIFESTS = readdirSync(path.join(DEPLOY, 'kubernetes')).map((file) => `deploy/kubernetes/${file}`);
 
-/** The first group of every match. */
+/** The first capture group of every match. */
 function all(pattern: RegExp, text: string): string[] {
   return [...text.matchAll(pattern)].map((match) => match[1] ?? '');
 }
 
-/** The number that follows, however the file writes it. */
+/** The number after a name, in the notation of compose files or of Kubernetes manifests. */
 function numberAfter(name: string, text: string): number {
   return Number(new RegExp(`${name}(?:: "?|, value: ")(\\d+)`, 'u').exec(text)?.[1] ?? Number.NaN);
 }
 
-describe('the files for containers', () => {
-  const fallbackOf = (variable: string): number =>
-    Number(describeSettings().find((setting) => setting.variable === variable)?.fallback);
+describe('container files', () => {
+  const defaultOf = (variable: string): number =>
+    Number(describeSettings().find((setting) => setting.variable === variable)?.defaultText);
 
   it.each(['compose.yaml', 'Dockerfile', 'deploy/env.example', 'docs/operating.md', ...MANIFESTS])(
-    '%s names settings that there are',
+    '%s mentions only settings that exist',
     (file) => {
-      // Compose's own: the port on the host.
+      // STORYBAR_PORT is a variable of compose.yaml, and STORYBAR_TICKETS is the name of the NATS stream.
       const known = new Set([
         'STORYBAR_PORT',
         'STORYBAR_TICKETS',
@@ -43,15 +43,15 @@ describe('the files for containers', () => {
 
   it.each([
     ['compose.yaml', 'stop_grace_period', read('compose.yaml')],
-    ['Kubernetes', 'terminationGracePeriodSeconds', read('deploy/kubernetes/front.yaml')],
+    ['Kubernetes', 'terminationGracePeriodSeconds', read('deploy/kubernetes/api-server.yaml')],
   ])(
-    '%s waits for a front as long as it may take to leave, and that is as long as a video may take',
-    (_who, grace, text) => {
+    '%s gives an API server enough time to drain and to finish the longest video before it is killed',
+    (_platform, grace, text) => {
       const [drain, finish] = [
         numberAfter('STORYBAR_DRAIN_SECONDS', text),
         numberAfter('STORYBAR_SHUTDOWN_SECONDS', text),
       ];
-      expect(finish).toBeGreaterThan(fallbackOf('STORYBAR_VIDEO_DEADLINE_SECONDS'));
+      expect(finish).toBeGreaterThan(defaultOf('STORYBAR_VIDEO_DEADLINE_SECONDS'));
       expect(numberAfter(grace, text)).toBeGreaterThanOrEqual(drain + finish + 10);
     },
   );
@@ -59,45 +59,45 @@ describe('the files for containers', () => {
   it.each([
     ['Dockerfile', read('Dockerfile').replaceAll(/[",[\]]/gu, '')],
     ['docs/hardening.md', read('docs/hardening.md')],
-  ])('%s gives the engine the room that `npm start` gives it', (_file, text) => {
+  ])('%s starts Node with the same V8 flags as `npm start`', (_file, text) => {
     const [command] = read('package.json').match(/node .*storybar\.js/u) ?? ['nothing'];
     expect(command).toContain('--initial-old-space-size=');
     expect(text).toContain(command);
   });
 
-  it('waits for a worker as long as a video may take', () => {
+  it('gives a worker enough time to finish the longest video before it is killed', () => {
     const [, worker = ''] = read('compose.yaml').split('\n  worker:\n');
-    const longest = fallbackOf('STORYBAR_VIDEO_DEADLINE_SECONDS');
+    const longest = defaultOf('STORYBAR_VIDEO_DEADLINE_SECONDS');
     expect(numberAfter('stop_grace_period', worker)).toBeGreaterThan(longest);
     const grace = numberAfter('terminationGracePeriodSeconds', read('deploy/kubernetes/worker.yaml'));
     expect(grace).toBeGreaterThan(longest);
     expect(Number(/timeout server (\d+)s/u.exec(read('deploy/haproxy.cfg'))?.[1])).toBeGreaterThan(longest);
   });
 
-  it('copies into the image what there is, and what is let through', () => {
+  it('copies only files into the image that exist and that .dockerignore lets through', () => {
     const sources = all(/^COPY (?!--from)(.+) \S+$/gmu, read('Dockerfile')).flatMap((line) => line.split(' '));
     expect(sources.length).toBeGreaterThan(10);
     const passes = new Set(all(/^!(.+)$/gmu, read('.dockerignore')));
     expect(sources.filter((source) => !existsSync(path.join(ROOT, source)) || !passes.has(source))).toEqual([]);
   });
 
-  it('mentions no file and no secret that is not there', () => {
+  it('lists every Kubernetes manifest, and uses only secrets of the example', () => {
     const listed = all(/^ {2}#? ?- (kubernetes\/\S+)$/gmu, read('deploy/kustomization.yaml'));
     const files = MANIFESTS.filter((file) => !file.includes('secret.example')).map((file) =>
       file.replace('deploy/', ''),
     );
     expect(listed.toSorted()).toEqual(files.toSorted());
     const secrets = read('deploy/kubernetes/secret.example.yaml').split('---');
-    const wanted = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: \S+) \}/gu, read(file)));
-    expect(wanted.length).toBeGreaterThan(3);
+    const used = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: \S+) \}/gu, read(file)));
+    expect(used.length).toBeGreaterThan(3);
     const isMissing = (reference: string): boolean => {
       const [name = '', key = ''] = reference.replaceAll(/name: |key: /gu, '').split(', ');
       return !secrets.some((secret) => secret.includes(`name: ${name}\n`) && secret.includes(`\n  ${key}: `));
     };
-    expect(wanted.filter(isMissing)).toEqual([]);
+    expect(used.filter(isMissing)).toEqual([]);
   });
 
-  it('lets nothing run as root or write where it need not', () => {
+  it('runs no container as root or with a writable root file system', () => {
     for (const file of MANIFESTS.filter((manifest) => read(manifest).includes('kind: Deployment'))) {
       for (const rule of ['runAsNonRoot: true', 'readOnlyRootFilesystem: true', 'capabilities: { drop: [ALL] }']) {
         expect([file, rule, read(file).includes(rule)]).toEqual([file, rule, true]);
@@ -108,12 +108,12 @@ describe('the files for containers', () => {
   });
 });
 
-describe('probes', () => {
-  it('ask what a front answers', async () => {
+describe('health probes', () => {
+  it('use paths to which an API server responds with 200', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
     try {
       const paths = new Set([
-        ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/front.yaml')),
+        ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/api-server.yaml')),
         ...all(/http-check send meth GET uri (\S+)/gu, read('deploy/haproxy.cfg')),
         ...all(/\$\{process\.env\.PORT\}(\/\w+)/gu, read('Dockerfile')),
       ]);
@@ -125,13 +125,13 @@ describe('probes', () => {
   });
 });
 
-describe.skipIf(!hasHaproxy)('the load balancer (needs haproxy)', () => {
-  it('accepts its configuration', () => {
+describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
+  it('accepts the configuration without warnings', () => {
     const { status, said } = checkConfiguration(SHIPPED_CONFIGURATION);
     expect({ status, warnings: said.includes('WARNING') }).toEqual({ status: 0, warnings: false });
   });
 
-  it('shows strangers no figures', async () => {
+  it('does not expose metrics', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
     const balancer = await startHaproxy([Number(new URL(server.url).port)]);
     try {
@@ -147,8 +147,8 @@ describe.skipIf(!hasHaproxy)('the load balancer (needs haproxy)', () => {
   });
 });
 
-describe.skipIf(!hasNats)('the broker (needs nats-server)', () => {
-  it('lets fronts and workers do what they must with the rights they are given', async () => {
+describe.skipIf(!hasNats)('NATS (needs nats-server)', () => {
+  it('gives API servers and workers all permissions they need', async () => {
     const environment = { NATS_FRONT_PASSWORD: 'front-secret', NATS_WORKER_PASSWORD: 'worker-secret' };
     const nats = await startNats({ configuration: readFileSync(path.join(DEPLOY, 'nats.conf'), 'utf8'), environment });
     const urlFor = (user: string, password: string): string => nats.url.replace('//', `//${user}:${password}@`);
@@ -166,7 +166,7 @@ describe.skipIf(!hasNats)('the broker (needs nats-server)', () => {
       const response = await post(server, form({ width: '64', height: '64', text: 'a' }));
       expect(response.status).toBe(200);
       await until(() => worker.health().then(({ tickets }) => tickets.used === 1));
-      // What it may not do it need not do, and nobody need hear of it.
+      // The worker never tries anything that it has no permission for.
       expect(worker.stderr()).not.toContain('Permissions Violation');
       await until(() =>
         health(server).then(({ renderer }) => renderer.remote?.queue.images.taken === 0 && renderer.remote.isConnected),

@@ -62,10 +62,8 @@ export async function startHaproxy(serverPorts: readonly number[]): Promise<Runn
 
 /** Replaces only the port and the servers; everything else stays as shipped. */
 function adapt(shipped: string, port: number, serverPorts: readonly number[]): string {
-  const found = /^ {2}server-template front \d+ front:8080 (?<how>.*) resolvers docker init-addr none$/mu.exec(shipped);
+  const found = /^ {2}server-template api \d+ api:8080 (?<how>.*) resolvers docker init-addr none$/mu.exec(shipped);
   if (found === null || !shipped.includes('bind :8080\n')) throw new Error('deploy/haproxy.cfg is not what we adapt');
-  const servers = serverPorts.map(
-    (at, index) => `  server front${index} 127.0.0.1:${at} ${found.groups?.['how'] ?? ''}`,
-  );
+  const servers = serverPorts.map((at, index) => `  server api${index} 127.0.0.1:${at} ${found.groups?.['how'] ?? ''}`);
   return shipped.replace('bind :8080\n', `bind 127.0.0.1:${port}\n`).replace(found[0], servers.join('\n'));
 }
