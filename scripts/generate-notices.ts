@@ -1,4 +1,4 @@
-// Third-party notices: who made the fonts and the libraries that a default install carries, under which licence.
+// Generates the third-party notices: copyright and license of every font and library in a default installation.
 
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,11 +21,11 @@ export function generateNotices(): string {
     '# Third-party notices',
     NOTE,
     '',
-    'Storybar is licensed under Apache-2.0. It uses, and does not include in this repository, the following packages.',
+    'Storybar is licensed under Apache-2.0. It uses the following packages, which are not part of this repository.',
     '',
     '## Fonts',
     '',
-    'All under the SIL Open Font License 1.1 (<https://openfontlicense.org>); the text is in each package.',
+    'All fonts are under the SIL Open Font License 1.1 (<https://openfontlicense.org>). Each package contains its text.',
     '',
     '| package | copyright |',
     '|---|---|',
@@ -33,17 +33,17 @@ export function generateNotices(): string {
     '',
     '## Libraries',
     '',
-    '| package | licence |',
+    '| package | license |',
     '|---|---|',
     ...libraries.map(
       (name) => `| ${name} ${manifestOf(name).version} | ${manifestOf(name).license ?? 'see package'} |`,
     ),
     '',
-    'sharp brings libvips (LGPL-3.0-or-later) as a shared library; @napi-rs/canvas brings Skia (BSD-3-Clause).',
+    'sharp includes libvips (LGPL-3.0-or-later) as a shared library. @napi-rs/canvas includes Skia (BSD-3-Clause).',
     '',
-    'node-av brings FFmpeg built with GPL parts (libx264 among them) as a shared library: an installation that renders',
-    'videos is, as a whole, distributed under the terms of the GPL version 3. Our own code stays under Apache-2.0, which is',
-    'compatible with it. H.264 and AAC may need patent licences where you operate; that is for the operator to clear.',
+    'node-av includes FFmpeg, built with GPL parts such as libx264, as a shared library. If you distribute an installation',
+    'that renders videos, the GPL version 3 therefore applies to it as a whole. Our own code stays under Apache-2.0, which',
+    'is compatible with it. H.264 and AAC may require patent licenses where you operate. Clearing them is up to you.',
     '',
   ].join('\n');
 }

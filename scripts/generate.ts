@@ -1,4 +1,4 @@
-// Everything in the repository that is made from something else. `--check` fails when a file is stale.
+// Writes all generated files. With `--check`, fails if one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateCoverage } from './generate-coverage.ts';
@@ -16,12 +16,12 @@ const GENERATED: Readonly<Record<string, () => string>> = {
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 for (const [file, generate] of Object.entries(GENERATED)) {
-  const wanted = generate();
-  if (!check) writeFileSync(file, wanted);
-  else if (readOrEmpty(file) !== wanted) stale.push(file);
+  const content = generate();
+  if (!check) writeFileSync(file, content);
+  else if (readOrEmpty(file) !== content) stale.push(file);
 }
 if (stale.length > 0) {
-  console.error(`stale, run \`npm run generate\`: ${stale.join(', ')}`);
+  console.error(`out of date, run \`npm run generate\`: ${stale.join(', ')}`);
   process.exitCode = 1;
 }
 

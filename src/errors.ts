@@ -1,6 +1,5 @@
-// Every way a request or a command can fail, as a closed set. Nothing here knows HTTP or the terminal: the status codes
-// and exit codes are tables elsewhere, typed `Record<ErrorCode, ...>`, so a code added here and forgotten there does not
-// compile. Callers branch on `code`, never on message text.
+// Every way in which a request or a command can fail. HTTP status codes and exit codes are tables elsewhere, typed
+// `Record<ErrorCode, ...>`, so a new code that lacks one does not compile. Code branches on `code`, never on the message.
 
 export type ErrorCode =
   | 'malformed_body'
@@ -58,7 +57,7 @@ export type FaultCode =
   | 'unknown_field';
 
 export interface FieldFault {
-  /** JSON pointer into the request as a fragment, e.g. `#/overlays/1/position`. */
+  /** JSON pointer into the request, as a URL fragment such as `#/overlays/1/position`. */
   readonly pointer: string;
   readonly code: FaultCode;
   readonly detail: string;
@@ -66,23 +65,23 @@ export interface FieldFault {
 
 interface AppErrorOptions {
   readonly faults?: readonly FieldFault[];
-  /** The limit that was passed and the value that passed it, for 413 and quotas. */
+  /** The exceeded limit and the actual value, for 413 and quotas. */
   readonly limit?: { readonly limit: number; readonly actual: number };
   readonly retryAfterSeconds?: number;
-  /** When the credits of the account renew, for a quota. */
+  /** When the account's credits renew, for quotas. */
   readonly renewsAt?: Date;
   readonly cause?: unknown;
 }
 
-/** An error whose message is written for the caller. Anything else that is thrown is a bug and answers `internal_error`. */
-/** What a crowd is told. Nobody asks where in the code that was decided, and finding out costs as much as the rest of it. */
-const CROWD_CODES: ReadonlySet<ErrorCode> = new Set([
+/** Errors that an overloaded server throws at a high rate. Capturing a stack trace would double their cost. */
+const CODES_WITHOUT_STACK: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'rate_limited',
   'too_many_renders',
   'too_many_failed_keys',
 ]);
 
+/** An error whose message is meant for the client. Any other error is a bug and is reported as `internal_error`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly faults: readonly FieldFault[];
@@ -92,7 +91,7 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     const { stackTraceLimit } = Error;
-    if (CROWD_CODES.has(code)) Error.stackTraceLimit = 0;
+    if (CODES_WITHOUT_STACK.has(code)) Error.stackTraceLimit = 0;
     super(message, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.name = 'AppError';

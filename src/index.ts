@@ -1,5 +1,5 @@
-// The public entry point of the library: the same renderer as behind the API, without server, store or settings. It decodes in
-// the calling process; a service that takes files from strangers should use the server, which keeps decoders apart.
+// Entry point of the library: the renderer of the API without a server, a store or settings. It decodes in the calling
+// process. For untrusted files, use the server, which runs decoders in a sandbox.
 
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export type { VideoFacts } from './render/video.ts';
 export type Captions = string | readonly { readonly text: string; readonly position?: number | null }[];
 
 export interface ImageOptions {
-  /** Larger pictures are refused. Default: 50 million. */
+  /** Larger images are refused. Default: 50 million. */
   readonly maxPixels?: number;
   readonly signal?: AbortSignal;
 }
@@ -38,7 +38,10 @@ export async function renderImage(
   const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
   const format = sniff(bytes);
   if (format === undefined || isVideoFormat(format)) {
-    throw new AppError('unsupported_asset', 'The asset is not a JPEG, PNG or WebP image, judged by its bytes.');
+    throw new AppError(
+      'unsupported_asset',
+      "The asset isn't a JPEG, PNG or WebP image. The format is detected from the content, not from the name.",
+    );
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
   const recipe = composeImageRecipe(await probeImage(bytes), overlays, limits);
@@ -46,7 +49,7 @@ export async function renderImage(
 }
 
 export interface VideoOptions {
-  /** What is refused. Default: the service's limits of 60 seconds, 4096 pixels a side, 60 frames per second. */
+  /** Videos beyond these limits are refused. Default: 60 seconds, 4096 pixels per side, 60 frames per second. */
   readonly limits?: Partial<VideoLimits>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
@@ -62,16 +65,19 @@ export async function renderVideo(
   const overlays = toOverlays(captions);
   const format = await sniffFile(asset);
   if (format === undefined || !isVideoFormat(format)) {
-    throw new AppError('unsupported_asset', 'The asset is not an MP4, MOV or WebM video, judged by its bytes.');
+    throw new AppError(
+      'unsupported_asset',
+      "The asset isn't an MP4, MOV or WebM video. The format is detected from the content, not from the name.",
+    );
   }
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  // Loaded when needed: whoever captions pictures never maps the video libraries.
+  // Imported on demand, so that programs that caption only images never load the video libraries.
   const [{ probeVideo }, { renderOnVideo }] = await Promise.all([
     import('./media/video/probe/probe.ts'),
     import('./render/video.ts'),
   ]);
   const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);
-  // Beside the output first: a failed render leaves nothing, and one onto its own asset does not eat it.
+  // Written to a temporary file and then renamed: a failed render leaves no file, and `output` may be the asset itself.
   const unfinished = `${output}.${randomUUID()}.part`;
   try {
     const facts = await renderOnVideo(recipe, asset, unfinished, sharedTools(), options);
@@ -83,7 +89,7 @@ export async function renderVideo(
   }
 }
 
-/** Returns a transparent PNG with the caption bars alone. Laid over a picture of that size, it gives what `renderImage` does. */
+/** Returns a transparent PNG with only the caption bars. Composited on an image of that size, it gives what `renderImage` does. */
 export async function renderOverlay(
   size: { readonly width: number; readonly height: number },
   captions: Captions,
@@ -91,11 +97,17 @@ export async function renderOverlay(
   const overlays = toOverlays(captions);
   for (const side of [size.width, size.height]) {
     if (!Number.isInteger(side) || side < MIN_SIDE || side > MAX_SIDE) {
-      throw new AppError('invalid_fields', `width and height must be whole numbers from ${MIN_SIDE} to ${MAX_SIDE}.`);
+      throw new AppError(
+        'invalid_fields',
+        `width and height must be whole numbers from ${MIN_SIDE} to ${MAX_SIDE}; got ${side}.`,
+      );
     }
   }
   if (size.width * size.height > MAX_CANVAS_PIXELS) {
-    throw new AppError('invalid_fields', `The overlay has more than ${MAX_CANVAS_PIXELS} pixels.`);
+    throw new AppError(
+      'invalid_fields',
+      `The overlay must have at most ${MAX_CANVAS_PIXELS} pixels; ${size.width}x${size.height} has more.`,
+    );
   }
   return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
 }
@@ -111,7 +123,7 @@ function toOverlays(captions: Captions): Overlay[] {
   return overlays;
 }
 
-/** Fonts are loaded once per process, at the first render: the library's own composition root. */
+/** Fonts are loaded once per process, at the first render. */
 let tools: RenderTools | undefined;
 function sharedTools(): RenderTools {
   tools ??= createRenderTools();

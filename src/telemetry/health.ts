@@ -1,19 +1,19 @@
 import type { Latency } from './latency.ts';
 
-/** What `GET /health` says. */
+/** The body of `GET /health`. */
 export interface HealthReport {
   /** `starting` until the first render worker is ready. */
   readonly status: 'ok' | 'starting';
   readonly version: string;
   readonly uptimeSeconds: number;
-  /** How render workers are locked away, and what that keeps from them or keeps in bounds. */
+  /** The sandbox level of render workers, and what it keeps from them or limits. */
   readonly sandbox: { readonly level: string; readonly guards: readonly string[] };
-  /** Milliseconds from the headers to the last byte of the latest deliveries, by type. */
+  /** Milliseconds from the request headers to the last byte of the response, over the latest deliveries of each type. */
   readonly latencyMs: Readonly<Record<string, Latency>>;
   readonly renderer: {
     readonly images: PoolReport;
     readonly videos: PoolReport;
-    /** Of a server that renders on other machines. */
+    /** Only on a server that renders on other machines. */
     readonly remote?: {
       readonly isConnected: boolean;
       readonly workers: { readonly images: number; readonly videos: number };

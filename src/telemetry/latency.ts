@@ -1,11 +1,13 @@
-// How long the latest requests took, for people who look now; figures over time are Prometheus's business.
+// Latency of the latest requests, for the health report. Prometheus keeps latency over time.
 
-const KEPT = 500;
+import { must } from '../primitives/must.ts';
+
+const MAX_TIMES = 500;
 
 export interface Latency {
   readonly median: number;
   readonly p99: number;
-  /** Of how many. */
+  /** How many requests the figures cover. */
   readonly requests: number;
 }
 
@@ -15,14 +17,15 @@ export class LatestTimes {
 
   add(milliseconds: number): void {
     this.#times[this.#next] = milliseconds;
-    this.#next = (this.#next + 1) % KEPT;
+    this.#next = (this.#next + 1) % MAX_TIMES;
   }
 
-  /** Undefined before the first. */
+  /** Undefined before the first request. */
   get latency(): Latency | undefined {
     const sorted = this.#times.toSorted((a, b) => a - b);
     if (sorted.length === 0) return undefined;
-    const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+    const at = (share: number): number =>
+      Math.round(must(sorted[Math.floor((sorted.length - 1) * share)], 'a percentile'));
     return { median: at(0.5), p99: at(0.99), requests: sorted.length };
   }
 }

@@ -1,5 +1,5 @@
-// Structured logs, one JSON object a line, on standard error. They hold ids, sizes and times; never a key, a caption or a
-// file name.
+// Structured logs on standard error, one JSON object per line. They contain ids, sizes and times, but never a key, a caption
+// or a file name.
 
 import pino, { type Logger } from 'pino';
 

@@ -1,4 +1,4 @@
-// Figures for Prometheus. Names and labels hold no account, no key and no caption, and few different values.
+// Prometheus metrics. Labels have few distinct values and never contain an account, a key or a caption.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type Latency, LatestTimes } from './latency.ts';
@@ -7,7 +7,7 @@ export type RequestType = 'image' | 'video' | 'overlay' | 'none';
 type Delivered = Exclude<RequestType, 'none'>;
 export type PoolName = 'image' | 'video';
 
-/** What a gauge reads when somebody asks. */
+/** The state of a worker pool, read at every scrape. */
 export interface PoolReading {
   readonly workers: number;
   readonly ready: number;
@@ -17,27 +17,28 @@ export interface PoolReading {
   readonly backlogMs: number;
 }
 
-/** Nobody waits longer than the deadline of a video. */
-const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** The last bucket is the default deadline of a video, the longest a request can wait. */
+const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export class Metrics {
   readonly #registry = new Registry();
   readonly #latest = { image: new LatestTimes(), video: new LatestTimes(), overlay: new LatestTimes() };
-  readonly #requests = this.#counter('requests_total', 'Requests for an overlay, by how they ended.', [
-    'type',
-    'outcome',
-  ]);
-  readonly #seconds = this.#histogram('request_seconds', 'From the headers to the last byte.', ['type', 'result']);
-  readonly #waits = this.#histogram('queue_wait_seconds', 'Time a render waited for a worker.', ['pool']);
+  readonly #requests = this.#counter('requests_total', 'Overlay requests by type and outcome.', ['type', 'outcome']);
+  readonly #seconds = this.#histogram(
+    'request_seconds',
+    'Seconds from the request headers to the last byte of the response.',
+    ['type', 'result'],
+  );
+  readonly #waits = this.#histogram('queue_wait_seconds', 'Seconds a render waited for a worker.', ['pool']);
   readonly #credits = this.#counter('credits_charged_total', 'Credits charged for delivered renders.', []);
-  readonly #bytes = this.#counter('bytes_total', 'Bytes of bodies received and sent.', ['direction']);
+  readonly #bytes = this.#counter('bytes_total', 'Bytes of request and response bodies.', ['direction']);
 
   constructor(version: string) {
     collectDefaultMetrics({ register: this.#registry, prefix: 'storybar_' });
-    this.#gauge('info', 'The version that runs.', ['version']).set({ version }, 1);
+    this.#gauge('info', 'The running version.', ['version']).set({ version }, 1);
   }
 
-  /** Of the latest deliveries, in milliseconds. */
+  /** Milliseconds, over the latest deliveries of each type. */
   get latency(): Readonly<Partial<Record<Delivered, Latency>>> {
     const known = Object.entries(this.#latest).map(([type, times]) => [type, times.latency] as const);
     return Object.fromEntries(known.filter(([, latency]) => latency !== undefined));
@@ -51,7 +52,7 @@ export class Metrics {
     return await this.#registry.metrics();
   }
 
-  /** `outcome`: `delivered`, or the code of the error. */
+  /** `outcome` is `delivered` or an error code. */
   requestEnded(type: RequestType, outcome: string, seconds: number): void {
     this.#requests.inc({ type, outcome });
     this.#seconds.observe({ type, result: outcome === 'delivered' ? 'delivered' : 'refused' }, seconds);
@@ -70,42 +71,37 @@ export class Metrics {
     this.#bytes.inc({ direction }, bytes);
   }
 
-  /** Reads the pools whenever figures are asked for. */
+  /** `read` is called at every scrape. */
   watchPools(read: () => { readonly images: PoolReading; readonly videos: PoolReading }): void {
     const each = (set: (pool: PoolName, reading: PoolReading) => void): void => {
       const { images, videos } = read();
       set('image', images);
       set('video', videos);
     };
-    this.#gauge('queue_waiting', 'Renders that wait for a worker.', ['pool'], (gauge) => {
+    this.#gauge('queue_waiting', 'Renders waiting for a worker.', ['pool'], (gauge) => {
       each((pool, { waiting }) => gauge.set({ pool }, waiting));
     });
-    this.#gauge('queue_backlog_seconds', 'Estimated work that waits, for one worker.', ['pool'], (gauge) => {
+    this.#gauge('queue_backlog_seconds', 'Estimated seconds of waiting work for one worker.', ['pool'], (gauge) => {
       each((pool, { backlogMs }) => gauge.set({ pool }, backlogMs / 1_000));
     });
-    this.#gauge('workers', 'Render workers: wanted, ready and busy.', ['pool', 'state'], (gauge) => {
+    this.#gauge('workers', 'Render workers: configured (state wanted), ready and busy.', ['pool', 'state'], (gauge) => {
       each((pool, { workers, ready, busy }) => {
         gauge.set({ pool, state: 'wanted' }, workers);
         gauge.set({ pool, state: 'ready' }, ready);
         gauge.set({ pool, state: 'busy' }, busy);
       });
     });
-    this.#gauge('worker_restarts', 'Render workers that ended unasked since the start.', ['pool'], (gauge) => {
+    this.#gauge('worker_restarts', 'Unexpected exits of render workers since startup.', ['pool'], (gauge) => {
       each((pool, { restarts }) => gauge.set({ pool }, restarts));
     });
   }
 
-  /** What requests under way hold in memory; nothing when nobody is there, or something was not given back. */
+  /** Resources that requests in progress hold. On an idle server a value other than 0 is a leak. */
   watchRequests(read: { readonly inside: () => number; readonly promisedBytes: () => number }): void {
-    this.#gauge(
-      'requests_inside',
-      'Requests for an overlay that were let in and have no complete answer yet.',
-      [],
-      (gauge) => {
-        gauge.set(read.inside());
-      },
-    );
-    this.#gauge('uploads_promised_bytes', 'Bytes set aside for uploads under way.', [], (gauge) => {
+    this.#gauge('requests_inside', 'Admitted overlay requests without a complete response.', [], (gauge) => {
+      gauge.set(read.inside());
+    });
+    this.#gauge('uploads_promised_bytes', 'Bytes reserved for uploads in progress.', [], (gauge) => {
       gauge.set(read.promisedBytes());
     });
   }
@@ -115,7 +111,13 @@ export class Metrics {
   }
 
   #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
-    return new Histogram({ name: `storybar_${name}`, help, labelNames, buckets: SECONDS, registers: [this.#registry] });
+    return new Histogram({
+      name: `storybar_${name}`,
+      help,
+      labelNames,
+      buckets: BUCKETS_SECONDS,
+      registers: [this.#registry],
+    });
   }
 
   #gauge<Label extends string>(

@@ -1,4 +1,4 @@
-// How often, and how many at once.
+// Rate limits and concurrency limits of the API.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
@@ -21,8 +21,8 @@ async function newKey(plan: string): Promise<{ id: string; key: string; account:
   return { ...(JSON.parse(made) as { id: string; key: string; account: string }), url: server.url };
 }
 
-describe('requests a minute', () => {
-  it('are counted in the headers and end in 429', async () => {
+describe('rate limit', () => {
+  it('is counted in the response headers and ends in 429', async () => {
     const caller = await newKey('slow');
     const seen: (string | null)[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -41,7 +41,7 @@ describe('requests a minute', () => {
     expect(refused.headers.get('x-credits-charged')).toBe('0');
   });
 
-  it('are those of the account, whatever its keys', async () => {
+  it('is shared by all keys of an account', async () => {
     const first = await newKey('slow');
     const made = await server.cli('keys', 'create', '--account', first.account, '--json');
     const second = { url: server.url, key: (JSON.parse(made) as { key: string }).key };
@@ -51,47 +51,49 @@ describe('requests a minute', () => {
   });
 });
 
-describe('renders at once', () => {
-  it('end in 429 beyond the plan, and the place is free again afterwards', async () => {
+describe('concurrency limit', () => {
+  it('returns 429 when the account has no free render slot, and frees slots when renders finish', async () => {
     const caller = await newKey('narrow');
     const photo = await noisyJpeg(3000, 3000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, async () => await post(caller, form({ asset: photo, text: 'a' }))),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429]);
-    const refused = answers.find(({ status }) => status === 429);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429]);
+    const refused = responses.find(({ status }) => status === 429);
     expect(refused && (await problemOf(refused))).toMatchObject({ code: 'too_many_renders' });
     expect(refused?.headers.get('retry-after')).toBe('1');
-    await Promise.all(answers.map(async (answer) => (answer.bodyUsed ? undefined : await answer.arrayBuffer())));
+    await Promise.all(
+      responses.map(async (response) => (response.bodyUsed ? undefined : await response.arrayBuffer())),
+    );
     expect((await post(caller, form(OVERLAY))).status).toBe(200);
   });
 
-  it('give their place back when the client leaves', async () => {
+  it('frees the slot when the client disconnects', async () => {
     const caller = await newKey('narrow');
     const photo = await noisyJpeg(3000, 3000);
     for (let round = 0; round < 3; round += 1) {
-      const leaving = new AbortController();
-      const gone = [0, 1].map(
-        async () => await post(caller, form({ asset: photo, text: 'a' }), { signal: leaving.signal }),
+      const disconnect = new AbortController();
+      const aborted = [0, 1].map(
+        async () => await post(caller, form({ asset: photo, text: 'a' }), { signal: disconnect.signal }),
       );
       await until(async () => (await post(caller, form(OVERLAY))).status === 429);
-      leaving.abort();
-      await Promise.allSettled(gone);
-      const back = await until(async () => (await post(caller, form(OVERLAY))).status === 200);
-      expect(back).toBe(true);
+      disconnect.abort();
+      await Promise.allSettled(aborted);
+      const isFree = await until(async () => (await post(caller, form(OVERLAY))).status === 200);
+      expect(isFree).toBe(true);
     }
   });
 });
 
 describe('invalid keys', () => {
-  it('are throttled by address, and good keys still work from there', async () => {
+  it('are rate limited by address without affecting valid keys from the same address', async () => {
     const caller = await newKey('wide');
     const wrong = { url: server.url, key: `${caller.key.slice(0, -1)}${caller.key.endsWith('a') ? 'b' : 'a'}` };
-    const answers: Response[] = [];
-    for (let count = 0; count < 80; count += 1) answers.push(await post(wrong, form(OVERLAY)));
-    // One more is forgiven every second, so it is not exactly the 61st that is refused.
-    expect(answers.slice(0, 60).every(({ status }) => status === 401)).toBe(true);
-    const refused = answers.filter(({ status }) => status === 429);
+    const responses: Response[] = [];
+    for (let count = 0; count < 80; count += 1) responses.push(await post(wrong, form(OVERLAY)));
+    // The bucket refills by one each second, so not exactly the 61st request is refused.
+    expect(responses.slice(0, 60).every(({ status }) => status === 401)).toBe(true);
+    const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(5);
     expect(refused[0] && (await problemOf(refused[0]))).toMatchObject({ code: 'too_many_failed_keys' });
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -100,7 +102,7 @@ describe('invalid keys', () => {
 });
 
 describe('logs', () => {
-  it('never show a key', async () => {
+  it('never contain an API key', async () => {
     const caller = await newKey('wide');
     await post(caller, form(OVERLAY));
     await post(caller, form({ text: 'bad' }));

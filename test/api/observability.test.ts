@@ -1,4 +1,4 @@
-// What an operator can see from outside.
+// Metrics, logs, health and readiness of a running server.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
@@ -13,18 +13,18 @@ afterAll(async () => {
 
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
-async function figures(): Promise<Map<string, number>> {
+async function scrape(): Promise<Map<string, number>> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 
 describe('metrics', () => {
-  it('count requests by how they ended, credits, waits, workers and bytes', async () => {
+  it('count requests by outcome, credits, queue waits, workers and bytes', async () => {
     await (await post(server, form(OVERLAY))).arrayBuffer();
     await post(server, form({ text: 'no size' }));
     await post({ url: server.url, key: 'nonsense' }, form(OVERLAY));
-    const seen = await figures();
+    const seen = await scrape();
     expect(seen.get('storybar_requests_total{type="overlay",outcome="delivered"}')).toBe(1);
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_fields"}')).toBe(1);
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_api_key"}')).toBe(1);
@@ -39,7 +39,7 @@ describe('metrics', () => {
     expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });
 
-  it('ask for a token where there is one', async () => {
+  it('require the token if one is set', async () => {
     const closed = await startServer({ STORYBAR_METRICS_TOKEN: 'secret' });
     const ask = async (authorization: string): Promise<number> =>
       (await fetch(`${closed.url}/metrics`, { headers: { authorization } })).status;
@@ -48,8 +48,8 @@ describe('metrics', () => {
   });
 });
 
-describe('a trace', () => {
-  it('of the caller is in the log beside the render', async () => {
+describe('logs', () => {
+  it("contain the client's trace id with the render id", async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const response = await post(server, form(OVERLAY), { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     await response.arrayBuffer();
@@ -63,14 +63,14 @@ describe('a trace', () => {
   });
 });
 
-it('tells how long the latest deliveries took', async () => {
+it('reports the latency of the latest deliveries in /health', async () => {
   await (await post(server, form(OVERLAY))).arrayBuffer();
   const health = (await (await fetch(`${server.url}/health`)).json()) as { latencyMs: Record<string, unknown> };
   expect(health.latencyMs['overlay']).toMatchObject({ median: expect.any(Number), p99: expect.any(Number) });
   expect(health.latencyMs['video']).toBeUndefined();
 });
 
-it('is ready', async () => {
+it('reports readiness in /ready', async () => {
   const response = await fetch(`${server.url}/ready`);
   expect([response.status, await response.json()]).toEqual([200, { ready: true }]);
 });

@@ -1,4 +1,4 @@
-// Starting and stopping.
+// Startup and shutdown of the server.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { form, health, post, startServer, until } from '../running-server.ts';
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
 
 describe('shutdown', () => {
-  it('finishes what runs, refuses what comes, ends its workers and exits with 0', async () => {
+  it('finishes running requests, stops its workers and exits with 0', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
@@ -27,7 +27,7 @@ describe('shutdown', () => {
     await expect(fetch(`${server.url}/ping`)).rejects.toThrow('fetch failed');
   });
 
-  it('serves on while load balancers learn that it leaves, and keeps no connection', async () => {
+  it('keeps serving while it drains, reports not ready and closes connections after each response', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DRAIN_SECONDS: '5' });
     server.signal('SIGTERM');
     const ready = await until(async () => {
@@ -41,7 +41,7 @@ describe('shutdown', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('refuses what comes while it waits for what runs', async () => {
+  it('refuses new requests while running ones finish', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
@@ -61,7 +61,7 @@ describe('shutdown', () => {
   });
 
   it.each(['', 'POST /v1/over', 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /pi'])(
-    'does not wait for a connection that has sent %j and nothing more',
+    'does not wait for an idle connection that has sent only %j',
     async (sent) => {
       const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '3600' });
       const silent = await openConnection(server.url);
@@ -73,7 +73,7 @@ describe('shutdown', () => {
     },
   );
 
-  it('does not wait for a client that has stopped reading', async () => {
+  it('does not wait for a client that stopped reading', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
     const body = new Uint8Array(
       await new Response(form({ asset: await noisyJpeg(4000, 3000), text: 'x' })).arrayBuffer(),
@@ -94,7 +94,7 @@ describe('shutdown', () => {
     reader.destroy();
   });
 
-  it('leaves no worker behind when the server itself is killed', async () => {
+  it('leaves no worker process behind when the server is killed', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '2', STORYBAR_VIDEO_WORKERS: '1' });
     const workers = server.workerPids();
     expect(workers).toHaveLength(3);
@@ -112,8 +112,8 @@ async function openConnection(url: string): Promise<Socket> {
   return socket;
 }
 
-describe('start', () => {
-  it('sweeps directories that a killed server left, but not those of a living one', async () => {
+describe('startup', () => {
+  it('deletes work directories of a killed server, but not those of a running one', async () => {
     const first = await startServer({ STORYBAR_WORKERS: '1' });
     const abandoned = path.join(first.dataDirectory, 'work', '999999999', 'render');
     mkdirSync(abandoned, { recursive: true });
@@ -126,7 +126,7 @@ describe('start', () => {
     await first.stop();
   });
 
-  it('says so and ends when its port is taken', async () => {
+  it('exits with an error that names PORT when the port is in use', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const { port } = new URL(server.url);
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
@@ -136,17 +136,17 @@ describe('start', () => {
     await server.stop();
   });
 
-  it('says so and ends when the port for workers elsewhere is taken', async () => {
+  it('exits with an error that names STORYBAR_INTERNAL_PORT when that port is in use', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
     const { port } = new URL(server.url);
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
       env: {
         PORT: '0',
-        STORYBAR_DATA_DIR: path.join(server.dataDirectory, 'front'),
+        STORYBAR_DATA_DIR: path.join(server.dataDirectory, 'second'),
         STORYBAR_WORKERS: '0',
         STORYBAR_VIDEO_WORKERS: '0',
         STORYBAR_INTERNAL_PORT: port,
-        // Nobody there: it would go on trying for as long as it lives.
+        // Nothing listens there, so a server that got this far would keep trying to connect.
         STORYBAR_NATS_URL: 'nats://127.0.0.1:1',
       },
     }).catch((error: { code: number; stderr: string }) => error);
@@ -154,7 +154,7 @@ describe('start', () => {
     await server.stop();
   });
 
-  it('names every bad setting and does not start', async () => {
+  it('exits with an error that names every invalid setting', async () => {
     const environment = { PORT: '99999', HOST: '', STORYBAR_WORKERS: 'many', STORYBAR_LOG_LEVEL: 'loud' };
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], { env: environment }).catch(
       (error: { code: number; stderr: string }) => error,
