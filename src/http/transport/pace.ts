@@ -1,5 +1,5 @@
 // Slow uploads. A client that sends a byte now and then would hold a slot, a directory and a connection for minutes, so an
-// upload must keep a minimum average speed in every interval.
+// upload must keep a minimum average speed in every interval and be complete within a time limit.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
@@ -8,7 +8,7 @@ const INTERVAL_MS = 10_000;
 /** Slower than any connection that is practical for uploads. */
 const MIN_BYTES_PER_SECOND = 2_048;
 
-/** Calls `onTooSlow` when the body arrives too slowly or is incomplete after `maxSeconds`. The returned function ends the watch. */
+/** Calls `onTooSlow` if the body is too slow or incomplete after `maxSeconds`. Call the returned function to stop watching. */
 export function watchPace(
   request: IncomingMessage,
   onTooSlow: (reason: AppError) => void,
