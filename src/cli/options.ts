@@ -17,12 +17,15 @@ export interface Flag {
 
 export type OptionTable = Readonly<Record<string, ValueOption<unknown> | Flag>>;
 
-export type OptionValues<Options extends OptionTable> = {
-  readonly [Name in keyof Options]: Options[Name] extends ValueOption<infer Value, infer Required>
+type OptionValue<Option> =
+  Option extends ValueOption<infer Value, infer Required>
     ? Required extends true
       ? Value
       : Value | undefined
     : boolean;
+
+export type OptionValues<Options extends OptionTable> = {
+  readonly [Name in keyof Options]: OptionValue<Options[Name]>;
 };
 
 export const flag: Flag = { placeholder: undefined };

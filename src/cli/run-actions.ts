@@ -38,16 +38,15 @@ interface TypedAction<Task, Arg extends string, Options extends OptionTable> ext
   readonly options?: Options;
   readonly run: (
     task: Task,
-    input: Readonly<Record<Arg, string>> & OptionValues<Options> & { readonly rest: readonly string[] },
+    input: Readonly<Record<NoInfer<Arg>, string>> &
+      OptionValues<NoInfer<Options>> & { readonly rest: readonly string[] },
   ) => Promise<void>;
 }
 
 /** Checks that the input of `run` consists of the arguments and options in the same row of the table. */
-export function action<
-  Task,
-  const Arg extends string = never,
-  const Options extends OptionTable = Record<never, never>,
->(definition: TypedAction<Task, Arg, Options>): CommandAction<Task> {
+export function action<Task, const Options extends OptionTable, const Arg extends string = never>(
+  definition: TypedAction<Task, Arg, Options>,
+): CommandAction<Task> {
   return definition;
 }
 
