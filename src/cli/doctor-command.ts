@@ -79,7 +79,7 @@ async function checkSandbox(): Promise<Finding> {
     const result = level
       ? `${level}, guards ${PROMISES[level].join(', ')}`
       : `no level available for STORYBAR_SANDBOX=${settings.sandbox}`;
-    const faults = choice.faults.map((fault) => `; ${fault.level} unavailable: ${fault.fault}`);
+    const faults = choice.faults.map((fault) => `; not ${fault.level}: ${fault.fault}`);
     return { what: 'sandbox', ok: level !== undefined, detail: result + faults.join('') };
   } finally {
     await rm(dataDirectory, { recursive: true, force: true });
