@@ -175,7 +175,7 @@ describe('storybar accounts', () => {
     '"storybar %s --help" prints its usage',
     async (command) => {
       const { code, stdout } = await storybar([command, '--help']);
-      expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: storybar ${command}`)]);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage:\n  storybar ${command}`)]);
       expect((await storybar(['--help'])).stdout).toContain(`storybar ${command}`);
     },
   );

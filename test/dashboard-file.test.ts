@@ -20,7 +20,7 @@ const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) 
 async function metricTypes(): Promise<Map<string, string>> {
   const metrics = new Metrics('1.2.3');
   metrics.watchPools(() => ({ images: POOL, videos: POOL }));
-  metrics.watchRequests({ inside: () => 0, promisedBytes: () => 0 });
+  metrics.watchRequests({ inside: () => 0, reservedBytes: () => 0 });
   const types = (await metrics.text()).matchAll(/^# TYPE (?<name>\S+) (?<kind>\S+)$/gmu);
   return new Map([...types].map(({ groups }) => [groups?.['name'] ?? '', groups?.['kind'] ?? '']));
 }

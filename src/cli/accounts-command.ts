@@ -69,7 +69,7 @@ const COMMAND: Command<Task> = {
       run: renew,
     }),
   ],
-  notes: '"storybar plans" lists the plans. Every change is recorded; see "storybar audit".',
+  notes: ['"storybar plans" lists the plans. Every change is recorded; see "storybar audit".'],
   withTask: async (print, use) => {
     const settings = readSettings();
     const plans = loadPlans(settings);

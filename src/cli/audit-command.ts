@@ -18,7 +18,7 @@ const COMMAND: Command<Task> = {
     action({
       options: { account: text('<id>'), count: wholeNumber('<n>', 1), before: wholeNumber('<number>', 1) },
       help:
-        `Lists changes to accounts, subscriptions and keys, newest first: ${DEFAULT_COUNT}, or as many as --count says.\n` +
+        `List changes to accounts, subscriptions and keys, newest first: ${DEFAULT_COUNT}, or the number in --count.\n` +
         'To see older ones, pass the last number as --before.',
       run: listEntries,
     }),

@@ -44,7 +44,7 @@ const COMMAND: Command<Task> = {
       run: copy,
     }),
   ],
-  notes: 'A <db> is sqlite:<file> or postgres://user:password@host/name.',
+  notes: ['A <db> is sqlite:<file> or postgres://user:password@host/name.'],
   withTask: async (print, use) => await use({ print }),
 };
 

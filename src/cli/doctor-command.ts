@@ -26,7 +26,7 @@ interface Task {
 const COMMAND: Command<Task> = {
   name: 'doctor',
   actions: [
-    action({ help: 'Checks fonts, codecs and the sandbox. The exit code is 1 if a check fails.', run: diagnose }),
+    action({ help: 'Check fonts, codecs and the sandbox. The exit code is 1 if a check fails.', run: diagnose }),
   ],
   withTask: async (print, use) => await use({ print }),
 };

@@ -46,7 +46,7 @@ const COMMAND: Command<Task> = {
       name: 'rotate',
       args: ['id'],
       options: { overlap: wholeNumber('<hours>', 0) },
-      help: `Replace a key by a new one. The old key works for another ${DEFAULT_OVERLAP_HOURS} hours, or for --overlap hours.`,
+      help: `Replace a key with a new one. The old key works for another ${DEFAULT_OVERLAP_HOURS} hours, or for --overlap hours.`,
       run: rotate,
     }),
     action({ name: 'rename', args: ['id', 'name'], help: 'Rename a key.', run: rename }),
@@ -58,7 +58,7 @@ const COMMAND: Command<Task> = {
       run: setOrigins,
     }),
   ],
-  notes: '"storybar plans" lists the plans. Every change is recorded; see "storybar audit".',
+  notes: ['"storybar plans" lists the plans. Every change is recorded; see "storybar audit".'],
   withTask: async (print, use) => {
     const settings = readSettings();
     await withStore(settings, async (store) => await use({ store, settings, print }));

@@ -22,7 +22,7 @@ const COMMAND: Command<Task> = {
     action({ name: 'check', args: ['file'], help: 'Check a plans file and report every error in it.', run: check }),
   ],
   defaultAction: 'list',
-  notes: 'docs/plans.md describes the plans file.',
+  notes: ['docs/plans.md describes the plans file.'],
   withTask: async (print, use) => await use({ print }),
 };
 

@@ -27,14 +27,14 @@ const SHOP: Command<Task> = {
     action({ name: 'sell', options: { to: required(text('<buyer>')) }, help: 'Sell something.', run: remember }),
     action({ name: 'look', help: 'Look around.', run: async ({ print }) => print({ found: 2 }, 'Two things.\n') }),
   ],
-  notes: 'Open all day.',
+  notes: ['Open all day.'],
   withTask: async (print, use) => await use({ print }),
 };
 
 const [, , look] = SHOP.actions;
 const SINGLE: Command<Task> = {
   name: 'window',
-  actions: [action({ options: { from: text('<street>') }, help: 'Looks at the window.', run: remember })],
+  actions: [action({ options: { from: text('<street>') }, help: 'Look at the window.', run: remember })],
   withTask: SHOP.withTask,
 };
 
@@ -71,13 +71,12 @@ describe('runActions', () => {
     await runActions(SHOP, []);
     expect(printed).toBe(
       [
-        'Usage: storybar shop <action>',
-        '',
-        '  buy <what> [<extra>...] [--count <n>] [--on <date>] [--now]',
+        'Usage:',
+        '  storybar shop buy <what> [<extra>...] [--count <n>] [--on <date>] [--now]',
         '      Buy something.',
-        '  sell --to <buyer>',
+        '  storybar shop sell --to <buyer>',
         '      Sell something.',
-        '  look',
+        '  storybar shop look',
         '      Look around.',
         '',
         'Open all day.',
@@ -100,7 +99,7 @@ describe('runActions', () => {
     await runActions(SINGLE, ['--from', 'here']);
     expect(inputs).toEqual([{ from: 'here', rest: [] }]);
     await runActions(SINGLE, ['-h']);
-    expect(printed).toContain('Usage: storybar window [--from <street>]\n\nLooks at the window.\n');
+    expect(printed).toContain('Usage:\n  storybar window [--from <street>]\n      Look at the window.\n');
   });
 
   it.each([

@@ -1,5 +1,5 @@
-// Runs the commands that consist of actions, such as `storybar keys create`. A command is a table of actions; this is the
-// one place that parses their arguments, prints their help and reports usage errors.
+// Runs the commands that consist of actions, such as `storybar keys create`. A command is a table of actions. This is the
+// only place that parses their arguments, prints their help and reports usage errors.
 
 import { parseArgs } from 'node:util';
 import { UsageError } from './exit-codes.ts';
@@ -12,7 +12,7 @@ export interface Command<Task> {
   /** The action that runs when none is named. Without it, the command prints its help. */
   readonly defaultAction?: string;
   /** Further lines of help. */
-  readonly notes?: string;
+  readonly notes?: readonly string[];
   /** Opens what the actions need, calls `use` with it and closes it again. */
   readonly withTask: (print: Print, use: (task: Task) => Promise<void>) => Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function runActions<Task>(command: Command<Task>, args: string[]): 
     const names = command.actions.map((each) => each.name).join(', ');
     throw new UsageError(`unknown action "${command.name} ${name}"; the actions are ${names}`);
   }
-  const usage = `storybar ${command.name} ${usageOf(chosen)}`.trimEnd();
+  const usage = usageOf(command.name, chosen);
   const input = { ...readArguments(chosen, positionals, usage), ...readOptions(chosen, given, usage) };
   await command.withTask(printer(json === true), async (task) => await chosen.run(task, input));
 }
@@ -105,8 +105,10 @@ function readOptions({ options = {} }: Usage, given: Given, usage: string): Reco
   return Object.fromEntries(entries);
 }
 
-function usageOf({ name, args = [], rest, options = {} }: Usage): string {
+/** The line that shows how to call an action, such as `storybar keys rename <id> <name>`. */
+function usageOf(command: string, { name, args = [], rest, options = {} }: Usage): string {
   const parts = [
+    `storybar ${command}`,
     ...(name === undefined ? [] : [name]),
     ...args.map((arg) => `<${arg}>`),
     ...(rest === undefined ? [] : [`[<${rest}>...]`]),
@@ -118,14 +120,17 @@ function usageOf({ name, args = [], rest, options = {} }: Usage): string {
   return parts.join(' ');
 }
 
-function helpOf({ name, actions, notes }: { name: string; actions: readonly Usage[]; notes?: string }): string {
-  const [only] = actions;
-  const body =
-    only?.name === undefined
-      ? actions.map((each) => `Usage: storybar ${name} ${usageOf(each)}\n\n${each.help}\n`)
-      : [
-          `Usage: storybar ${name} <action>\n\n`,
-          ...actions.map((each) => `  ${usageOf(each)}\n${each.help.replaceAll(/^/gmu, '      ')}\n`),
-        ];
-  return `${body.join('')}\n${notes === undefined ? '' : `${notes}\n`}Add --json for machine-readable output.\n`;
+function helpOf({
+  name,
+  actions,
+  notes = [],
+}: Pick<Command<unknown>, 'name' | 'notes'> & { actions: readonly Usage[] }): string {
+  return [
+    'Usage:',
+    ...actions.flatMap((each) => [`  ${usageOf(name, each)}`, each.help.replaceAll(/^/gmu, '      ')]),
+    '',
+    ...notes,
+    'Add --json for machine-readable output.',
+    '',
+  ].join('\n');
 }

@@ -27,7 +27,7 @@ const COMMAND: Command<Task> = {
     action({
       options: { account: text('<id>'), from: day('<date>'), to: day('<date>') },
       help:
-        'Shows renders and credits per account, or per day for the account given with --account.\n' +
+        'Show renders and credits per account, or per day for the account given with --account.\n' +
         'Dates are in UTC, such as 2026-01-31, and inclusive. The default is the last 30 days.',
       run: showUsage,
     }),

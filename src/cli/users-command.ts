@@ -44,8 +44,10 @@ const COMMAND: Command<Task> = {
       run: async (task, { email }) => await setRole(task, email, 'member'),
     }),
   ],
-  notes:
-    'A link works once and expires after a day. Links start with STORYBAR_PUBLIC_URL, or with HOST and PORT if it is not set.',
+  notes: [
+    'A link works once and expires after a day.',
+    'Links start with STORYBAR_PUBLIC_URL, or with HOST and PORT if it is not set.',
+  ],
   withTask: async (print, use) => {
     const settings = readSettings();
     await withStore(settings, async (store) => await use({ store, settings, print }));

@@ -46,7 +46,7 @@ const SETTINGS = {
   databaseUrl: setting(
     'STORYBAR_DATABASE_URL',
     '',
-    'PostgreSQL database, such as `postgres://user:password@host/name`. Required for more than one server. Default: an embedded SQLite database in the data directory.',
+    'PostgreSQL database, such as `postgres://user:password@host/name`. Use it for more than one server. Default: an embedded SQLite database in the data directory.',
     databaseUrl,
   ),
   plansFile: setting(
@@ -85,7 +85,7 @@ const SETTINGS = {
   uploadMegabytes: setting(
     'STORYBAR_UPLOAD_MB',
     '4096',
-    'Total size, in megabytes, of all uploads in progress. Further requests get 503 before they upload.',
+    'Disk space, in megabytes, for uploads and results of running requests. Further uploads get 503.',
     wholeNumber(1, 1_000_000),
   ),
   uploadSeconds: setting(
@@ -334,8 +334,8 @@ export function environmentVariables(): string[] {
 export function describeSettings(): { variable: string; defaultText: string; description: string }[] {
   return Object.values(SETTINGS).map(({ variable, defaultText, description }) => ({
     variable,
-    // These defaults depend on the machine, which must not change the generated page.
-    defaultText: variable.endsWith('_WORKERS') ? 'depends on the number of cores' : defaultText,
+    // These defaults depend on the machine, which must not change the generated page. The description explains them.
+    defaultText: variable.endsWith('_WORKERS') ? '' : defaultText,
     description,
   }));
 }

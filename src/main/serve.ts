@@ -117,7 +117,7 @@ async function listen(app: FastifyInstance, { port, host }: Settings): Promise<s
 
 function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
   metrics.watchPools(() => renderer.status());
-  metrics.watchRequests({ inside: () => admission.inside, promisedBytes: () => uploads.reservedBytes });
+  metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */
@@ -131,7 +131,7 @@ async function printWelcome(settings: Settings, store: Store, { plans }: PlanBoo
   process.stdout.write(welcome(url, key) + (await operatorInstructions(settings, store, url)));
 }
 
-/** Running requests get `graceMs` to finish. Then they are aborted with an error, and soon after their connections are closed. */
+/** Running requests get `graceMs` to finish. Then they fail with an error, and soon after their connections are closed. */
 async function stopAccepting(
   app: FastifyInstance,
   connections: Connections,

@@ -97,12 +97,12 @@ export class Metrics {
   }
 
   /** Resources that requests in progress hold. On an idle server a value other than 0 is a leak. */
-  watchRequests(read: { readonly inside: () => number; readonly promisedBytes: () => number }): void {
+  watchRequests(read: { readonly inside: () => number; readonly reservedBytes: () => number }): void {
     this.#gauge('requests_inside', 'Admitted overlay requests without a complete response.', [], (gauge) => {
       gauge.set(read.inside());
     });
     this.#gauge('uploads_promised_bytes', 'Bytes reserved for uploads in progress.', [], (gauge) => {
-      gauge.set(read.promisedBytes());
+      gauge.set(read.reservedBytes());
     });
   }
 
