@@ -4,10 +4,10 @@ import { AppError } from '../../errors.ts';
 import { UploadBudget } from './upload-budget.ts';
 
 const MB = 1_000_000;
-const budgetOf = (bytes: number): UploadBudget => new UploadBudget(tmpdir(), { maxBytes: bytes, maxSeconds: 60 });
+const budgetOf = (bytes: number): UploadBudget => new UploadBudget(tmpdir(), { maxBytes: bytes, maxSeconds: 300 });
 
 describe('UploadBudget', () => {
-  it('refuses an announced upload that does not fit beside the others', async () => {
+  it('refuses an announced upload that exceeds the budget together with the others', async () => {
     const budget = budgetOf(100 * MB);
     await budget.reserve(80 * MB);
     await expect(budget.reserve(30 * MB)).rejects.toMatchObject({ code: 'storage_unavailable' });

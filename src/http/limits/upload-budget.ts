@@ -1,6 +1,5 @@
-// Limits on uploads: the bytes that running requests keep on disk, uploads and results together, and the time one upload
-// may take. An upload of announced size is reserved before it starts; one of unknown size (chunked) reserves more as its
-// bytes arrive.
+// Limits the bytes that running requests keep on disk, uploads and results together, and the time one upload may take. An
+// upload of announced size is reserved before it starts; one of unknown size (chunked) reserves more as its bytes arrive.
 
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
@@ -40,8 +39,8 @@ export class UploadBudget {
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(directory: string, { maxBytes, maxSeconds }: UploadLimits) {
-    this.#directory = directory;
     this.maxSeconds = maxSeconds;
+    this.#directory = directory;
     this.#maxBytes = maxBytes;
   }
 
