@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanText } from '../src/caption/clean.ts';
 import { graphemes } from '../src/caption/graphemes.ts';
 import { splitByKind } from '../src/layout/emoji.ts';
-import { analyseParagraph, layoutParagraph, type TextLine } from '../src/layout/paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type TextLine } from '../src/layout/paragraph.ts';
 import { style } from '../src/layout/style.ts';
 import { type CaptionFonts, FontIndex } from '../src/raster/font-index.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
@@ -157,7 +157,7 @@ describe('beside an independent paragraph engine', () => {
   afterAll(() => oracle.close());
 
   function compare(text: string): Comparison {
-    const lines = layoutParagraph(analyseParagraph(text), WRAP_WIDTH, EM, engine.measurerFor(text));
+    const lines = layoutParagraph(analyzeParagraph(text), WRAP_WIDTH, EM, engine.measurerFor(text));
     const widest = Math.max(...lines.map(({ width }) => width));
     const ours = ourLines(lines);
     const paragraph = oracle.paragraph(text, fonts.fontsFor(text));
@@ -198,7 +198,7 @@ describe('beside an independent paragraph engine', () => {
 
   it('a closing mark after a space differs on purpose: UAX #14 (LB13) keeps it with its word, ICU lets it start a line', () => {
     const text = 'Bonjour !';
-    expect(analyseParagraph(text).breaks).toEqual([text.length]);
+    expect(analyzeParagraph(text).breaks).toEqual([text.length]);
     const paragraph = oracle.paragraph(text, fonts.fontsFor(text));
     paragraph.layout(WRAP_WIDTH);
     const lines = theirLines(paragraph, text, paragraph.getLongestLine() - 1);

@@ -142,7 +142,7 @@ describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent
 });
 
 const CANVAS = { width: 360, height: 640 };
-const BAR_BYTE = 153;
+const BAR_ALPHA_BYTE = 153;
 
 function draw(text: string): Band {
   const layout = layoutOverlays([{ text, position: null }], CANVAS, (caption) => engine.measurerFor(caption));
@@ -156,14 +156,19 @@ function isPlain({ pixels, width, height }: Band, axis: 'column' | 'row', at: nu
   const length = axis === 'column' ? height : width;
   for (let index = 0; index < length; index += 1) {
     const pixel = (axis === 'column' ? index * width + at : at * width + index) * 4;
-    if (pixels[pixel] !== 0 || pixels[pixel + 1] !== 0 || pixels[pixel + 2] !== 0 || pixels[pixel + 3] !== BAR_BYTE)
+    if (
+      pixels[pixel] !== 0 ||
+      pixels[pixel + 1] !== 0 ||
+      pixels[pixel + 2] !== 0 ||
+      pixels[pixel + 3] !== BAR_ALPHA_BYTE
+    )
       return false;
   }
   return true;
 }
 
 function hasInk({ pixels }: Band): boolean {
-  return pixels.some((value, index) => index % 4 === 3 && value > BAR_BYTE);
+  return pixels.some((value, index) => index % 4 === 3 && value > BAR_ALPHA_BYTE);
 }
 
 describe.skipIf(!hasSharedMedia)('the big list of naughty strings (skipped where ../shared/media is absent)', () => {

@@ -22,7 +22,7 @@ export interface Pictures {
   readonly large: Picture;
 }
 
-export async function makePictures(photo: string | undefined): Promise<Pictures> {
+export async function makeTestImages(photo: string | undefined): Promise<Pictures> {
   const [story, large] = await Promise.all(
     SIZES.map(async (size) => {
       const image = photo === undefined ? await noisyGradient(size) : await fitted(photo, size);

@@ -8,7 +8,7 @@ import type { Absent, Contender } from './contender.ts';
 import { jimpPeer } from './jimp-peer.ts';
 import { measureOverlays } from './overlay-only.ts';
 import { formatPhoto, measurePhoto, type PhotoResult } from './photos.ts';
-import { makePictures, type Picture } from './pictures.ts';
+import { makeTestImages, type Picture } from './pictures.ts';
 import { pillow } from './pillow-peer.ts';
 import { ffmpeg, imageMagick } from './program-peers.ts';
 import { best, median, medianDifference, type Series } from './rounds.ts';
@@ -59,7 +59,7 @@ interface Choices {
 
 async function compareAll(choices: Choices, rounds: number, onExit: (stop: () => void) => void): Promise<void> {
   const started = performance.now();
-  const { source, story, large } = await makePictures(choices.photo);
+  const { source, story, large } = await makeTestImages(choices.photo);
   const candidates = choices.quick ? [] : [jimpPeer, await imageMagick(), await pillow(onExit), await ffmpeg()];
   const peers = [...sharpPeers, ...candidates.filter((candidate) => 'prepare' in candidate)];
   console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}; pictures: ${source}\n`);

@@ -2,7 +2,7 @@
 
 import { AppError } from '../errors.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
-import { innermostProcess, offerToKernelFirst } from '../media/process-tree.ts';
+import { innermostProcess, raiseOomScore } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
 import { watchMemory } from './memory-watch.ts';
@@ -176,7 +176,7 @@ export class Worker {
     if (isReady(message) && !this.#isReady) {
       this.#isReady = true;
       const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
-      if (pid !== undefined) offerToKernelFirst(pid);
+      if (pid !== undefined) raiseOomScore(pid);
       onReady(message.codecs);
     } else if (isOutcome(message) && message.id === this.#pending?.id) {
       this.#pending.settle(message);

@@ -2,7 +2,7 @@
 
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
-import { analyseParagraph, layoutParagraph, type TextLine, type Paragraph } from './paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type TextLine, type Paragraph } from './paragraph.ts';
 import { type Scale, style } from './style.ts';
 
 interface PlacedLine extends TextLine {
@@ -22,10 +22,10 @@ const EDGE_CLEARANCE = 0.1;
 /** No caption grows its bar by more than this at one edge or between two lines, however many marks are stacked on a letter. */
 const MAX_GROWTH = 1.2;
 const SHRINK_STEPS = 12;
-const SMALLEST_FONT = 0.5;
+const MIN_FONT_SIZE = 0.5;
 
 export function layoutCaption(text: string, canvas: Size, scale: Scale, measurer: Measurer): CaptionBlock {
-  const paragraphs = text.split('\n').map(analyseParagraph);
+  const paragraphs = text.split('\n').map(analyzeParagraph);
   const blockAt = (fontSize: number): CaptionBlock => blockOf(paragraphs, fontSize, scale.wrapWidth, measurer);
   const fits = (block: CaptionBlock): boolean =>
     block.height <= canvas.height && block.lines.every((line) => line.width <= scale.wrapWidth);
@@ -33,7 +33,7 @@ export function layoutCaption(text: string, canvas: Size, scale: Scale, measurer
   const wanted = blockAt(scale.fontSize);
   if (fits(wanted)) return wanted;
   // Below about 8 px nothing can be read, but cutting text off would be worse.
-  const best = largestFitting(blockAt, fits, SMALLEST_FONT, scale.fontSize);
+  const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, scale.fontSize);
   return best.height <= canvas.height ? best : { ...best, height: canvas.height };
 }
 

@@ -47,12 +47,12 @@ function standIn(astral: string): string {
   return STAND_INS[bidi.getBidiCharTypeName(astral)] ?? 'a';
 }
 
-interface Levelled {
+interface Leveled {
   readonly level: number;
 }
 
 /** Rule L2: from the highest level down, reverse every maximal stretch at or above it. */
-export function visualOrder<Run extends Levelled>(runs: readonly Run[]): Run[] {
+export function visualOrder<Run extends Leveled>(runs: readonly Run[]): Run[] {
   const ordered = [...runs];
   const highest = Math.max(0, ...runs.map((run) => run.level));
   for (let level = highest; level > 0; level -= 1) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
-import { analyseParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
 
 const EM = 10;
 
 /** Lines of a paragraph in a column so many characters wide (half an em each). */
 function layout(text: string, columns: number): TextLine[] {
-  return layoutParagraph(analyseParagraph(text), (columns * EM) / 2, EM, fakeMeasurer);
+  return layoutParagraph(analyzeParagraph(text), (columns * EM) / 2, EM, fakeMeasurer);
 }
 
 /** What each line shows; runs from left to right, letters of a run in reading order. */
@@ -119,7 +119,7 @@ describe('languages with rules of their own', () => {
     ['Khmer', 'សួស្តីអ្នកទាំងអស់គ្នា', ['សួស្តី', 'អ្នក', 'ទាំងអស់គ្នា']],
     ['Myanmar', 'မြန်မာစကားပြောတယ်', ['မြန်မာ', 'စကားပြော', 'တယ်']],
   ])('%s breaks between words of the dictionary', (_name, text, words) => {
-    const { breaks } = analyseParagraph(text);
+    const { breaks } = analyzeParagraph(text);
     const ends = words.map((_, index) => words.slice(0, index + 1).join('').length);
     expect(words.join('')).toBe(text);
     expect(breaks).toEqual(expect.arrayContaining(ends));
@@ -130,7 +130,7 @@ describe('languages with rules of their own', () => {
     ['Thai, without a space', 'กินข้าวกับเพื่อนๆ', 'เพื่อนๆ'],
     ['Khmer', 'សួស្តី ផ្សេង ៗ', 'ផ្សេង ៗ'],
   ])('a sign of repetition never starts a line: %s', (_name, text, ending) => {
-    expect(analyseParagraph(text).breaks.slice(-2)).toEqual([text.length - ending.length, text.length]);
+    expect(analyzeParagraph(text).breaks.slice(-2)).toEqual([text.length - ending.length, text.length]);
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('languages with rules of their own', () => {
     ['Myanmar full stop', 'စကားပြောတယ်။'],
     ['Myanmar genitive', 'ကျောင်းသား၏'],
   ])('a stop or particle stays with its word: %s', (_name, text) => {
-    expect(analyseParagraph(text).breaks).not.toContain(text.length - 1);
+    expect(analyzeParagraph(text).breaks).not.toContain(text.length - 1);
   });
 
   it('Tibetan breaks after its syllable mark', () => {
@@ -221,7 +221,7 @@ describe('a measurer that shapes a whole line wider than its words', () => {
         return run.text.includes(' ') ? { ...extent, width: extent.width * 1.2 } : extent;
       },
     };
-    const lines = layoutParagraph(analyseParagraph('aaaa bbbb cccc dddd eeee ffff'), 80, EM, widening);
+    const lines = layoutParagraph(analyzeParagraph('aaaa bbbb cccc dddd eeee ffff'), 80, EM, widening);
     expect(lines.map((line) => line.runs.map((run) => run.text))).toEqual([
       ['aaaa bbbb'],
       ['cccc dddd'],

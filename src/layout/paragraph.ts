@@ -35,7 +35,7 @@ export interface Paragraph {
   readonly breaks: readonly number[];
 }
 
-export function analyseParagraph(text: string): Paragraph {
+export function analyzeParagraph(text: string): Paragraph {
   return { text, levels: embeddingLevels(text), breaks: breakPositions(text) };
 }
 

@@ -17,11 +17,11 @@ export interface DecodedImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
   /** Bytes of the same buffer directly in front of `data` that an encoder may use for its header. */
-  readonly spare: number;
+  readonly headroom: number;
 }
 
 /** What a header needs at most. Asked for as rows above the picture, so that megabytes of pixels are not copied later. */
-const SPARE_BYTES = 128;
+const HEADROOM_BYTES = 128;
 
 /** Every other loader stays locked: an SVG or a TIFF renamed to .png must not reach its decoder. */
 const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
@@ -88,25 +88,25 @@ function open(source: Uint8Array, options: OpenOptions): Sharp {
 }
 
 async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
-  const spareRows = Math.ceil(SPARE_BYTES / (plan.width * 3));
+  const headroomRows = Math.ceil(HEADROOM_BYTES / (plan.width * 3));
   const { data, info } = await open(source, {
     failOn,
     limitInputPixels: plan.maxPixels,
     ignoreIcc: plan.ignoreProfile,
   })
     .autoOrient()
-    .extend({ top: spareRows })
+    .extend({ top: headroomRows })
     .toColorspace('srgb')
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
   if (info.channels !== 3 && info.channels !== 4) throw new Error(`decoder gave ${info.channels} channels`);
-  const spare = spareRows * info.width * info.channels;
+  const headroom = headroomRows * info.width * info.channels;
   return {
     width: info.width,
-    height: info.height - spareRows,
+    height: info.height - headroomRows,
     channels: info.channels,
-    data: data.subarray(spare),
-    spare,
+    data: data.subarray(headroom),
+    headroom,
   };
 }
 

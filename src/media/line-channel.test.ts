@@ -15,8 +15,8 @@ function open() {
   const heard: unknown[] = [];
   const ends: string[] = [];
   const channel = new LineChannel(stream, {
-    onClosed: () => ends.push('closed'),
-    onGarbage: () => ends.push('garbage'),
+    onClose: () => ends.push('closed'),
+    onInvalidMessage: () => ends.push('garbage'),
   });
   channel.onMessage((message) => heard.push(message));
   const say = async (...texts: string[]): Promise<void> => {

@@ -6,27 +6,27 @@ import type { Duplex } from 'node:stream';
 /** Far more than any task or result has; a longer one only wants to fill our memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 
-export interface ChannelEnds {
+export interface ChannelHandlers {
   /** The other end is gone. */
-  readonly onClosed: () => void;
+  readonly onClose: () => void;
   /** The other end says what nobody can understand; the channel is closed. */
-  readonly onGarbage: () => void;
+  readonly onInvalidMessage: () => void;
 }
 
 export class LineChannel {
   readonly #stream: Duplex;
-  readonly #onGarbage: () => void;
+  readonly #onInvalidMessage: () => void;
   #listener: (message: unknown) => void = () => undefined;
   #rest = '';
 
-  constructor(stream: Duplex, { onClosed, onGarbage }: ChannelEnds) {
+  constructor(stream: Duplex, { onClose, onInvalidMessage }: ChannelHandlers) {
     this.#stream = stream;
-    this.#onGarbage = onGarbage;
+    this.#onInvalidMessage = onInvalidMessage;
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => this.#receive(text));
     // Followed by 'close'; without a listener it would end us.
     stream.on('error', () => undefined);
-    stream.once('close', onClosed);
+    stream.once('close', onClose);
   }
 
   onMessage(listener: (message: unknown) => void): void {
@@ -55,7 +55,7 @@ export class LineChannel {
   #break(): void {
     this.#rest = '';
     this.#stream.destroy();
-    this.#onGarbage();
+    this.#onInvalidMessage();
   }
 }
 

@@ -21,7 +21,7 @@ export function residentBytes(pid: number): number | undefined {
 }
 
 /** When the whole machine runs out of memory, the kernel takes this process first, and not the server. */
-export function offerToKernelFirst(pid: number): void {
+export function raiseOomScore(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {

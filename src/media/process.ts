@@ -25,7 +25,7 @@ export interface StartOptions {
 }
 
 /** Descriptors of the child. */
-export const CHANNEL = 3;
+export const CHANNEL_FD = 3;
 export const EXTRA_INPUT = 4;
 
 const STDERR_TAIL = 4_096;
@@ -49,10 +49,10 @@ export class ManagedProcess {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(extraInput ? ['pipe' as const] : [])],
     });
-    const channel = this.#child.stdio[CHANNEL];
+    const channel = this.#child.stdio[CHANNEL_FD];
     if (channel instanceof Duplex) {
       // Closed: it is ending, and how must be seen; or it is not, and the next `send` tells.
-      this.#channel = new LineChannel(channel, { onClosed: () => undefined, onGarbage: () => this.kill() });
+      this.#channel = new LineChannel(channel, { onClose: () => undefined, onInvalidMessage: () => this.kill() });
     }
     if (extraInput) this.#give(extraInput);
     let stderrTail = '';

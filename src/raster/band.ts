@@ -21,8 +21,8 @@ export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
 }
 
 /** The bar where there is no text, as one word of `wordsOf`: black at the bar's alpha. Nearly all of a band. */
-export const BAR_BYTE: number = Math.round(BAR_ALPHA * 255);
-export const PLAIN_BAR: number = BAR_BYTE << 24;
+export const BAR_ALPHA_BYTE: number = Math.round(BAR_ALPHA * 255);
+export const PLAIN_BAR: number = BAR_ALPHA_BYTE << 24;
 
 /** Porter and Duff's "over" for straight RGBA words: all of `above` onto `below` from `start` on, in place. */
 export function compositeOver(below: Int32Array, start: number, above: Int32Array): void {

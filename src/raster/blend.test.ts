@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BAR_BYTE, type Band } from './band.ts';
+import { BAR_ALPHA_BYTE, type Band } from './band.ts';
 import { bakeBands } from './blend.ts';
 
-const PLAIN = [0, 0, 0, BAR_BYTE];
+const PLAIN = [0, 0, 0, BAR_ALPHA_BYTE];
 
 /** Mostly plain, as bars are, with letters anywhere: at the ends of a row, in whole rows, or nowhere. */
 const cases = fc

@@ -1,14 +1,14 @@
 // Bakes bands into raw 8-bit pixels, in place. Only the rows under a band are touched.
 
 import type { Size } from '../layout/geometry.ts';
-import { BAR_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
+import { BAR_ALPHA_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
 
 /** Row by row, without padding; 3 = RGB, 4 = straight RGBA. */
 export interface RawImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
   /** Bytes of the same buffer directly in front of `data`, free to be overwritten. */
-  readonly spare?: number;
+  readonly headroom?: number;
 }
 
 export function bakeBands(image: RawImage, bands: readonly Band[]): void {
@@ -19,7 +19,7 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
 }
 
 /** What a plain bar leaves of the photo. */
-const PHOTO_SHARE = 255 - BAR_BYTE;
+const PHOTO_SHARE = 255 - BAR_ALPHA_BYTE;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
 /** Rows without text are found by comparing memory and darkened in one go; the others are looked through. */

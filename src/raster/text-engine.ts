@@ -10,7 +10,7 @@ import { BAR_ALPHA, style } from '../layout/style.ts';
 import { type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
-import { paintMark, placeMark, WATERMARK } from './watermark.ts';
+import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 export class TextEngine {
   readonly #index = new FontIndex();
@@ -52,16 +52,16 @@ export class TextEngine {
   }
 
   /** The watermark of a canvas, as a band of its own. */
-  drawMark(canvas: Size): Band {
+  drawWatermark(canvas: Size): Band {
     const run: Run = { text: WATERMARK, kind: 'text', rtl: false };
     const fonts = this.#fontsFor(WATERMARK);
     const unit = 100;
     const { width } = measureRun(this.#canvas.getContext('2d'), fonts, run, unit);
-    const box = placeMark(canvas, width / unit);
+    const box = placeWatermark(canvas, width / unit);
     const context = this.#sized(canvas.width, box.height);
     context.clearRect(0, 0, canvas.width, box.height);
     prepare(context, fonts, run, box.fontSize);
-    paintMark(context, box);
+    paintWatermark(context, box);
     const { data } = context.getImageData(0, 0, canvas.width, box.height);
     return { top: box.top, height: box.height, width: canvas.width, pixels: data };
   }

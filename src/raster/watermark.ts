@@ -9,13 +9,13 @@ export const WATERMARK = 'STORYBAR TEST';
 /** Shares of the shorter side of the canvas. */
 const FONT_SHARE = 0.03;
 const MARGIN_SHARE = 0.02;
-const SMALLEST_FONT = 7;
+const MIN_FONT_SIZE = 7;
 /** Never wider than this share of the canvas, however small that is. */
 const WIDTH_SHARE = 0.9;
 const LIGHT = 'rgba(255, 255, 255, 0.85)';
 const RIM = 'rgba(0, 0, 0, 0.55)';
 
-export interface MarkBox {
+export interface WatermarkBox {
   readonly fontSize: number;
   readonly top: number;
   readonly height: number;
@@ -23,9 +23,9 @@ export interface MarkBox {
 }
 
 /** `widthAt1` is the width of the mark in a font of one pixel. */
-export function placeMark({ width, height }: Size, widthAt1: number): MarkBox {
+export function placeWatermark({ width, height }: Size, widthAt1: number): WatermarkBox {
   const side = Math.min(width, height);
-  const wanted = Math.max(SMALLEST_FONT, side * FONT_SHARE);
+  const wanted = Math.max(MIN_FONT_SIZE, side * FONT_SHARE);
   const fontSize = Math.min(wanted, (width * WIDTH_SHARE) / widthAt1);
   const rows = Math.min(height, Math.ceil(fontSize * 1.5));
   const margin = Math.min(Math.round(side * MARGIN_SHARE), height - rows);
@@ -33,7 +33,7 @@ export function placeMark({ width, height }: Size, widthAt1: number): MarkBox {
 }
 
 /** `context` is that of an empty canvas of at least the box's height, with the font already chosen. */
-export function paintMark(context: SKRSContext2D, { fontSize, height, right }: MarkBox): void {
+export function paintWatermark(context: SKRSContext2D, { fontSize, height, right }: WatermarkBox): void {
   context.textAlign = 'right';
   context.textBaseline = 'middle';
   context.direction = 'ltr';
@@ -46,7 +46,7 @@ export function paintMark(context: SKRSContext2D, { fontSize, height, right }: M
 }
 
 /** The mark lies on top of everything: onto the bands it meets, and in bands of its own between them. */
-export function layOver(bands: readonly Band[], mark: Band): Band[] {
+export function compositeWatermark(bands: readonly Band[], mark: Band): Band[] {
   const marked = [...bands];
   const { width } = mark;
   const markWords = wordsOf(mark.pixels);

@@ -1,7 +1,7 @@
 import { layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
 import type { Band } from '../raster/band.ts';
-import { layOver } from '../raster/watermark.ts';
+import { compositeWatermark } from '../raster/watermark.ts';
 import type { RecipeBase } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
@@ -27,7 +27,7 @@ export async function drawBands(
   );
   const bands = await watch.step('draw', () => {
     const drawn = tools.text.draw(layout);
-    return recipe.watermark ? layOver(drawn, tools.text.drawMark(recipe.canvas)) : drawn;
+    return recipe.watermark ? compositeWatermark(drawn, tools.text.drawWatermark(recipe.canvas)) : drawn;
   });
   const bars = layout.bars.map(({ top, height }) => ({ top, height }));
   return { bands, bars, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };

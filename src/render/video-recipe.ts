@@ -3,10 +3,10 @@
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
-import { decoderPixels, refuseLargerThan } from '../media/video/dimensions.ts';
+import { decoderPixels, assertMaxSide } from '../media/video/dimensions.ts';
 import { type Cut, planSegments, type VideoSegment } from '../media/video/segments/cuts.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
-import { pictureSteps } from '../media/video/frames/steps.ts';
+import { filterSteps } from '../media/video/frames/steps.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan } from '../media/video/transcode.ts';
@@ -50,11 +50,11 @@ const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
 export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay[], limits: VideoLimits): VideoRecipe {
-  refuseOverLimit(probe, limits);
+  assertWithinLimits(probe, limits);
   const { video, audio, frameRate, durationSeconds, format, cuts } = probe;
   const canvas = { width: probe.width, height: probe.height };
   const encoder = encoderSettings(canvas, frameRate, video);
-  const soundBytes = audio === null ? 0 : durationSeconds * MAX_SOUND_BYTES_PER_SECOND;
+  const soundBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
   return Object.freeze({
     kind: 'video',
     canvas,
@@ -67,7 +67,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     audio,
     frameRate,
     offset: startOffset(video.start, audio?.start),
-    steps: pictureSteps(video),
+    steps: filterSteps(video),
     encoder,
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
@@ -85,24 +85,24 @@ export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): reado
 }
 
 /** Uncompressed sound never gets this far, compressed sound stays far below. */
-const MAX_SOUND_BYTES_PER_SECOND = 200_000;
+const MAX_AUDIO_BYTES_PER_SECOND = 200_000;
 
-function refuseOverLimit(probe: VideoProbe, limits: VideoLimits): void {
+function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
   const { width, height, claimedSeconds, frameRate } = probe;
-  refuseLargerThan(limits.videoSide, { width, height });
+  assertMaxSide(limits.videoSide, { width, height });
   if (claimedSeconds > limits.videoSeconds + SECONDS_TOLERANCE) {
     const seconds = round(claimedSeconds);
     const detail = `The video lasts ${seconds} seconds; the limit is ${limits.videoSeconds}.`;
-    throw tooMuch('asset_too_long', detail, limits.videoSeconds, seconds);
+    throw limitExceeded('asset_too_long', detail, limits.videoSeconds, seconds);
   }
   if (frameRate > limits.videoFps * FPS_TOLERANCE) {
     const rate = round(frameRate);
     const detail = `The video has ${rate} frames per second; the limit is ${limits.videoFps}.`;
-    throw tooMuch('asset_frame_rate_too_high', detail, limits.videoFps, rate);
+    throw limitExceeded('asset_frame_rate_too_high', detail, limits.videoFps, rate);
   }
 }
 
-function tooMuch(code: ErrorCode, detail: string, limit: number, actual: number): AppError {
+function limitExceeded(code: ErrorCode, detail: string, limit: number, actual: number): AppError {
   return new AppError(code, detail, { limit: { limit, actual } });
 }
 

@@ -32,11 +32,11 @@ export function paintYuv(colorAt: (x: number, y: number, frame: number) => Rgb, 
 export const RED: Rgb = [200, 40, 40];
 export const GREEN: Rgb = [40, 180, 60];
 export const BLUE: Rgb = [40, 60, 200];
-export const GREY: Rgb = [128, 128, 128];
+export const GRAY: Rgb = [128, 128, 128];
 
 /** Red, green / blue, grey: tells every orientation from every other. */
 export function quadrants(width: number, height: number): (x: number, y: number) => Rgb {
-  return (x, y) => (y < height / 2 ? (x < width / 2 ? RED : GREEN) : x < width / 2 ? BLUE : GREY);
+  return (x, y) => (y < height / 2 ? (x < width / 2 ? RED : GREEN) : x < width / 2 ? BLUE : GRAY);
 }
 
 /** Largest difference of any channel. */

@@ -22,7 +22,7 @@ import {
   BT2020,
   distance,
   GREEN,
-  GREY,
+  GRAY,
   paintYuv,
   quadrants,
   RED,
@@ -81,7 +81,7 @@ describe('orientation', () => {
       [-1, -1, RED],
       [1, -1, GREEN],
       [-1, 1, BLUE],
-      [1, 1, GREY],
+      [1, 1, GRAY],
     ] as const;
     for (const [x, y, color] of corners) {
       const [toX, toY] = [x * a + y * c, x * b + y * d];
@@ -150,7 +150,7 @@ describe('color', () => {
       'BT.2020 standard range, neutral stays neutral',
       {
         pixelFormat: 'yuv420p10le',
-        paint: paintYuv(() => GREY, { ...BT2020, bits: 10 }),
+        paint: paintYuv(() => GRAY, { ...BT2020, bits: 10 }),
         tags: {
           space: AVCOL_SPC_BT2020_NCL,
           primaries: AVCOL_PRI_BT2020,
@@ -167,12 +167,12 @@ describe('color', () => {
     expect(clip.codec).toBe('h264');
     expect(clip.tags).toEqual([AVCOL_SPC_BT709, AVCOL_PRI_BT709, AVCOL_TRC_BT709, AVCOL_RANGE_MPEG]);
     const corners = name.startsWith('BT.2020')
-      ? ([[20, 20, GREY]] as const)
+      ? ([[20, 20, GRAY]] as const)
       : ([
           [20, 20, RED],
           [300, 20, GREEN],
           [20, 170, BLUE],
-          [300, 170, GREY],
+          [300, 170, GRAY],
         ] as const);
     for (const [x, y, color] of corners) {
       expect(distance(clip.frames[0]?.rgb(x, y) ?? [0, 0, 0], color)).toBeLessThanOrEqual(6);

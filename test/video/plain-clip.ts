@@ -1,5 +1,5 @@
 import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
-import { BT709, GREY, paintYuv } from './painting.ts';
+import { BT709, GRAY, paintYuv } from './painting.ts';
 
 /** A small, short, grey H.264 MP4, but for the changes; returns its path. */
 export function plainClip(path: string, changes: Partial<ClipOptions> = {}): string {
@@ -10,7 +10,7 @@ export function plainClip(path: string, changes: Partial<ClipOptions> = {}): str
     pixelFormat: 'yuv420p',
     width: 96,
     height: 64,
-    paint: paintYuv(() => GREY, BT709),
+    paint: paintYuv(() => GRAY, BT709),
     tags: PLAIN_TAGS,
     encoderOptions: { preset: 'ultrafast' },
     ...changes,

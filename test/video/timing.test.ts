@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import type { ClipOptions } from './clip.ts';
-import { BT709, GREY, paintYuv } from './painting.ts';
+import { BT709, GRAY, paintYuv } from './painting.ts';
 import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';
 
@@ -44,7 +44,7 @@ describe('timing', () => {
   });
 
   it('reports progress and stops at a signal', async () => {
-    const path = clip('long.mp4', { frames: 240, width: 640, height: 360, paint: paintYuv(() => GREY, BT709) });
+    const path = clip('long.mp4', { frames: 240, width: 640, height: 360, paint: paintYuv(() => GRAY, BT709) });
     const seen: number[] = [];
     const { facts } = await renderClip(path, work.path('progress.mp4'), undefined, {
       onProgress: ({ frames, totalFrames }) => seen.push(frames / totalFrames),

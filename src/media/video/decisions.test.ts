@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { aacShape } from './sound/aac.ts';
+import { aacFormat } from './sound/aac.ts';
 import { type ColorTags, effectiveTags, treatmentFor } from './frames/color.ts';
 import { encoderSettings } from './frames/encoding.ts';
-import { pictureGeometry } from './frames/geometry.ts';
+import { frameGeometry } from './frames/geometry.ts';
 import { readOrientation, UPRIGHT } from './probe/orientation.ts';
-import { pictureSteps } from './frames/steps.ts';
+import { filterSteps } from './frames/steps.ts';
 import { outputTimeBase, startOffset } from './probe/timing.ts';
 import { toneCurve } from './frames/tone-curve.ts';
 
@@ -48,7 +48,7 @@ describe('geometry', () => {
     [HD, { num: 1001, den: 1000 }, UPRIGHT, HD],
     [{ width: 1, height: 1 }, { num: 1, den: 1 }, UPRIGHT, { width: 2, height: 2 }],
   ])('%j with pixels of %j', (decoded, shape, orientation, canvas) => {
-    expect(pictureGeometry(decoded, shape, orientation).canvas).toEqual(canvas);
+    expect(frameGeometry(decoded, shape, orientation).canvas).toEqual(canvas);
   });
 });
 
@@ -75,7 +75,7 @@ describe('color', () => {
   });
 
   it('touches an ordinary clip with no filter but the final format', () => {
-    const steps = pictureSteps({
+    const steps = filterSteps({
       decoded: HD,
       square: HD,
       orientation: UPRIGHT,
@@ -151,6 +151,6 @@ describe('AAC', () => {
       { sampleRate: 8_000, channels: 1, bitRate: 32_000 },
     ],
   ])('%j', (source, shape) => {
-    expect(aacShape(source)).toEqual(shape);
+    expect(aacFormat(source)).toEqual(shape);
   });
 });

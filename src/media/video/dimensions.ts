@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 
 /** Refused wherever it shows first: in the header, in the decoder, or after the pixels were made square. */
-export function refuseLargerThan(maxSide: number, { width, height }: Size): void {
+export function assertMaxSide(maxSide: number, { width, height }: Size): void {
   const actual = Math.max(width, height);
   if (actual <= maxSide) return;
   const detail = `The video is ${width}x${height}; the limit is ${maxSide} pixels a side.`;

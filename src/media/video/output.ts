@@ -12,12 +12,12 @@ import { undecodable } from './undecodable.ts';
 /** Where the packets of an encoder go. */
 export interface PacketSink {
   /** Returns the number of the track. */
-  addEncoded(encoder: Encoder): number;
+  addEncodedTrack(encoder: Encoder): number;
   /** Takes the packet's reference. */
   write(packet: Packet, track: number, timeBase: Ratio): void;
 }
 
-export class Output implements PacketSink {
+export class Mp4Output implements PacketSink {
   readonly #context = new FormatContext();
   readonly #tracks: Stream[] = [];
   #bytes = 0;
@@ -36,14 +36,14 @@ export class Output implements PacketSink {
     return this.#bytes;
   }
 
-  addEncoded(encoder: Encoder): number {
+  addEncodedTrack(encoder: Encoder): number {
     const stream = this.#context.newStream();
     check(stream.codecpar.fromContext(encoder.context), 'describe track');
     stream.timeBase = encoder.context.timeBase;
     return this.#tracks.push(stream) - 1;
   }
 
-  addCopied(source: Stream): number {
+  addCopiedTrack(source: Stream): number {
     const stream = this.#context.newStream();
     check(source.codecpar.copy(stream.codecpar), 'describe track');
     // The tag of one container means nothing, or something else, in another.

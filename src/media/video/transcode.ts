@@ -6,13 +6,13 @@ import type { AudioSource } from './sound/source.ts';
 import type { VideoFormat } from '../sniff.ts';
 import { Container } from './probe/container.ts';
 import type { EncoderSettings } from './frames/encoding.ts';
-import { Output } from './output.ts';
+import { Mp4Output } from './output.ts';
 import { forEachPacket } from './packet-loop.ts';
-import type { BarPicture } from './frames/graph.ts';
+import type { BarImage } from './frames/graph.ts';
 import type { FilterStep } from './frames/steps.ts';
-import { PictureTrack } from './frames/track.ts';
+import { VideoTrack } from './frames/track.ts';
 import type { VideoSource } from './probe/probe.ts';
-import { openSound, type SoundTrack } from './sound/sound.ts';
+import { openAudioTrack, type AudioTrack } from './sound/sound.ts';
 import { undecodable } from './undecodable.ts';
 import type { Size } from '../../layout/geometry.ts';
 
@@ -50,18 +50,18 @@ export async function transcode(
   plan: TranscodePlan,
   path: string,
   outPath: string,
-  bars: readonly BarPicture[],
+  bars: readonly BarImage[],
   options: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
   const container = new Container(path, plan.format);
   const closers: (() => void)[] = [() => container.close()];
   try {
     container.select([plan.video.index, ...(plan.audio === null ? [] : [plan.audio.index])]);
-    const output = new Output(outPath);
+    const output = new Mp4Output(outPath);
     closers.push(() => output.close());
-    const picture = new PictureTrack(plan, streamAt(container, plan.video.index), bars, output);
+    const picture = new VideoTrack(plan, streamAt(container, plan.video.index), bars, output);
     closers.push(() => picture.free());
-    const sound = plan.audio && openSound(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
+    const sound = plan.audio && openAudioTrack(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
     if (sound !== null) closers.push(() => sound.free());
     output.begin();
     await copyPackets(plan, { container, picture, sound, output }, options);
@@ -78,9 +78,9 @@ export async function transcode(
 
 interface Tracks {
   readonly container: Container;
-  readonly picture: PictureTrack;
-  readonly sound: SoundTrack | null;
-  readonly output: Output;
+  readonly picture: VideoTrack;
+  readonly sound: AudioTrack | null;
+  readonly output: Mp4Output;
 }
 
 async function copyPackets(

@@ -18,7 +18,7 @@ export function chunk(type: string, ...parts: readonly Uint8Array[]): Uint8Array
   return [head, ...parts, tail];
 }
 
-export const COLOUR = { rgb: 2, palette: 3, rgba: 6 } as const;
+export const COLOR_TYPE = { rgb: 2, palette: 3, rgba: 6 } as const;
 
 export function imageHeader({ width, height }: Size, color: number): Uint8Array[] {
   const body = Buffer.alloc(13);

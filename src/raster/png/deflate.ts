@@ -4,7 +4,7 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import { Adler } from './adler.ts';
 
-const LARGEST_RUN = 1 << 22;
+const MAX_RUN = 1 << 22;
 /** A block that ends the stream and holds nothing. */
 const LAST_BLOCK = Uint8Array.of(0x03, 0x00);
 const HEADER = Uint8Array.of(0x78, 0x01);
@@ -33,7 +33,7 @@ export class PiecewiseDeflate {
 
   addZeros(length: number): void {
     let rest = length;
-    for (let size = LARGEST_RUN; size > 0; size >>= 1) {
+    for (let size = MAX_RUN; size > 0; size >>= 1) {
       for (; rest >= size; rest -= size) this.#parts.push(this.#zeros.piece(size));
     }
     this.#adler.append(1, length, length);

@@ -9,7 +9,7 @@
 
 import type { Size } from '../../layout/geometry.ts';
 import { Adler } from './adler.ts';
-import { COLOUR, chunk, imageHeader, SIGNATURE } from './chunks.ts';
+import { COLOR_TYPE, chunk, imageHeader, SIGNATURE } from './chunks.ts';
 
 /** A stream's beginning up to the first three bits of its first code. */
 const BEGINNING = Buffer.from(
@@ -45,7 +45,7 @@ export function joinStrips(picture: Size & { readonly channels: 3 | 4 }, strips:
     parts.push(...(index === 0 ? [] : [beginning(isLast)]), body(stream, index === 0, isLast));
     if (!isLast) parts.push(...pause(stream));
   }
-  const color = picture.channels === 3 ? COLOUR.rgb : COLOUR.rgba;
+  const color = picture.channels === 3 ? COLOR_TYPE.rgb : COLOR_TYPE.rgba;
   const data = chunk('IDAT', ...parts, adler.bytes);
   return Buffer.concat([SIGNATURE, ...imageHeader(picture, color), ...data, ...chunk('IEND')]);
 }

@@ -11,12 +11,12 @@ import { joinStrips } from './join.ts';
  * busy there are as many of them in a second. Of smaller ones there would be fewer. A strip has half of this at least.
  */
 const PIXELS_FOR_TWO = 2_000_000;
-const MOST_STRIPS = 4;
+const MAX_STRIPS = 4;
 
 export async function encodePng(image: RawImage, signal?: AbortSignal): Promise<Buffer> {
   const count = Math.min(
     availableParallelism(),
-    MOST_STRIPS,
+    MAX_STRIPS,
     Math.floor((2 * image.width * image.height) / PIXELS_FOR_TWO),
   );
   return (count > 1 ? await encodeInStrips(image, count, signal) : undefined) ?? (await encodeWhole(image, signal));
@@ -38,8 +38,8 @@ export async function encodeInStrips(
   const strips = tops.slice(0, -1).map(async (top, index) => {
     const height = (tops[index + 1] ?? image.height) - top;
     const data = image.data.subarray(top * rowLength, (top + height) * rowLength);
-    const spare = index === 0 ? (image.spare ?? 0) : 0;
-    return { height, png: await encodeWhole({ ...image, height, data, spare }, signal) };
+    const headroom = index === 0 ? (image.headroom ?? 0) : 0;
+    return { height, png: await encodeWhole({ ...image, height, data, headroom }, signal) };
   });
   return joinStrips(image, await Promise.all(strips));
 }
@@ -47,8 +47,8 @@ export async function encodeInStrips(
 /** Without a copy where there is room in front of the pixels: at 12 megapixels the copy is a tenth of a render. */
 function framedPixels(image: RawImage): Buffer {
   const header = pnmHeader(image);
-  const { data, spare = 0 } = image;
-  if (spare < header.length) return Buffer.concat([header, data]);
+  const { data, headroom = 0 } = image;
+  if (headroom < header.length) return Buffer.concat([header, data]);
   const framed = Buffer.from(data.buffer, data.byteOffset - header.length, header.length + data.length);
   header.copy(framed);
   return framed;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import type { Band } from '../band.ts';
-import { COLOUR } from './chunks.ts';
+import { COLOR_TYPE } from './chunks.ts';
 import { ZeroRuns } from './deflate.ts';
 import { writeTransparentPng } from './transparent.ts';
 
@@ -40,8 +40,8 @@ describe('writeTransparentPng', () => {
   const zeros = new ZeroRuns();
 
   it.each([
-    ['with a palette', 3, COLOUR.palette],
-    ['in full color', CANVAS.width, COLOUR.rgba],
+    ['with a palette', 3, COLOR_TYPE.palette],
+    ['in full color', CANVAS.width, COLOR_TYPE.rgba],
   ])('holds exactly the bands, %s', async (_how, colors, kind) => {
     const kinds = new Set<number | undefined>();
     await fc.assert(

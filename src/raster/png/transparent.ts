@@ -3,10 +3,10 @@
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
-import { COLOUR, chunk, imageHeader, SIGNATURE } from './chunks.ts';
+import { COLOR_TYPE, chunk, imageHeader, SIGNATURE } from './chunks.ts';
 import { PiecewiseDeflate, type ZeroRuns } from './deflate.ts';
 
-const MAX_COLOURS = 256;
+const MAX_COLORS = 256;
 const FILTER_NONE = 0;
 /** Filters and higher levels were measured: a few kilobytes less for two to five times the time. */
 const LEVEL = 3;
@@ -25,7 +25,7 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
   stream.addZeros((canvas.height - row) * rowLength);
   return Buffer.concat([
     SIGNATURE,
-    ...imageHeader(canvas, indexed ? COLOUR.palette : COLOUR.rgba),
+    ...imageHeader(canvas, indexed ? COLOR_TYPE.palette : COLOR_TYPE.rgba),
     ...(indexed ? paletteChunks(palette) : []),
     ...chunk('IDAT', ...stream.finish()),
     ...chunk('IEND'),
@@ -77,7 +77,7 @@ function indexRow(
     if (word !== previous) {
       previous = word;
       entry = entryOf(word, palette);
-      if (entry === MAX_COLOURS) return false;
+      if (entry === MAX_COLORS) return false;
     }
     rows[target + column] = entry;
   }
@@ -88,7 +88,7 @@ function entryOf(word: number, palette: Palette): number {
   const known = palette.get(word);
   if (known !== undefined) return known;
   const entry = palette.size;
-  if (entry < MAX_COLOURS) palette.set(word, entry);
+  if (entry < MAX_COLORS) palette.set(word, entry);
   return entry;
 }
 

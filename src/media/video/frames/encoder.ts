@@ -18,7 +18,7 @@ import { AGAIN, check } from '../probe/check.ts';
 import type { EncoderSettings } from './encoding.ts';
 import type { Ratio } from './geometry.ts';
 
-interface PictureTiming {
+interface FrameTiming {
   readonly timeBase: Ratio;
   readonly frameRate: Ratio;
 }
@@ -59,10 +59,10 @@ export function openEncoderContext(name: string, prepare: (context: CodecContext
   return context;
 }
 
-export function openPictureEncoder(
+export function openVideoEncoder(
   canvas: Size,
   settings: EncoderSettings,
-  { timeBase, frameRate }: PictureTiming,
+  { timeBase, frameRate }: FrameTiming,
 ): Encoder {
   const context = openEncoderContext('libx264', (draft) => {
     draft.width = canvas.width;
@@ -89,6 +89,6 @@ export function openPictureEncoder(
 }
 
 /** Where the source had its keyframes is no concern of the new stream. */
-export function forgetSourceType(frame: Frame): void {
+export function clearPictureType(frame: Frame): void {
   frame.pictType = AV_PICTURE_TYPE_NONE;
 }

@@ -2,14 +2,14 @@
 // that no stored detail is thrown away; an odd side loses its last row or column, so that no pixel has to be resampled.
 
 import type { Size } from '../../../layout/geometry.ts';
-import { type Orientation, turn } from '../probe/orientation.ts';
+import { type Orientation, orient } from '../probe/orientation.ts';
 
 export interface Ratio {
   readonly num: number;
   readonly den: number;
 }
 
-export interface PictureGeometry {
+export interface FrameGeometry {
   /** Stored orientation, square pixels, even sides. */
   readonly square: Size;
   /** Upright and even: what is encoded. */
@@ -19,9 +19,9 @@ export interface PictureGeometry {
 /** Containers round their display sizes: less than this is not a pixel shape but noise. */
 const SHAPE_NOISE = 0.005;
 
-export function pictureGeometry(decoded: Size, pixelShape: Ratio, orientation: Orientation): PictureGeometry {
+export function frameGeometry(decoded: Size, pixelShape: Ratio, orientation: Orientation): FrameGeometry {
   const square = squarePixels(decoded, pixelShape);
-  return { square, canvas: turn(square, orientation) };
+  return { square, canvas: orient(square, orientation) };
 }
 
 function squarePixels(decoded: Size, { num, den }: Ratio): Size {

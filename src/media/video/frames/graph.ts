@@ -15,7 +15,7 @@ import type { FilterStep } from './steps.ts';
 import { undecodable } from '../undecodable.ts';
 
 /** A finished bar in the frame's own planes: yuva420p, planes one after the other without padding. */
-export interface BarPicture {
+export interface BarImage {
   readonly top: number;
   readonly width: number;
   readonly height: number;
@@ -34,12 +34,12 @@ export interface GraphInput {
 /** Bars count from before the first frame: the overlay filter shows nothing until its second input has begun. */
 const BAR_LEAD_SECONDS = 3_600;
 
-export class PictureGraph {
+export class VideoFilterGraph {
   readonly #graph = new FilterGraph();
   readonly #source: FilterContext;
   readonly #sink: FilterContext;
 
-  constructor(input: GraphInput, steps: readonly FilterStep[], bars: readonly BarPicture[]) {
+  constructor(input: GraphInput, steps: readonly FilterStep[], bars: readonly BarImage[]) {
     this.#graph.alloc();
     this.#source = this.#add('buffer', 'in', bufferArguments(input));
     let tail = this.#source;
@@ -105,18 +105,18 @@ function bufferArguments({ width, height, pixelFormat, timeBase, colorspace, ran
   return `${shape}:time_base=${timeBase.num}/${timeBase.den}:colorspace=${colorspace}:range=${range}`;
 }
 
-function barArguments({ width, height }: BarPicture, timeBase: Ratio): string {
+function barArguments({ width, height }: BarImage, timeBase: Ratio): string {
   return bufferArguments({ width, height, pixelFormat: 'yuva420p', timeBase, colorspace: 'bt709', range: 'tv' });
 }
 
-function sendBar(source: FilterContext | undefined, bar: BarPicture, timeBase: Ratio): void {
+function sendBar(source: FilterContext | undefined, bar: BarImage, timeBase: Ratio): void {
   const frame = barFrame(bar, timeBase);
   check(source?.buffersrcAddFrameSync(frame) ?? 0, 'send bar');
   check(source?.buffersrcAddFrameSync(null) ?? 0, 'finish bar');
   frame.free();
 }
 
-function barFrame({ width, height, planes }: BarPicture, timeBase: Ratio): Frame {
+function barFrame({ width, height, planes }: BarImage, timeBase: Ratio): Frame {
   const pts = -BigInt(Math.round((BAR_LEAD_SECONDS * timeBase.den) / timeBase.num));
   const buffer = Buffer.from(planes.buffer, planes.byteOffset, planes.byteLength);
   const frame = Frame.fromVideoBuffer(buffer, { width, height, format: AV_PIX_FMT_YUVA420P, timeBase, pts });

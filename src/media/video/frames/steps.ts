@@ -20,7 +20,7 @@ export interface FilterStep {
   readonly args: string;
 }
 
-export interface PictureSource {
+export interface FrameFormat {
   readonly decoded: Size;
   /** Stored orientation, square pixels, even sides. */
   readonly square: Size;
@@ -38,13 +38,13 @@ export interface PictureSource {
 const FINAL_FORMAT: FilterStep = { filter: 'format', args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv' };
 const TO_BT709 = 'out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int';
 
-export function pictureSteps(source: PictureSource): readonly FilterStep[] {
+export function filterSteps(source: FrameFormat): readonly FilterStep[] {
   return [
     ...(source.interlaced ? [{ filter: 'bwdif', args: 'mode=send_frame:deint=interlaced' }] : []),
     ...evenSteps(source.decoded),
     ...colorSteps(source),
     ...squareSteps(source),
-    ...turnSteps(source.orientation),
+    ...orientationSteps(source.orientation),
     FINAL_FORMAT,
   ];
 }
@@ -58,13 +58,13 @@ export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   ];
 }
 
-function colorSteps({ tags, pixelFormat, peakNits, needsDolbyVision }: PictureSource): readonly FilterStep[] {
+function colorSteps({ tags, pixelFormat, peakNits, needsDolbyVision }: FrameFormat): readonly FilterStep[] {
   if (hasAlphaChannel(pixelFormat)) return flattenSteps();
   if (needsDolbyVision) return dolbyVisionSteps();
-  return COLOUR_STEPS[treatmentFor(tags, pixelFormat)](tags, pixelFormat, peakNits);
+  return COLOR_STEPS[treatmentFor(tags, pixelFormat)](tags, pixelFormat, peakNits);
 }
 
-const COLOUR_STEPS = {
+const COLOR_STEPS = {
   keep: () => [],
   matrix: convertSteps,
   gamut: convertSteps,
@@ -172,12 +172,12 @@ function evenSteps({ width, height }: Size): readonly FilterStep[] {
   return [width === 1 || height === 1 ? { filter: 'scale', args: even } : { filter: 'crop', args: `${even}:x=0:y=0` }];
 }
 
-function squareSteps({ decoded, square }: PictureSource): readonly FilterStep[] {
+function squareSteps({ decoded, square }: FrameFormat): readonly FilterStep[] {
   if (evenSide(decoded.width) === square.width && evenSide(decoded.height) === square.height) return [];
   return [{ filter: 'scale', args: `w=${square.width}:h=${square.height}:flags=lanczos` }];
 }
 
-function turnSteps({ transpose, flipX, flipY }: Orientation): readonly FilterStep[] {
+function orientationSteps({ transpose, flipX, flipY }: Orientation): readonly FilterStep[] {
   if (transpose) {
     const ways = { plain: 'cclock_flip', x: 'clock', y: 'cclock', both: 'clock_flip' } as const;
     const way = flipX && flipY ? 'both' : flipX ? 'x' : flipY ? 'y' : 'plain';

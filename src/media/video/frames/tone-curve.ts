@@ -7,7 +7,7 @@ import type { Transfer } from './color.ts';
 /** Diffuse white of HDR (ITU-R BT.2408), which becomes the white of the result. */
 const WHITE_NITS = 330;
 /** What HLG is defined for, and what PQ masters are usually made for. */
-export const USUAL_PEAK_NITS = 1_000;
+export const DEFAULT_PEAK_NITS = 1_000;
 const SCREEN_GAMMA = 2.4;
 const POINTS = 48;
 
@@ -60,5 +60,5 @@ const HLG_GAMMA = 1.1;
 
 function hlgNits(signal: number): number {
   const scene = signal <= 0.5 ? signal ** 2 / 3 : (Math.exp((signal - C) / A) + B) / 12;
-  return USUAL_PEAK_NITS * scene ** HLG_GAMMA;
+  return DEFAULT_PEAK_NITS * scene ** HLG_GAMMA;
 }

@@ -5,19 +5,19 @@
 import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
 import { Decoder } from './decoder.ts';
-import { type Encoder, forgetSourceType, openPictureEncoder } from './encoder.ts';
+import { type Encoder, clearPictureType, openVideoEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import type { PacketSink } from '../output.ts';
-import { type BarPicture, PictureGraph } from './graph.ts';
-import { pictureSteps, refitSteps } from './steps.ts';
-import { filterTags, stampTags } from '../probe/tags.ts';
+import { type BarImage, VideoFilterGraph } from './graph.ts';
+import { filterSteps, refitSteps } from './steps.ts';
+import { filterColorOptions, writeColorTags } from '../probe/tags.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import type { TranscodePlan } from '../transcode.ts';
 
-export class PictureTrack {
+export class VideoTrack {
   readonly #plan: TranscodePlan;
   readonly #isWanted: (frame: Frame) => boolean;
-  readonly #bars: readonly BarPicture[];
+  readonly #bars: readonly BarImage[];
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
   readonly #output: PacketSink;
@@ -28,7 +28,7 @@ export class PictureTrack {
   readonly #decoded = new Frame();
   readonly #finished = new Frame();
   readonly #packet = new Packet();
-  #graph: PictureGraph | undefined;
+  #graph: VideoFilterGraph | undefined;
   #graphKey = '';
   #firstPts = AV_NOPTS_VALUE as bigint;
   #lastPts = AV_NOPTS_VALUE as bigint;
@@ -39,7 +39,7 @@ export class PictureTrack {
   constructor(
     plan: TranscodePlan,
     stream: Stream,
-    bars: readonly BarPicture[],
+    bars: readonly BarImage[],
     output: PacketSink,
     isWanted: (frame: Frame) => boolean = () => true,
   ) {
@@ -54,8 +54,8 @@ export class PictureTrack {
     this.#usualDuration = BigInt(Math.max(1, Math.round(usual)));
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
     const timing = { timeBase: this.#timeBase, frameRate: rate };
-    this.#encoder = openPictureEncoder(plan.canvas, plan.encoder, timing);
-    this.#track = output.addEncoded(this.#encoder);
+    this.#encoder = openVideoEncoder(plan.canvas, plan.encoder, timing);
+    this.#track = output.addEncodedTrack(this.#encoder);
     for (const holder of [this.#decoded, this.#finished, this.#packet]) holder.alloc();
   }
 
@@ -93,8 +93,8 @@ export class PictureTrack {
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
     if (!this.#isWanted(this.#decoded)) return;
-    stampTags(this.#decoded, video.tags);
-    forgetSourceType(this.#decoded);
+    writeColorTags(this.#decoded, video.tags);
+    clearPictureType(this.#decoded);
     this.#prepareGraph();
     this.#graph?.push(this.#decoded);
     this.#encodeFinished();
@@ -125,9 +125,9 @@ export class PictureTrack {
     const sameAsPlanned = expected && pixelFormat === video.pixelFormat;
     const chain = sameAsPlanned
       ? steps
-      : [...pictureSteps(expected ? { ...video, pixelFormat } : source), ...refitSteps(canvas)];
-    const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterTags(video.tags) };
-    this.#graph = new PictureGraph(input, chain, this.#bars);
+      : [...filterSteps(expected ? { ...video, pixelFormat } : source), ...refitSteps(canvas)];
+    const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterColorOptions(video.tags) };
+    this.#graph = new VideoFilterGraph(input, chain, this.#bars);
     this.#graphKey = key;
   }
 

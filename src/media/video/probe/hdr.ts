@@ -6,7 +6,7 @@ import {
   AV_PKT_DATA_DOVI_CONF,
 } from 'node-av/constants';
 import type { Frame, Stream } from 'node-av/lib';
-import { USUAL_PEAK_NITS } from '../frames/tone-curve.ts';
+import { DEFAULT_PEAK_NITS } from '../frames/tone-curve.ts';
 
 /** Brighter claims are never true of a clip, and would darken everything else. */
 const MAX_PEAK_NITS = 4_000;
@@ -15,7 +15,7 @@ const MAX_PEAK_NITS = 4_000;
 export function peakNitsOf(frame: Frame): number {
   const light = frame.getSideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
   const brightest = light !== null && light.length >= 4 ? light.readUInt32LE(0) : 0;
-  const nits = brightest > 0 ? brightest : (masteringPeak(frame) ?? USUAL_PEAK_NITS);
+  const nits = brightest > 0 ? brightest : (masteringPeak(frame) ?? DEFAULT_PEAK_NITS);
   return Math.min(nits, MAX_PEAK_NITS);
 }
 

@@ -28,6 +28,6 @@ export function readOrientation(matrix: Buffer | null): Orientation {
   return { transpose: true, flipX: yx < 0, flipY: xy < 0 };
 }
 
-export function turn({ width, height }: Size, { transpose }: Orientation): Size {
+export function orient({ width, height }: Size, { transpose }: Orientation): Size {
   return transpose ? { width: height, height: width } : { width, height };
 }

@@ -9,19 +9,19 @@ import { type AudioSource, describeAudio } from '../sound/source.ts';
 import { effectiveTags } from '../frames/color.ts';
 import type { VideoFormat } from '../../sniff.ts';
 import { Container } from './container.ts';
-import { type Cut, findCuts, type PacketNote } from '../segments/cuts.ts';
+import { type Cut, findCuts, type PacketInfo } from '../segments/cuts.ts';
 import { Decoder } from '../frames/decoder.ts';
-import { decoderPixels, refuseLargerThan } from '../dimensions.ts';
-import { pictureGeometry, type Ratio } from '../frames/geometry.ts';
+import { decoderPixels, assertMaxSide } from '../dimensions.ts';
+import { frameGeometry, type Ratio } from '../frames/geometry.ts';
 import { readOrientation } from './orientation.ts';
-import type { PictureSource } from '../frames/steps.ts';
+import type { FrameFormat } from '../frames/steps.ts';
 import { scan, type TrackScan } from './scan.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
-import { readTags } from './tags.ts';
-import { audioCandidates, type ChosenTrack, chooseVideo } from './tracks.ts';
+import { readColorTags } from './tags.ts';
+import { audioCandidates, type DecodableTrack, selectVideoTrack } from './tracks.ts';
 import { undecodable } from '../undecodable.ts';
 
-export interface VideoSource extends PictureSource {
+export interface VideoSource extends FrameFormat {
   readonly index: number;
   readonly codec: string;
   readonly decoder: string;
@@ -57,10 +57,10 @@ export interface ProbeOptions {
 export function probeVideo(path: string, format: VideoFormat, { maxSide }: ProbeOptions): VideoProbe {
   const container = new Container(path, format);
   try {
-    const video = chooseVideo(container.streams);
+    const video = selectVideoTrack(container.streams);
     const sounds = audioCandidates(container.streams).filter(opens);
     container.select([video, ...sounds].map(({ stream }) => stream.index));
-    refuseLargerThan(maxSide, video.stream.codecpar);
+    assertMaxSide(maxSide, video.stream.codecpar);
     const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
     try {
       const { tracks, packets, firstFrame } = scan(container, video.stream, decoder, maxSide);
@@ -79,7 +79,7 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
 }
 
 /** A track whose configuration is damaged is passed over, as one that nothing can decode. */
-function opens({ decoder, stream }: ChosenTrack): boolean {
+function opens({ decoder, stream }: DecodableTrack): boolean {
   try {
     new Decoder(decoder, stream, { maxPixels: 1, threads: 1 }).free();
     return true;
@@ -92,9 +92,9 @@ function opens({ decoder, stream }: ChosenTrack): boolean {
 interface Findings {
   readonly container: Container;
   readonly format: VideoFormat;
-  readonly video: ChosenTrack;
+  readonly video: DecodableTrack;
   readonly tracks: ReadonlyMap<number, TrackScan>;
-  readonly packets: readonly PacketNote[];
+  readonly packets: readonly PacketInfo[];
   readonly firstFrame: Frame;
   readonly audio: AudioSource | null;
 }
@@ -120,11 +120,11 @@ function describe({ container, format, video, tracks, packets, firstFrame, audio
 }
 
 /** More places than anybody needs would only make the report long. */
-const LEAST_SPACING_SECONDS = 1;
-const MOST_CUTS = 500;
+const MIN_CUT_SPACING_SECONDS = 1;
+const MAX_CUTS = 500;
 
 function cutSpacing({ start, end, timeBase }: VideoSource): number {
-  const seconds = Math.max(LEAST_SPACING_SECONDS, (end - start) / MOST_CUTS);
+  const seconds = Math.max(MIN_CUT_SPACING_SECONDS, (end - start) / MAX_CUTS);
   return (seconds * timeBase.den) / timeBase.num;
 }
 
@@ -136,10 +136,10 @@ function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: Vi
   return CUTTABLE.has(decoder) && !interlaced && !isDolbyVision;
 }
 
-function describeVideo({ stream, codec, decoder }: ChosenTrack, track: TrackScan, frame: Frame) {
+function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackScan, frame: Frame) {
   const decoded = { width: frame.width, height: frame.height };
   const orientation = readOrientation(stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
-  const { square, canvas } = pictureGeometry(decoded, pixelShape(stream, frame), orientation);
+  const { square, canvas } = frameGeometry(decoded, pixelShape(stream, frame), orientation);
   const pixelFormat = pixelFormatOf(frame);
   const end = endOf(track);
   const source: VideoSource = {
@@ -156,7 +156,7 @@ function describeVideo({ stream, codec, decoder }: ChosenTrack, track: TrackScan
     square,
     orientation,
     pixelFormat,
-    tags: effectiveTags(readTags(stream.codecpar, frame), pixelFormat, decoded),
+    tags: effectiveTags(readColorTags(stream.codecpar, frame), pixelFormat, decoded),
     interlaced: frame.hasFlags(AV_FRAME_FLAG_INTERLACED),
     peakNits: peakNitsOf(frame),
     needsDolbyVision: needsDolbyVision(stream),

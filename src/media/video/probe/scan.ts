@@ -4,9 +4,9 @@
 import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import { Frame, Packet, type Stream } from 'node-av/lib';
 import type { Container } from './container.ts';
-import type { PacketNote } from '../segments/cuts.ts';
+import type { PacketInfo } from '../segments/cuts.ts';
 import type { Decoder } from '../frames/decoder.ts';
-import { refuseLargerThan } from '../dimensions.ts';
+import { assertMaxSide } from '../dimensions.ts';
 import { undecodable } from '../undecodable.ts';
 
 /** What a track holds, in seconds on the presentation clock. */
@@ -23,7 +23,7 @@ export interface TrackScan {
 export interface ScanResult {
   readonly tracks: ReadonlyMap<number, TrackScan>;
   /** Those of the video, in the order of the file. */
-  readonly packets: readonly PacketNote[];
+  readonly packets: readonly PacketInfo[];
   /** The first picture. The caller frees it. */
   readonly firstFrame: Frame;
 }
@@ -34,19 +34,19 @@ const MAX_PACKETS = 400_000;
 const MAX_PACKETS_BEFORE_FRAME = 600;
 
 export function scan(container: Container, video: Stream, decoder: Decoder, maxSide: number): ScanResult {
-  const tallies = new Map<number, TrackTally>(
-    container.streams.map((stream) => [stream.index, new TrackTally(stream)]),
+  const tallies = new Map<number, TrackStats>(
+    container.streams.map((stream) => [stream.index, new TrackStats(stream)]),
   );
   const packet = new Packet();
   packet.alloc();
-  const search = new FirstFrame(decoder);
-  const packets: PacketNote[] = [];
+  const search = new FirstFrameSearch(decoder);
+  const packets: PacketInfo[] = [];
   try {
     for (let read = 0; read < MAX_PACKETS && container.read(packet); read += 1) {
       tallies.get(packet.streamIndex)?.add(packet);
       if (packet.streamIndex === video.index) {
         search.offer(packet);
-        packets.push(noteOf(packet));
+        packets.push(packetInfo(packet));
       }
       packet.unref();
     }
@@ -60,7 +60,7 @@ export function scan(container: Container, video: Stream, decoder: Decoder, maxS
   }
 }
 
-function noteOf(packet: Packet): PacketNote {
+function packetInfo(packet: Packet): PacketInfo {
   return {
     pts: packet.pts === AV_NOPTS_VALUE ? undefined : Number(packet.pts),
     isKey: packet.isKeyframe,
@@ -68,7 +68,7 @@ function noteOf(packet: Packet): PacketNote {
   };
 }
 
-class FirstFrame {
+class FirstFrameSearch {
   readonly #decoder: Decoder;
   readonly #frame = new Frame();
   #found = false;
@@ -97,12 +97,12 @@ class FirstFrame {
     }
     if (this.#found) return this.#frame;
     this.#frame.free();
-    refuseLargerThan(maxSide, this.#decoder.size);
+    assertMaxSide(maxSide, this.#decoder.size);
     throw undecodable(this.#offered === 0 ? 'its video stream is empty' : 'no frame of it can be decoded');
   }
 }
 
-class TrackTally {
+class TrackStats {
   readonly #tick: number;
   #packets = 0;
   #bytes = 0;

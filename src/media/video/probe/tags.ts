@@ -52,7 +52,7 @@ const PRIMARIES = new Map<number, Primaries>([
 type Tagged = Pick<Frame | CodecParameters, 'colorSpace' | 'colorPrimaries' | 'colorTrc' | 'colorRange'>;
 
 /** What the container says wins where it speaks, as in players; the decoder's own tags fill the rest. */
-export function readTags(container: Tagged, frame: Tagged): ColorTags {
+export function readColorTags(container: Tagged, frame: Tagged): ColorTags {
   const matrix = MATRICES.get(container.colorSpace) ?? MATRICES.get(frame.colorSpace) ?? 'unspecified';
   const primaries = PRIMARIES.get(container.colorPrimaries) ?? PRIMARIES.get(frame.colorPrimaries) ?? 'unspecified';
   return { matrix, primaries, transfer: transferOf(container) ?? transferOf(frame) ?? 'sdr', range: rangeOf(frame) };
@@ -89,12 +89,15 @@ const GAMUTS = {
   unspecified: AVCOL_PRI_BT709,
 } as const;
 
-export function filterTags({ matrix, range }: ColorTags): { readonly colorspace: string; readonly range: string } {
+export function filterColorOptions({ matrix, range }: ColorTags): {
+  readonly colorspace: string;
+  readonly range: string;
+} {
   return { colorspace: SPACES[matrix][1], range: range === 'full' ? 'pc' : 'tv' };
 }
 
 /** Writes our reading of the tags into a frame, so that no filter guesses differently. */
-export function stampTags(frame: Frame, { matrix, primaries, transfer, range }: ColorTags): void {
+export function writeColorTags(frame: Frame, { matrix, primaries, transfer, range }: ColorTags): void {
   frame.colorSpace = SPACES[matrix][0];
   frame.colorPrimaries = GAMUTS[primaries];
   frame.colorTrc = TRANSFERS[transfer];

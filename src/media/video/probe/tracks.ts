@@ -13,13 +13,13 @@ import { avGetCodecName, type Stream } from 'node-av/lib';
 import { audioDecoderFor, videoDecoderFor } from './codecs.ts';
 import { undecodable } from '../undecodable.ts';
 
-export interface ChosenTrack {
+export interface DecodableTrack {
   readonly stream: Stream;
   readonly codec: string;
   readonly decoder: string;
 }
 
-export function chooseVideo(streams: readonly Stream[]): ChosenTrack {
+export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
   const moving = ofType(streams, AVMEDIA_TYPE_VIDEO).filter((stream) => !isPicture(stream));
   if (moving.length === 0) throw undecodable('it has no video stream');
   const candidates = moving.flatMap((stream) =>
@@ -34,7 +34,7 @@ export function chooseVideo(streams: readonly Stream[]): ChosenTrack {
 }
 
 /** In the order of the file: the first is the one players play. */
-export function audioCandidates(streams: readonly Stream[]): readonly ChosenTrack[] {
+export function audioCandidates(streams: readonly Stream[]): readonly DecodableTrack[] {
   return ofType(streams, AVMEDIA_TYPE_AUDIO).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
 }
 
@@ -42,7 +42,7 @@ function ofType(streams: readonly Stream[], type: AVMediaType): readonly Stream[
   return streams.filter((stream) => stream.codecpar.codecType === type);
 }
 
-function withDecoder(stream: Stream, decoder: string | undefined): readonly ChosenTrack[] {
+function withDecoder(stream: Stream, decoder: string | undefined): readonly DecodableTrack[] {
   return decoder === undefined ? [] : [{ stream, codec: codecOf(stream), decoder }];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Cut, findCuts, type PacketNote, planSegments, type VideoSegment, segmentsBetween } from './cuts.ts';
+import { type Cut, findCuts, type PacketInfo, planSegments, type VideoSegment, segmentsBetween } from './cuts.ts';
 
 /** The same numbers every time. */
 function random(seed: number): (below: number) => number {
@@ -11,7 +11,7 @@ function random(seed: number): (below: number) => number {
 }
 
 /** Groups of frames as encoders make them: keyframe first, B-frames behind what they lean on, open at times, uneven at times. */
-function makeStream(seed: number): PacketNote[] {
+function makeStream(seed: number): PacketInfo[] {
   const pick = random(seed);
   const isUneven = pick(2) === 1;
   const hidden = pick(3) === 0 ? pick(40) : 0;
@@ -34,7 +34,7 @@ function makeStream(seed: number): PacketNote[] {
 
 const SEEDS = Array.from({ length: 300 }, (_, seed) => seed);
 
-function framesOf(packets: readonly PacketNote[], { from, to }: VideoSegment): number[] {
+function framesOf(packets: readonly PacketInfo[], { from, to }: VideoSegment): number[] {
   return packets.flatMap(({ pts = 0, isShown }, at) =>
     isShown && (from === null || pts >= from) && (to === null || pts < to) ? [at] : [],
   );
@@ -81,13 +81,13 @@ describe('findCuts', () => {
   });
 
   it('finds none where times are missing or double, nor where a frame of later lies before the keyframe', () => {
-    const plain: PacketNote[] = Array.from({ length: 60 }, (_, at) => ({
+    const plain: PacketInfo[] = Array.from({ length: 60 }, (_, at) => ({
       pts: at,
       isKey: at % 20 === 0,
       isShown: true,
     }));
-    const changed = (at: number, pts: number | undefined): PacketNote[] =>
-      plain.with(at, { ...plain[at], pts } as PacketNote);
+    const changed = (at: number, pts: number | undefined): PacketInfo[] =>
+      plain.with(at, { ...plain[at], pts } as PacketInfo);
     expect(findCuts(plain, 0).map(({ pts }) => pts)).toEqual([20, 40]);
     expect(findCuts(changed(7, undefined), 0)).toEqual([]);
     expect(findCuts(changed(7, 8), 0)).toEqual([]);

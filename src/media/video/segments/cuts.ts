@@ -4,7 +4,7 @@
 // the stretch before it.
 
 /** One packet of the video stream, as it was read. */
-export interface PacketNote {
+export interface PacketInfo {
   readonly pts: number | undefined;
   readonly isKey: boolean;
   /** False for what an edit list hides: decoded for the sake of its successors. */
@@ -36,14 +36,14 @@ export interface VideoSegment {
  * A decoder needs this many packets to have learnt the order of its frames, the most it may have to hold back; and whatever
  * it cannot decode after its first keyframe is shown before that.
  */
-const RUN_UP = 16;
+const PREROLL_PACKETS = 16;
 
 /** In order of time, and not closer together than `spacing` ticks. None when the file's times leave any doubt. */
-export function findCuts(packets: readonly PacketNote[], spacing: number): readonly Cut[] {
+export function findCuts(packets: readonly PacketInfo[], spacing: number): readonly Cut[] {
   const shown = shownByTime(packets);
   if (shown === undefined) return [];
-  const lastUpTo = runningMost(shown.map(({ at }) => at));
-  const firstFrom = runningLeast(shown.map(({ at }) => at));
+  const lastUpTo = runningMax(shown.map(({ at }) => at));
+  const firstFrom = suffixMin(shown.map(({ at }) => at));
   const keys = packets.flatMap(({ isKey }, at) => (isKey ? [at] : []));
   const cuts: Cut[] = [];
   let earliest = Number.NEGATIVE_INFINITY;
@@ -51,16 +51,16 @@ export function findCuts(packets: readonly PacketNote[], spacing: number): reado
   for (const [frames, { pts, at }] of shown.entries()) {
     // What comes after must lie behind the keyframe, or whoever begins there would miss it.
     if (frames === 0 || packets[at]?.isKey !== true || firstFrom[frames] !== at || pts < earliest) continue;
-    while ((keys[key + 1] ?? Number.POSITIVE_INFINITY) <= at - RUN_UP) key += 1;
+    while ((keys[key + 1] ?? Number.POSITIVE_INFINITY) <= at - PREROLL_PACKETS) key += 1;
     const decodeFrom = keys[key] ?? at;
-    if (decodeFrom > at - RUN_UP) continue;
+    if (decodeFrom > at - PREROLL_PACKETS) continue;
     cuts.push({ pts, frames, decodeFrom, decodeTo: (lastUpTo[frames - 1] ?? at) + 1 });
     earliest = pts + spacing;
   }
   return cuts;
 }
 
-export interface Stretch {
+export interface VideoSpan {
   /** Of the whole video, in ticks. */
   readonly start: number;
   readonly end: number;
@@ -68,12 +68,12 @@ export interface Stretch {
 }
 
 /** A segment that is much of the whole keeps everybody waiting, whatever the others do. */
-const LONGEST_SHARE = 0.75;
+const MAX_SEGMENT_SHARE = 0.75;
 
 /** Segments of about `length` ticks, at least two; `undefined` when the video is too short or its keyframes too far apart. */
 export function planSegments(
   cuts: readonly Cut[],
-  { start, end, frames }: Stretch,
+  { start, end, frames }: VideoSpan,
   length: number,
 ): readonly VideoSegment[] | undefined {
   const whole = end - start;
@@ -86,7 +86,7 @@ export function planSegments(
   }
   const bounds = [start, ...chosen.map(({ pts }) => pts), end];
   const longest = Math.max(...bounds.slice(1).map((bound, index) => bound - (bounds[index] ?? start)));
-  return longest > whole * LONGEST_SHARE ? undefined : segmentsBetween(chosen, frames);
+  return longest > whole * MAX_SEGMENT_SHARE ? undefined : segmentsBetween(chosen, frames);
 }
 
 export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly VideoSegment[] {
@@ -103,7 +103,7 @@ export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly 
 }
 
 /** Shown frames in order of time, each with its packet; `undefined` when one has no time or two have the same. */
-function shownByTime(packets: readonly PacketNote[]): readonly { pts: number; at: number }[] | undefined {
+function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at: number }[] | undefined {
   const shown: { pts: number; at: number }[] = [];
   for (const [at, { pts, isShown }] of packets.entries()) {
     if (!isShown) continue;
@@ -115,13 +115,13 @@ function shownByTime(packets: readonly PacketNote[]): readonly { pts: number; at
 }
 
 /** The largest of the numbers so far, at every place. */
-function runningMost(numbers: readonly number[]): readonly number[] {
+function runningMax(numbers: readonly number[]): readonly number[] {
   let most = Number.NEGATIVE_INFINITY;
   return numbers.map((number) => (most = Math.max(most, number)));
 }
 
 /** The smallest of the numbers from here on, at every place. */
-function runningLeast(numbers: readonly number[]): readonly number[] {
+function suffixMin(numbers: readonly number[]): readonly number[] {
   let least = Number.POSITIVE_INFINITY;
   return numbers
     .toReversed()

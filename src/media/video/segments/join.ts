@@ -5,12 +5,12 @@
 import { Packet } from 'node-av/lib';
 import { Container } from '../probe/container.ts';
 import type { VideoSegment } from './cuts.ts';
-import { openPictureEncoder } from '../frames/encoder.ts';
+import { openVideoEncoder } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
-import { Output } from '../output.ts';
+import { Mp4Output } from '../output.ts';
 import { forEachPacket } from '../packet-loop.ts';
 import { SegmentReader, type StoredPacket, type StoredSegment } from './segment-file.ts';
-import { openSound } from '../sound/sound.ts';
+import { openAudioTrack } from '../sound/sound.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import { streamAt, type TranscodeFacts, type TranscodeOptions, type TranscodePlan } from '../transcode.ts';
 
@@ -34,21 +34,21 @@ export async function joinSegments(
     const reader = new SegmentReader(paths.segments);
     closers.push(() => reader.close());
     const timeBase = outputTimeBase(plan.video.timeBase);
-    const encoder = openPictureEncoder(plan.canvas, plan.encoder, { timeBase, frameRate: toFrameRate(plan.frameRate) });
+    const encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase, frameRate: toFrameRate(plan.frameRate) });
     closers.push(() => encoder.free());
     const stored = readAll(reader, segments, encoder.context.extraData ?? Buffer.alloc(0));
-    const output = new Output(paths.output);
+    const output = new Mp4Output(paths.output);
     closers.push(() => output.close());
     const picture = new StoredTrack(
       stored,
       encoder.context.hasBFrames,
       reader,
       output,
-      output.addEncoded(encoder),
+      output.addEncodedTrack(encoder),
       timeBase,
     );
     closers.push(() => picture.free());
-    const sound = plan.audio && openSound(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
+    const sound = plan.audio && openAudioTrack(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
     if (sound !== null) closers.push(() => sound.free());
     output.begin();
     // One packet for every one of the source: so picture and sound lie beside each other, as in a whole render.
@@ -92,7 +92,7 @@ class StoredTrack {
   readonly #packets: readonly StoredPacket[];
   readonly #times: readonly bigint[];
   readonly #reader: SegmentReader;
-  readonly #output: Output;
+  readonly #output: Mp4Output;
   readonly #track: number;
   readonly #timeBase: Ratio;
   readonly #delay: number;
@@ -103,7 +103,7 @@ class StoredTrack {
     packets: readonly StoredPacket[],
     delay: number,
     reader: SegmentReader,
-    output: Output,
+    output: Mp4Output,
     track: number,
     timeBase: Ratio,
   ) {

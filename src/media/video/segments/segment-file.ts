@@ -30,7 +30,7 @@ export class SegmentWriter implements PacketSink {
     return this.#packets;
   }
 
-  addEncoded({ context }: Encoder): number {
+  addEncodedTrack({ context }: Encoder): number {
     const headers = context.extraData ?? Buffer.alloc(0);
     const head = Buffer.alloc(HEAD_BYTES);
     MAGIC.copy(head);

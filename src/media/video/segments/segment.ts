@@ -6,8 +6,8 @@ import type { Frame, Packet } from 'node-av/lib';
 import { Container } from '../probe/container.ts';
 import type { VideoSegment } from './cuts.ts';
 import { forEachPacket } from '../packet-loop.ts';
-import type { BarPicture } from '../frames/graph.ts';
-import { PictureTrack } from '../frames/track.ts';
+import type { BarImage } from '../frames/graph.ts';
+import { VideoTrack } from '../frames/track.ts';
 import { SegmentWriter } from './segment-file.ts';
 import { streamAt, type TranscodeFacts, type TranscodeOptions, type TranscodePlan } from '../transcode.ts';
 import { undecodable } from '../undecodable.ts';
@@ -17,7 +17,7 @@ export async function encodeSegment(
   segment: VideoSegment,
   path: string,
   outPath: string,
-  bars: readonly BarPicture[],
+  bars: readonly BarImage[],
   options: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
   const container = new Container(path, plan.format);
@@ -27,9 +27,9 @@ export async function encodeSegment(
     const file = new SegmentWriter(outPath);
     closers.push(() => file.close());
     const stream = streamAt(container, plan.video.index);
-    const picture = new PictureTrack(plan, stream, bars, file, (frame) => isIn(segment, frame));
+    const picture = new VideoTrack(plan, stream, bars, file, (frame) => isIn(segment, frame));
     closers.push(() => picture.free());
-    await decodeStretch(plan, segment, { container, picture, file }, options);
+    await decodeSegment(plan, segment, { container, picture, file }, options);
     picture.finish();
     if (picture.frames !== segment.frames || file.packets !== segment.frames) {
       throw new Error(`a segment of ${segment.frames} frames came out with ${picture.frames}`);
@@ -43,12 +43,12 @@ export async function encodeSegment(
 
 interface Tracks {
   readonly container: Container;
-  readonly picture: PictureTrack;
+  readonly picture: VideoTrack;
   readonly file: SegmentWriter;
 }
 
 /** From the start of the file, so that the demuxer has seen what it sees in a whole render; reading costs next to nothing. */
-async function decodeStretch(
+async function decodeSegment(
   { video, bounds }: TranscodePlan,
   { decodeFrom, decodeTo, frames: totalFrames }: VideoSegment,
   { container, picture, file }: Tracks,

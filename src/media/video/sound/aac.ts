@@ -1,4 +1,4 @@
-export interface AacShape {
+export interface AacFormat {
   readonly sampleRate: number;
   readonly channels: number;
   readonly bitRate: number;
@@ -11,7 +11,7 @@ const BITS_PER_CHANNEL = 96_000;
 const LAYOUTS = new Set([1, 2, 6]);
 
 /** The AAC that loses least of a sound we cannot copy. */
-export function aacShape(source: { readonly sampleRate: number; readonly channels: number }): AacShape {
+export function aacFormat(source: { readonly sampleRate: number; readonly channels: number }): AacFormat {
   const sampleRate = RATES.find((rate) => rate >= source.sampleRate) ?? 48_000;
   const channels = LAYOUTS.has(source.channels) ? source.channels : Math.min(source.channels, 2);
   const bitRate = Math.min(channels * BITS_PER_CHANNEL, sampleRate * channels * 4);

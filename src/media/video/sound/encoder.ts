@@ -15,36 +15,36 @@ import {
   Rational,
   type Stream,
 } from 'node-av/lib';
-import { aacShape, type AacShape } from './aac.ts';
+import { aacFormat, type AacFormat } from './aac.ts';
 import type { AudioSource } from './source.ts';
 import { AGAIN, check } from '../probe/check.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { Encoder, openEncoderContext } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
-import type { Output } from '../output.ts';
-import type { SoundTrack } from './sound.ts';
+import type { Mp4Output } from '../output.ts';
+import type { AudioTrack } from './sound.ts';
 import { undecodable } from '../undecodable.ts';
 
 const FRAME_SAMPLES = 1_024;
 
-export class SoundEncoder implements SoundTrack {
+export class EncodedAudioTrack implements AudioTrack {
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
   readonly #track: number;
-  readonly #output: Output;
-  readonly #shape: AacShape;
+  readonly #output: Mp4Output;
+  readonly #shape: AacFormat;
   readonly #sampleTime: Rational;
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
   readonly #decoded = new Frame();
   readonly #shaped = new Frame();
   readonly #packet = new Packet();
-  #graph: SoundGraph | undefined;
+  #graph: AudioFilterGraph | undefined;
 
-  constructor(source: AudioSource, stream: Stream, output: Output, offset: number) {
+  constructor(source: AudioSource, stream: Stream, output: Mp4Output, offset: number) {
     this.#output = output;
     this.#timeBase = stream.timeBase;
-    this.#shape = aacShape(source);
+    this.#shape = aacFormat(source);
     this.#sampleTime = new Rational(1, this.#shape.sampleRate);
     this.#offset = BigInt(Math.round(offset * this.#shape.sampleRate));
     this.#decoder = new Decoder(source.decoder, stream, { maxPixels: 1, threads: 1 });
@@ -57,7 +57,7 @@ export class SoundEncoder implements SoundTrack {
         draft.timeBase = this.#sampleTime;
       }),
     );
-    this.#track = output.addEncoded(this.#encoder);
+    this.#track = output.addEncodedTrack(this.#encoder);
     for (const holder of [this.#decoded, this.#shaped, this.#packet]) holder.alloc();
   }
 
@@ -89,7 +89,7 @@ export class SoundEncoder implements SoundTrack {
       this.#graph.free();
       this.#graph = undefined;
     }
-    this.#graph ??= new SoundGraph(this.#decoded, this.#timeBase, this.#shape);
+    this.#graph ??= new AudioFilterGraph(this.#decoded, this.#timeBase, this.#shape);
     this.#graph.push(this.#decoded);
     this.#encodeShaped();
   }
@@ -110,13 +110,13 @@ export class SoundEncoder implements SoundTrack {
   }
 }
 
-class SoundGraph {
+class AudioFilterGraph {
   readonly #graph = new FilterGraph();
   readonly #source: FilterContext;
   readonly #sink: FilterContext;
   readonly #key: string;
 
-  constructor(frame: Frame, timeBase: Ratio, { sampleRate, channels }: AacShape) {
+  constructor(frame: Frame, timeBase: Ratio, { sampleRate, channels }: AacFormat) {
     this.#graph.alloc();
     this.#key = describe(frame);
     this.#source = this.#add('abuffer', `${this.#key}:time_base=${timeBase.num}/${timeBase.den}`);

@@ -4,33 +4,33 @@
 import { AV_NOPTS_VALUE, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import type { Packet, Stream } from 'node-av/lib';
 import type { AudioSource } from './source.ts';
-import type { Output } from '../output.ts';
-import { SoundEncoder } from './encoder.ts';
+import type { Mp4Output } from '../output.ts';
+import { EncodedAudioTrack } from './encoder.ts';
 
-export interface SoundTrack {
+export interface AudioTrack {
   take(packet: Packet): void;
   finish(): void;
   free(): void;
 }
 
 /** `offset` in seconds is taken off every timestamp, for picture and sound alike. */
-export function openSound(source: AudioSource, stream: Stream, output: Output, offset: number): SoundTrack {
+export function openAudioTrack(source: AudioSource, stream: Stream, output: Mp4Output, offset: number): AudioTrack {
   return source.action === 'copy'
-    ? new CopiedSound(stream, output, offset)
-    : new SoundEncoder(source, stream, output, offset);
+    ? new CopiedAudioTrack(stream, output, offset)
+    : new EncodedAudioTrack(source, stream, output, offset);
 }
 
-class CopiedSound implements SoundTrack {
+class CopiedAudioTrack implements AudioTrack {
   readonly #source: Stream;
   readonly #track: number;
-  readonly #output: Output;
+  readonly #output: Mp4Output;
   readonly #offset: bigint;
   #next = AV_NOPTS_VALUE as bigint;
 
-  constructor(source: Stream, output: Output, offset: number) {
+  constructor(source: Stream, output: Mp4Output, offset: number) {
     this.#source = source;
     this.#output = output;
-    this.#track = output.addCopied(source);
+    this.#track = output.addCopiedTrack(source);
     this.#offset = toTicks(offset, source);
   }
 

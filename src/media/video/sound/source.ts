@@ -1,7 +1,7 @@
 // The sound that goes along: copied when every MP4 player takes it as it is, otherwise decoded and encoded as AAC.
 
 import type { TrackScan } from '../probe/scan.ts';
-import type { ChosenTrack } from '../probe/tracks.ts';
+import type { DecodableTrack } from '../probe/tracks.ts';
 
 export interface AudioSource {
   readonly index: number;
@@ -16,7 +16,7 @@ export interface AudioSource {
 
 /** The first track with sound in it that nothing stands in the way of decoding. */
 export function describeAudio(
-  candidates: readonly ChosenTrack[],
+  candidates: readonly DecodableTrack[],
   tracks: ReadonlyMap<number, TrackScan>,
 ): AudioSource | null {
   for (const { stream, codec, decoder } of candidates) {
