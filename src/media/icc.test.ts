@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSrgbProfile } from './icc.ts';
 
-/** A profile that holds nothing but its name, in the old or the new kind of text. */
+/** A profile with only a description tag: `desc` as in ICC v2, or `mluc` as in v4. */
 function profile(name: string, kind: 'desc' | 'mluc'): Buffer {
   const header = Buffer.alloc(144);
   header.writeUInt32BE(1, 128);
@@ -18,8 +18,8 @@ function profile(name: string, kind: 'desc' | 'mluc'): Buffer {
   return Buffer.concat([header, tag, text, Buffer.alloc(16)]);
 }
 
-describe('a color profile', () => {
-  it.each(['sRGB IEC61966-2.1', 'sRGB built-in', 'sRGB', 'sRGB2014', 'c2', 'uRGB'])('%s is plain sRGB', (name) => {
+describe('isSrgbProfile', () => {
+  it.each(['sRGB IEC61966-2.1', 'sRGB built-in', 'sRGB', 'sRGB2014', 'c2', 'uRGB'])('recognizes %s as sRGB', (name) => {
     expect([isSrgbProfile(profile(name, 'desc')), isSrgbProfile(profile(name, 'mluc'))]).toEqual([true, true]);
   });
 
@@ -31,11 +31,11 @@ describe('a color profile', () => {
     'sRGB v4 ICC preference',
     'ProPhoto RGB',
     '',
-  ])('%j is not', (name) => {
+  ])('does not take %j for sRGB', (name) => {
     expect([isSrgbProfile(profile(name, 'desc')), isSrgbProfile(profile(name, 'mluc'))]).toEqual([false, false]);
   });
 
-  it('that is cut off or garbage is not, and does no harm', () => {
+  it('returns false for a truncated profile and for random bytes', () => {
     const whole = profile('sRGB', 'mluc');
     for (let length = 0; length < 172; length += 1) expect(isSrgbProfile(whole.subarray(0, length))).toBe(false);
     expect(isSrgbProfile(Buffer.alloc(500, 0xff))).toBe(false);

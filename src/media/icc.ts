@@ -1,9 +1,12 @@
-// Is an embedded color profile plain sRGB? Then the pixels already are what we deliver, and converting them from sRGB to
-// sRGB would only move some of them by a rounding error.
+// Detects embedded color profiles that are plain sRGB. Their pixels need no conversion, and converting them anyway would
+// change some of them by a rounding error.
 
-const TAG_COUNT_AT = 128;
+const TAG_COUNT_OFFSET = 128;
 const TAG_SIZE = 12;
-/** Names that begin like it but mean linear light or another rendering are not it. "c2" is the two-letter name of the compact sRGB profile that large photo services embed. */
+/**
+ * Excludes names that start with "sRGB" but mean linear light or another rendering intent. "c2" is the name of the compact
+ * sRGB profile that large photo services embed.
+ */
 const SRGB_NAME = /^(?:sRGB(?!.*(?:linear|-g1|-labl|v4|appearance))|c2$|uRGB$)/iu;
 
 export function isSrgbProfile(profile: Buffer): boolean {
@@ -12,10 +15,10 @@ export function isSrgbProfile(profile: Buffer): boolean {
 }
 
 function profileName(profile: Buffer): string | undefined {
-  if (profile.length < TAG_COUNT_AT + 4) return undefined;
-  const count = Math.min(profile.readUInt32BE(TAG_COUNT_AT), 100);
+  if (profile.length < TAG_COUNT_OFFSET + 4) return undefined;
+  const count = Math.min(profile.readUInt32BE(TAG_COUNT_OFFSET), 100);
   for (let tag = 0; tag < count; tag += 1) {
-    const at = TAG_COUNT_AT + 4 + tag * TAG_SIZE;
+    const at = TAG_COUNT_OFFSET + 4 + tag * TAG_SIZE;
     if (at + TAG_SIZE > profile.length) return undefined;
     if (profile.toString('latin1', at, at + 4) === 'desc') return readText(profile, profile.readUInt32BE(at + 4));
   }

@@ -1,5 +1,5 @@
-// Images in: JPEG, PNG and WebP to upright 8-bit sRGB pixels. The only place that calls the image decoder; runs in render
-// workers (or in a library caller's own process), never in the server.
+// Decodes JPEG, PNG and WebP to upright 8-bit sRGB pixels. This is the only file that calls the image decoder. It runs in
+// render workers or in the process of a library user, never in the API server.
 
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
@@ -9,43 +9,43 @@ import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
-  /** It carries a color profile, and that is plain sRGB. */
+  /** The image embeds a color profile, and that profile is sRGB. */
   readonly isSrgb: boolean;
 }
 
 export interface DecodedImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
-  /** Bytes of the same buffer directly in front of `data` that an encoder may use for its header. */
+  /** Free bytes directly before `data` in the same buffer. An encoder can write its header there. */
   readonly headroom: number;
 }
 
-/** What a header needs at most. Asked for as rows above the picture, so that megabytes of pixels are not copied later. */
+/** Room for the largest header. The decoder adds it as rows above the image, which avoids a copy of all pixels later. */
 const HEADROOM_BYTES = 128;
 
-/** Every other loader stays locked: an SVG or a TIFF renamed to .png must not reach its decoder. */
+/** All other loaders stay blocked: an SVG or TIFF renamed to .png must not reach its decoder. */
 const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
 
-/** Call once per process, before the first image. */
+/** Call this once per process, before the first image. */
 export function lockDownDecoders(): void {
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: LOADERS });
   sharp.cache(false);
-  // One render, one core: more threads help one image a little and ten at a time not at all.
+  // One thread per render: more threads speed up a single image a little and concurrent renders not at all.
   sharp.concurrency(1);
 }
 
-/** Width and height are as seen, after the orientation the camera noted. */
+/** Width and height are those after EXIF orientation. */
 export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
   const { autoOrient, icc } = await metadataOf(source);
   return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc) };
 }
 
-/** Everything the decoder has to know, from the probe and the caller's limits. */
+/** Decoder settings, derived from the probe and the caller's limits. */
 export interface DecodePlan {
   readonly width: number;
   readonly maxPixels: number;
-  /** The embedded profile is sRGB itself, and converting by it would only round. */
+  /** Set when the embedded profile is sRGB, where a conversion would only add rounding errors. */
   readonly ignoreProfile: boolean;
 }
 
@@ -53,9 +53,9 @@ export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise
   try {
     return await readPixels(source, 'error', plan);
   } catch {
-    // Damaged, or cut off on the way. Browsers show what there is, and so do we, as long as there is anything.
+    // Damaged or truncated. Like browsers, render the part that can be decoded, if there is any.
     const image = await decodeDamaged(source, plan);
-    if (isOneColor(image)) throw undecodable('it breaks off before the first pixels');
+    if (isOneColor(image)) throw undecodable('it is truncated before its first pixels');
     return image;
   }
 }
@@ -64,7 +64,7 @@ async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<Deco
   try {
     return await readPixels(source, 'none', plan);
   } catch (error) {
-    throw undecodable('it is damaged, or of a rare variant', error);
+    throw undecodable('it is damaged or uses an unsupported variant of its format', error);
   }
 }
 
@@ -99,7 +99,7 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
     .toColorspace('srgb')
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
-  if (info.channels !== 3 && info.channels !== 4) throw new Error(`decoder gave ${info.channels} channels`);
+  if (info.channels !== 3 && info.channels !== 4) throw new Error(`image decoder returned ${info.channels} channels`);
   const headroom = headroomRows * info.width * info.channels;
   return {
     width: info.width,
@@ -110,11 +110,12 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
   };
 }
 
-/** A decoder that found nothing to decode fills the frame with one value. */
+/** A decoder that finds no pixel data fills the image with one color. */
 function isOneColor({ data, channels }: DecodedImage): boolean {
   return data.every((value, index) => value === data[index % channels]);
 }
 
 function undecodable(reason: string, cause?: unknown): AppError {
-  return new AppError('asset_undecodable', `The image cannot be decoded: ${reason}.`, { cause });
+  const advice = 'Export it again as JPEG, PNG or WebP and upload the new file.';
+  return new AppError('asset_undecodable', `The image can't be decoded: ${reason}. ${advice}`, { cause });
 }

@@ -2,8 +2,8 @@ import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { LineChannel } from './line-channel.ts';
 
-/** A channel, what it heard, and the stream to speak into it. */
-function open() {
+/** A channel over an in-memory stream, with everything it received and wrote. */
+function openChannel() {
   const written: string[] = [];
   const stream = new Duplex({
     read: () => undefined,
@@ -12,52 +12,52 @@ function open() {
       done();
     },
   });
-  const heard: unknown[] = [];
-  const ends: string[] = [];
+  const received: unknown[] = [];
+  const events: string[] = [];
   const channel = new LineChannel(stream, {
-    onClose: () => ends.push('closed'),
-    onInvalidMessage: () => ends.push('garbage'),
+    onClose: () => events.push('closed'),
+    onInvalidMessage: () => events.push('invalid'),
   });
-  channel.onMessage((message) => heard.push(message));
-  const say = async (...texts: string[]): Promise<void> => {
+  channel.onMessage((message) => received.push(message));
+  const feed = async (...texts: string[]): Promise<void> => {
     for (const text of texts) stream.push(text);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { channel, stream, written, heard, ends, say };
+  return { channel, stream, written, received, events, feed };
 }
 
-describe('a channel of lines', () => {
-  it('carries messages, however the stream cuts them', async () => {
-    const { channel, written, heard, ends, say } = open();
-    await say('{"a":1}\n{"b"', ':"', 'ü', '\\n"}\n', '[]', '\n');
-    expect(heard).toEqual([{ a: 1 }, { b: 'ü\n' }, []]);
+describe('LineChannel', () => {
+  it('reassembles messages that the stream delivers in arbitrary chunks', async () => {
+    const { channel, written, received, events, feed } = openChannel();
+    await feed('{"a":1}\n{"b"', ':"', 'ü', '\\n"}\n', '[]', '\n');
+    expect(received).toEqual([{ a: 1 }, { b: 'ü\n' }, []]);
     expect(channel.send({ c: 'two\nlines' })).toBe(true);
     expect(written).toEqual(['{"c":"two\\nlines"}\n']);
-    expect(ends).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it.each(['{broken\n', '\n', 'undefined\n', '{"a":1}{"b":2}\n'])(
-    'closes at %j, and hears nothing after it',
+    'closes on the invalid line %j and ignores what follows',
     async (text) => {
-      const { channel, heard, ends, say } = open();
-      await say(`${text}{"after":1}\n`);
-      expect([heard, ends]).toEqual([[], ['garbage', 'closed']]);
+      const { channel, received, events, feed } = openChannel();
+      await feed(`${text}{"after":1}\n`);
+      expect([received, events]).toEqual([[], ['invalid', 'closed']]);
       expect(channel.send({})).toBe(false);
     },
   );
 
-  it('does not keep a line without end', async () => {
-    const { ends, say } = open();
+  it('closes when a line exceeds the size limit', async () => {
+    const { events, feed } = openChannel();
     const part = 'x'.repeat(64 * 1024);
-    for (let count = 0; count < 17; count += 1) await say(part);
-    expect(ends).toEqual(['garbage', 'closed']);
+    for (let count = 0; count < 17; count += 1) await feed(part);
+    expect(events).toEqual(['invalid', 'closed']);
   });
 
-  it('says when the other end is gone, by an error or without', async () => {
-    const { channel, stream, ends } = open();
+  it('reports a close and refuses to send after the stream failed', async () => {
+    const { channel, stream, events } = openChannel();
     stream.destroy(new Error('EPIPE'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(ends).toEqual(['closed']);
+    expect(events).toEqual(['closed']);
     expect(channel.send({})).toBe(false);
   });
 });

@@ -1,15 +1,15 @@
-// Messages between processes, as lines of JSON over a stream. Not the channel that Node has for this: there a broken line
-// from a child ends the parent, and here the child may be in the hands of a stranger.
+// Messages between processes as newline-delimited JSON. Node's own IPC channel isn't used because a malformed line from the
+// child crashes the parent, and a compromised decoder could send one.
 
 import type { Duplex } from 'node:stream';
+import { must } from '../primitives/must.ts';
 
-/** Far more than any task or result has; a longer one only wants to fill our memory. */
+/** Far above any task or result. The limit keeps a compromised child from filling our memory. */
 const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 
 export interface ChannelHandlers {
-  /** The other end is gone. */
   readonly onClose: () => void;
-  /** The other end says what nobody can understand; the channel is closed. */
+  /** The other end sent something that isn't JSON. The channel is closed. */
   readonly onInvalidMessage: () => void;
 }
 
@@ -17,14 +17,14 @@ export class LineChannel {
   readonly #stream: Duplex;
   readonly #onInvalidMessage: () => void;
   #listener: (message: unknown) => void = () => undefined;
-  #rest = '';
+  #incomplete = '';
 
   constructor(stream: Duplex, { onClose, onInvalidMessage }: ChannelHandlers) {
     this.#stream = stream;
     this.#onInvalidMessage = onInvalidMessage;
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => this.#receive(text));
-    // Followed by 'close'; without a listener it would end us.
+    // 'close' follows every 'error'. Without this listener, Node would exit on an error.
     stream.on('error', () => undefined);
     stream.once('close', onClose);
   }
@@ -33,7 +33,7 @@ export class LineChannel {
     this.#listener = listener;
   }
 
-  /** False when nobody is there any more. */
+  /** Returns false when the channel is closed. */
   send(message: object): boolean {
     if (!this.#stream.writable) return false;
     this.#stream.write(`${JSON.stringify(message)}\n`);
@@ -41,19 +41,19 @@ export class LineChannel {
   }
 
   #receive(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > MAX_MESSAGE_CHARACTERS) this.#break();
+    const lines = (this.#incomplete + text).split('\n');
+    this.#incomplete = must(lines.pop(), 'the last line');
+    if (this.#incomplete.length > MAX_MESSAGE_CHARACTERS) this.#fail();
     for (const line of lines) {
       if (this.#stream.destroyed) return;
       const message = parse(line);
-      if (message === undefined) this.#break();
+      if (message === undefined) this.#fail();
       else this.#listener(message);
     }
   }
 
-  #break(): void {
-    this.#rest = '';
+  #fail(): void {
+    this.#incomplete = '';
     this.#stream.destroy();
     this.#onInvalidMessage();
   }

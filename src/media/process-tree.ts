@@ -1,8 +1,8 @@
-// What the kernel says about a process we started and those it started in turn. Linux only; elsewhere nothing is known.
+// Reads /proc for a child process and its descendants. On systems without /proc every function returns undefined.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Past the programs that only wrap: a worker's parents in a sandbox wait and hold nothing. */
+/** Follows single-child wrappers, such as a sandbox, down to the worker itself. The wrappers use no memory worth counting. */
 export function innermostProcess(pid: number): number | undefined {
   const children = childrenOf(pid);
   const [only, ...more] = children ?? [];
@@ -11,8 +11,8 @@ export function innermostProcess(pid: number): number | undefined {
 }
 
 /**
- * Memory in use, in bytes; undefined when the process is gone or cannot be looked at. No disk is behind these files, and a
- * turn through the thread pool for each of the four calls takes many times as long as they do.
+ * Resident memory in bytes; undefined when the process is gone or not readable. Synchronous on purpose: /proc isn't on disk,
+ * and each trip through libuv's thread pool takes many times as long as the read.
  */
 export function residentBytes(pid: number): number | undefined {
   const status = read(`/proc/${pid}/status`) ?? '';
@@ -20,12 +20,12 @@ export function residentBytes(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** When the whole machine runs out of memory, the kernel takes this process first, and not the server. */
+/** Makes the kernel kill this process before the server when the machine runs out of memory. */
 export function raiseOomScore(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // Gone already, or a kernel without such a thing: then the kernel chooses by size, which mostly is the same one.
+    // The process is gone, or this kernel has no such file. The kernel then picks by size, usually the same process.
   }
 }
 

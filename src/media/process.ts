@@ -1,5 +1,5 @@
-// The one place that starts processes. Each leads its own group and is ended as a group, so nothing it started survives
-// it; how it ended is always known, with the last lines it wrote.
+// The only file that starts processes. Each child leads its own process group and is killed as a group, so none of its
+// descendants survive. How it ended is always reported, with the last lines it wrote.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -9,27 +9,27 @@ import { LineChannel } from './line-channel.ts';
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of what it wrote to standard error. */
+  /** The last output on stderr. */
   readonly stderrTail: string;
 }
 
 export interface StartOptions {
   readonly file: string;
   readonly args: readonly string[];
-  /** The whole environment: nothing is inherited, so no secret of ours reaches a decoder. */
+  /** The complete environment. Nothing is inherited, so no secret of the server reaches a decoder. */
   readonly env: Readonly<Record<string, string>>;
-  /** It runs under a program that tells of a signal by ending with 128 and its number, as shells do. */
+  /** The child runs under a wrapper that, like a shell, reports a signal as exit code 128 plus its number. */
   readonly signalsAsCodes?: boolean;
-  /** Can be read from descriptor `EXTRA_INPUT`. */
+  /** The child reads it from file descriptor `EXTRA_INPUT`. */
   readonly extraInput?: Uint8Array;
 }
 
-/** Descriptors of the child. */
+/** File descriptors in the child. */
 export const CHANNEL_FD = 3;
 export const EXTRA_INPUT = 4;
 
-const STDERR_TAIL = 4_096;
-/** Backwards, so that of two names for a number the first, usual one stays. */
+const STDERR_TAIL_CHARACTERS = 4_096;
+/** In reverse order: where a number has two names, the first and usual one wins. */
 const SIGNALS = new Map(
   Object.entries(constants.signals)
     .toReversed()
@@ -39,7 +39,7 @@ const SIGNALS = new Map(
 /** A child process with a message channel. */
 export class ManagedProcess {
   readonly #child: ChildProcess;
-  /** Undefined when the process never began. */
+  /** Undefined when the process could not be started. */
   readonly #channel: LineChannel | undefined;
   readonly exited: Promise<ProcessExit>;
 
@@ -51,20 +51,20 @@ export class ManagedProcess {
     });
     const channel = this.#child.stdio[CHANNEL_FD];
     if (channel instanceof Duplex) {
-      // Closed: it is ending, and how must be seen; or it is not, and the next `send` tells.
+      // A closed channel needs no action: either the process is exiting, or the next `send` returns false.
       this.#channel = new LineChannel(channel, { onClose: () => undefined, onInvalidMessage: () => this.kill() });
     }
-    if (extraInput) this.#give(extraInput);
+    if (extraInput) this.#writeExtraInput(extraInput);
     let stderrTail = '';
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      stderrTail = (stderrTail + text).slice(-STDERR_TAIL);
+      stderrTail = (stderrTail + text).slice(-STDERR_TAIL_CHARACTERS);
     });
     this.exited = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve({ code: null, signal: null, stderrTail: error.message }));
-      // Not 'exit': the last words on standard error may come after it.
+      // 'close' rather than 'exit', because stderr can still deliver output after 'exit'.
       this.#child.once('close', (code, signal) => {
-        const hidden = signalsAsCodes && code !== null ? SIGNALS.get(code - 128) : undefined;
-        resolve(hidden ? { code: null, signal: hidden, stderrTail } : { code, signal, stderrTail });
+        const encodedSignal = signalsAsCodes && code !== null ? SIGNALS.get(code - 128) : undefined;
+        resolve(encodedSignal ? { code: null, signal: encodedSignal, stderrTail } : { code, signal, stderrTail });
       });
     });
   }
@@ -77,15 +77,15 @@ export class ManagedProcess {
     this.#channel?.onMessage(listener);
   }
 
-  /** False when the process is gone; its `exited` tells the rest. */
+  /** Returns false when the process is gone; `exited` then says how it ended. */
   send(message: object): boolean {
     return this.#channel?.send(message) ?? false;
   }
 
-  #give(input: Uint8Array): void {
+  #writeExtraInput(input: Uint8Array): void {
     const pipe = this.#child.stdio[EXTRA_INPUT];
     if (!(pipe instanceof Duplex)) return;
-    // A process that ends before it has read: `exited` tells.
+    // The process may exit before it reads the input; `exited` reports that.
     pipe.on('error', () => undefined);
     pipe.end(input);
   }
@@ -96,7 +96,7 @@ export class ManagedProcess {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch (error) {
-      // Already gone.
+      // The process has already exited.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { type AssetFormat, SNIFF_LENGTH, sniff } from './sniff.ts';
 
-/** The first bytes of a file; fewer where it has fewer. */
+/** Reads up to `length` bytes from the start of a file. */
 async function readHead(file: string, length: number): Promise<Buffer> {
   const handle = await open(file);
   try {

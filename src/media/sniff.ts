@@ -1,5 +1,5 @@
-// What a file is, from its own bytes. Its name and the type the sender declared are never asked: a playlist named .mp4 is
-// refused here, before any decoder has seen it.
+// Detects the format of a file from its bytes. The file name and the declared content type are ignored, so a playlist named
+// .mp4 is rejected here, before any decoder sees it.
 
 export type AssetFormat = 'jpeg' | 'png' | 'webp' | 'mp4' | 'mov' | 'webm';
 export type AssetKind = 'image' | 'video';
@@ -18,15 +18,15 @@ export function isVideoFormat(format: AssetFormat): format is VideoFormat {
   return KIND_OF_FORMAT[format] === 'video';
 }
 
-/** As many leading bytes as `sniff` ever looks at. */
+/** The number of leading bytes that `sniff` looks at. */
 export const SNIFF_LENGTH = 256;
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const EBML = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
 const EBML_DOCTYPE = Buffer.from([0x42, 0x82]);
-/** Boxes that may open a QuickTime file older than `ftyp`. */
+/** Boxes that can come first in QuickTime files older than the `ftyp` box. */
 const QUICKTIME_BOXES = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
-/** ISO base media files that are no video: still images and raw photos. */
+/** Brands of ISO base media files that aren't videos: still images and raw photos. */
 const STILL_BRANDS = new Set([
   'heic',
   'heix',
@@ -58,11 +58,11 @@ function sniffIsoMedia(head: Buffer): AssetFormat | undefined {
     if (STILL_BRANDS.has(brand)) return undefined;
     return brand === 'qt  ' ? 'mov' : 'mp4';
   }
-  // The length of the first box comes before its name; one that begins with a letter is text, not half a gigabyte.
-  return QUICKTIME_BOXES.has(box) && (head[0] ?? 0) < 0x20 ? 'mov' : undefined;
+  // The first four bytes are the length of the first box. If they start with a letter, the file is text.
+  return QUICKTIME_BOXES.has(box) && head.readUInt8(0) < 0x20 ? 'mov' : undefined;
 }
 
-/** Matroska and WebM share a header; the document type inside tells them apart. */
+/** Matroska and WebM share a header and differ in its document type. */
 function isWebm(head: Buffer): boolean {
   const at = head.indexOf(EBML_DOCTYPE, 4);
   if (at < 0) return false;
@@ -71,7 +71,7 @@ function isWebm(head: Buffer): boolean {
   return head.toString('latin1', start, start + length).replace(/\0+$/u, '') === 'webm';
 }
 
-/** EBML writes a number in one to eight bytes; the leading zeros of the first say how many follow. */
+/** EBML stores a number in one to eight bytes. The leading zero bits of the first byte tell how many follow. */
 function variableInteger(head: Buffer, at: number): { value: number; size: number } {
   const first = head[at] ?? 0;
   const size = Math.clz32(first) - 23;
