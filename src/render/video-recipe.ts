@@ -9,7 +9,7 @@ import { encoderSettings } from '../media/video/frames/encoding.ts';
 import { filterSteps } from '../media/video/frames/steps.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
-import type { TranscodePlan } from '../media/video/transcode.ts';
+import type { TranscodePlan } from '../media/video/transcode-plan.ts';
 import type { RecipeBase } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {

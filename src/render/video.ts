@@ -1,6 +1,7 @@
 import { type JoinPaths, joinSegments } from '../media/video/segments/join.ts';
 import { encodeSegment } from '../media/video/segments/segment.ts';
-import { transcode, type TranscodeOptions } from '../media/video/transcode.ts';
+import { transcode } from '../media/video/transcode.ts';
+import type { TranscodeOptions } from '../media/video/transcode-plan.ts';
 import { toPlanarBand } from '../raster/planar.ts';
 import { drawBands } from './bands.ts';
 import type { RenderFacts } from './render.ts';

@@ -116,7 +116,7 @@ describe('hostile and damaged files', () => {
     });
     expect(refusal(encrypted).message).toContain('encrypted');
     const garbage = altered('garbage.mp4', (bytes) => bytes.fill(0x55, bytes.indexOf('mdat') + 4));
-    expect(refusal(garbage).message).toContain('no frame of it can be decoded');
+    expect(refusal(garbage).message).toContain('none of its frames can be decoded');
     const empty = altered('empty.mp4', (bytes) => bytes.subarray(0, bytes.indexOf('mdat') + 20));
     expect(refusal(empty).code).toBe('asset_undecodable');
     const headless = altered('headless.mp4', (bytes) => bytes.subarray(0, 200));

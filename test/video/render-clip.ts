@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Overlay } from '../../src/caption/overlay.ts';
 import { isVideoFormat, SNIFF_LENGTH, sniff, type VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo, type VideoProbe } from '../../src/media/video/probe/probe.ts';
-import type { TranscodeOptions } from '../../src/media/video/transcode.ts';
+import type { TranscodeOptions } from '../../src/media/video/transcode-plan.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/render/video-recipe.ts';
 import { renderOnVideo, type VideoFacts } from '../../src/render/video.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aacFormat } from './sound/aac.ts';
 import { type ColorTags, effectiveTags, treatmentFor } from './frames/color.ts';
 import { encoderSettings } from './frames/encoding.ts';
 import { frameGeometry } from './frames/geometry.ts';
-import { readOrientation, UPRIGHT } from './probe/orientation.ts';
 import { filterSteps } from './frames/steps.ts';
-import { outputTimeBase, startOffset } from './probe/timing.ts';
 import { toneCurve } from './frames/tone-curve.ts';
+import { readOrientation, UPRIGHT } from './probe/orientation.ts';
+import { outputTimeBase, startOffset } from './probe/timing.ts';
+import { aacFormat } from './sound/aac.ts';
 
 const HD = { width: 1920, height: 1080 };
 const SD = { width: 640, height: 480 };
@@ -18,7 +18,7 @@ function matrix(...cells: readonly number[]): Buffer {
   return buffer;
 }
 
-describe('orientation', () => {
+describe('readOrientation', () => {
   it.each([
     [[1, 0, 0, 0, 1], UPRIGHT],
     [[0, 1, 0, -1, 0], { transpose: true, flipX: true, flipY: false }],
@@ -26,16 +26,16 @@ describe('orientation', () => {
     [[0, -1, 0, 1, 0], { transpose: true, flipX: false, flipY: true }],
     [[-1, 0, 0, 0, 1], { transpose: false, flipX: true, flipY: false }],
     [[0, 1, 0, 1, 0], { transpose: true, flipX: false, flipY: false }],
-  ])('reads %j', (cells, expected) => {
+  ])('reads the matrix %j as %j', (cells, expected) => {
     expect(readOrientation(matrix(...cells))).toEqual(expected);
   });
 
-  it('takes no matrix, a short one and one of zeros as upright', () => {
-    for (const side of [null, Buffer.alloc(8), Buffer.alloc(36)]) expect(readOrientation(side)).toEqual(UPRIGHT);
+  it('treats a missing, truncated or all-zero matrix as upright', () => {
+    for (const bytes of [null, Buffer.alloc(8), Buffer.alloc(36)]) expect(readOrientation(bytes)).toEqual(UPRIGHT);
   });
 });
 
-describe('geometry', () => {
+describe('frameGeometry', () => {
   const sideways = { transpose: true, flipX: true, flipY: false };
 
   it.each([
@@ -47,13 +47,13 @@ describe('geometry', () => {
     [{ width: 559, height: 443 }, { num: 1, den: 1 }, UPRIGHT, { width: 558, height: 442 }],
     [HD, { num: 1001, den: 1000 }, UPRIGHT, HD],
     [{ width: 1, height: 1 }, { num: 1, den: 1 }, UPRIGHT, { width: 2, height: 2 }],
-  ])('%j with pixels of %j', (decoded, shape, orientation, canvas) => {
-    expect(frameGeometry(decoded, shape, orientation).canvas).toEqual(canvas);
+  ])('maps %j with pixel aspect %j and orientation %j to %j', (decoded, pixelAspect, orientation, canvas) => {
+    expect(frameGeometry(decoded, pixelAspect, orientation).canvas).toEqual(canvas);
   });
 });
 
 describe('color', () => {
-  it('guesses like players do where tags are missing', () => {
+  it('fills in missing tags the way players do', () => {
     expect(effectiveTags(UNTAGGED, 'yuv420p', HD).matrix).toBe('bt709');
     expect(effectiveTags(UNTAGGED, 'yuv420p', SD).matrix).toBe('bt601');
     expect(effectiveTags(UNTAGGED, 'yuvj420p', SD).range).toBe('full');
@@ -70,11 +70,11 @@ describe('color', () => {
     [{ ...UNTAGGED, matrix: 'bt709', range: 'full' }, 'yuv420p', 'matrix'],
     [{ ...UNTAGGED, matrix: 'bt709', primaries: 'p3' }, 'yuv420p', 'gamut'],
     [{ ...UNTAGGED, matrix: 'bt2020', transfer: 'pq' }, 'yuv420p10le', 'tonemap'],
-  ] as const)('%j in %s: %s', (tags, pixelFormat, treatment) => {
+  ] as const)('treats %j in %s with %s', (tags, pixelFormat, treatment) => {
     expect(treatmentFor(tags, pixelFormat)).toBe(treatment);
   });
 
-  it('touches an ordinary clip with no filter but the final format', () => {
+  it('applies only the final format filter to a BT.709 4:2:0 clip', () => {
     const steps = filterSteps({
       decoded: HD,
       square: HD,
@@ -88,7 +88,7 @@ describe('color', () => {
     expect(steps.map(({ filter }) => filter)).toEqual(['format']);
   });
 
-  it('rolls light off without turning back or passing white', () => {
+  it('maps HDR with a curve that is monotonic and ends at white', () => {
     for (const [transfer, peak] of [
       ['pq', 400],
       ['pq', 1_000],
@@ -103,27 +103,27 @@ describe('color', () => {
   });
 });
 
-describe('encoding', () => {
-  it('caps the rate relative to the source, by the source codec', () => {
+describe('encoderSettings', () => {
+  it('limits the bit rate relative to the source, depending on its codec', () => {
     expect(encoderSettings(HD, 30, { codec: 'h264', bitRate: 10_000_000 }).maxRate).toBe(15_000_000);
     expect(encoderSettings(HD, 30, { codec: 'hevc', bitRate: 10_000_000 }).maxRate).toBe(20_000_000);
     expect(encoderSettings(HD, 30, { codec: 'av1', bitRate: 10_000_000 }).maxRate).toBe(25_000_000);
   });
 
-  it('always grants what text needs', () => {
+  it('always allows the bit rate that sharp text needs', () => {
     expect(encoderSettings(HD, 30, { codec: 'h264', bitRate: 10_000 }).maxRate).toBeGreaterThan(2_000_000);
     expect(encoderSettings({ width: 32, height: 32 }, 1, { codec: 'h264', bitRate: 0 }).maxRate).toBe(200_000);
   });
 });
 
 describe('timing', () => {
-  it('keeps the clock of the source where MP4 can', () => {
+  it('keeps the time base of the source where MP4 supports it', () => {
     expect(outputTimeBase({ num: 1, den: 90_000 })).toEqual({ num: 1, den: 90_000 });
     expect(outputTimeBase({ num: 1, den: 1_000_000_000 })).toEqual({ num: 1, den: 90_000 });
     expect(outputTimeBase({ num: 0, den: 1 })).toEqual({ num: 1, den: 90_000 });
   });
 
-  it('takes off what both tracks share', () => {
+  it('subtracts the start time that video and audio have in common', () => {
     expect(startOffset(10, 10.1)).toBe(10);
     expect(startOffset(1, 0)).toBe(0);
     expect(startOffset(0, -0.02)).toBe(0);
@@ -132,7 +132,7 @@ describe('timing', () => {
   });
 });
 
-describe('AAC', () => {
+describe('aacFormat', () => {
   it.each([
     [
       { sampleRate: 48_000, channels: 2 },
@@ -150,7 +150,7 @@ describe('AAC', () => {
       { sampleRate: 8_000, channels: 1 },
       { sampleRate: 8_000, channels: 1, bitRate: 32_000 },
     ],
-  ])('%j', (source, shape) => {
-    expect(aacFormat(source)).toEqual(shape);
+  ])('encodes %j as %j', (source, format) => {
+    expect(aacFormat(source)).toEqual(format);
   });
 });

@@ -1,15 +1,15 @@
 import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 
-/** Refused wherever it shows first: in the header, in the decoder, or after the pixels were made square. */
+/** Checked against the container header, the decoder and the size with square pixels, because each of them can differ. */
 export function assertMaxSide(maxSide: number, { width, height }: Size): void {
   const actual = Math.max(width, height);
   if (actual <= maxSide) return;
-  const detail = `The video is ${width}x${height}; the limit is ${maxSide} pixels a side.`;
+  const detail = `The video is ${width}x${height}; the limit is ${maxSide} pixels per side. Scale it down and try again.`;
   throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: maxSide, actual } });
 }
 
-/** Decoders count whole blocks, so a frame needs more room than its size. */
+/** The pixel limit for the decoder. Decoders allocate whole blocks, so a frame needs more room than its size. */
 export function decoderPixels(maxSide: number): number {
   return (maxSide + 64) ** 2;
 }

@@ -1,19 +1,20 @@
-// The MP4 being written: index first, so that it plays while it downloads; no metadata, no dates, no trace of the source
-// but picture and sound.
+// Writes the MP4: index first, so that playback can start during the download, and without metadata, dates or any other
+// trace of the source except its video and audio.
 
 import { AVERROR_INVALIDDATA, AVFMT_FLAG_BITEXACT } from 'node-av/constants';
 import { FFmpegError, FormatContext, type Packet, PosixError, Rational, type Stream } from 'node-av/lib';
+import { must } from '../../primitives/must.ts';
 import { rethrowAsStorageError } from '../work-area.ts';
-import { check } from './probe/check.ts';
 import type { Encoder } from './frames/encoder.ts';
 import type { Ratio } from './frames/geometry.ts';
+import { check } from './probe/check.ts';
 import { undecodable } from './undecodable.ts';
 
-/** Where the packets of an encoder go. */
+/** The destination of encoded packets. */
 export interface PacketSink {
-  /** Returns the number of the track. */
+  /** Returns the index of the new track. */
   addEncodedTrack(encoder: Encoder): number;
-  /** Takes the packet's reference. */
+  /** Takes over the packet's data; the packet is empty afterwards. */
   write(packet: Packet, track: number, timeBase: Ratio): void;
 }
 
@@ -21,48 +22,48 @@ export class Mp4Output implements PacketSink {
   readonly #context = new FormatContext();
   readonly #tracks: Stream[] = [];
   #bytes = 0;
-  #open = false;
+  #isOpen = false;
 
   constructor(path: string) {
     check(this.#context.allocOutputContext2(null, 'mp4', `file:${path}`), 'create output');
     this.#context.setFlags(AVFMT_FLAG_BITEXACT);
-    check(this.#context.setOption('movflags', '+faststart'), 'put the index first');
+    check(this.#context.setOption('movflags', '+faststart'), 'set faststart');
     check(this.#context.openOutputSync(), 'open output');
-    this.#open = true;
+    this.#isOpen = true;
   }
 
-  /** Bytes of packets so far. */
+  /** Total size of the packets written so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
   addEncodedTrack(encoder: Encoder): number {
     const stream = this.#context.newStream();
-    check(stream.codecpar.fromContext(encoder.context), 'describe track');
+    check(stream.codecpar.fromContext(encoder.context), 'set track parameters');
     stream.timeBase = encoder.context.timeBase;
     return this.#tracks.push(stream) - 1;
   }
 
   addCopiedTrack(source: Stream): number {
     const stream = this.#context.newStream();
-    check(source.codecpar.copy(stream.codecpar), 'describe track');
-    // The tag of one container means nothing, or something else, in another.
+    check(source.codecpar.copy(stream.codecpar), 'copy track parameters');
+    // Codec tags belong to a container format and can mean something else in MP4.
     stream.codecpar.codecTag = 0;
     stream.timeBase = new Rational(1, source.codecpar.sampleRate);
     return this.#tracks.push(stream) - 1;
   }
 
-  begin(): void {
+  writeHeader(): void {
     checkStorage(this.#context.writeHeaderSync(), 'write header');
   }
 
   write(packet: Packet, track: number, timeBase: Ratio): void {
     this.#bytes += packet.size;
     packet.streamIndex = track;
-    packet.rescaleTs(timeBase, this.#tracks[track]?.timeBase ?? timeBase);
+    packet.rescaleTs(timeBase, must(this.#tracks[track], 'the output track').timeBase);
     const result = this.#context.interleavedWriteFrameSync(packet);
-    // Copied from the asset: sound that says one thing in its head and another in its packets.
-    if (result === AVERROR_INVALIDDATA) throw undecodable('its sound is damaged');
+    // Only copied audio can be invalid: its packets contradict its own header.
+    if (result === AVERROR_INVALIDDATA) throw undecodable('its audio track is damaged');
     checkStorage(result, 'write packet');
   }
 
@@ -72,17 +73,17 @@ export class Mp4Output implements PacketSink {
   }
 
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#context.closeOutputSync();
     this.#context.freeContext();
   }
 }
 
-/** A full disk is nobody's fault here; it is told like any other full disk. */
-function checkStorage(result: number, doing: string): void {
-  if (result === NO_SPACE) rethrowAsStorageError(Object.assign(new Error(doing), { code: 'ENOSPC' }));
-  check(result, doing);
+/** Reports a full disk the same way as every other write does. */
+function checkStorage(result: number, operation: string): void {
+  if (result === NO_SPACE) rethrowAsStorageError(Object.assign(new Error(operation), { code: 'ENOSPC' }));
+  check(result, operation);
 }
 
 const NO_SPACE: number = FFmpegError.AVERROR(PosixError.ENOSPC);

@@ -1,39 +1,38 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Packet } from 'node-av/lib';
 import type { Container } from './probe/container.ts';
 
 interface LoopOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Every few frames. */
-  readonly onTurn?: (() => void) | undefined;
+  /** Called each time the loop yields to the event loop. */
+  readonly onYield?: (() => void) | undefined;
 }
 
-/** Short enough for a signal to take effect at once, long enough to cost nothing. */
-const TURN_MS = 40;
+/** Short enough for a prompt reaction to a signal, long enough to cost nothing. */
+const YIELD_INTERVAL_MS = 40;
 
 /**
- * Reads packet after packet, to the end or until `take` returns false. Synchronous calls inside an asynchronous loop, because
- * they are a tenth faster than asynchronous ones; the event loop gets its turn every few frames, so that a signal or a
- * message is heard.
+ * Calls `handle` for each packet, until the end of the file or until `handle` returns false. Uses the synchronous API,
+ * because it is about 10 % faster than the asynchronous one, and yields regularly so that signals and messages get through.
  */
 export async function forEachPacket(
   container: Container,
-  take: (packet: Packet) => boolean,
-  { signal, onTurn }: LoopOptions,
+  handle: (packet: Packet) => boolean,
+  { signal, onYield }: LoopOptions,
 ): Promise<void> {
   const packet = new Packet();
   packet.alloc();
-  let turnEnds = performance.now() + TURN_MS;
+  let yieldAt = performance.now() + YIELD_INTERVAL_MS;
   try {
     while (container.read(packet)) {
-      const goesOn = take(packet);
+      const shouldContinue = handle(packet);
       packet.unref();
-      if (!goesOn) return;
-      if (performance.now() < turnEnds) continue;
-      onTurn?.();
-      await nextTurn();
+      if (!shouldContinue) return;
+      if (performance.now() < yieldAt) continue;
+      onYield?.();
+      await yieldToEventLoop();
       signal?.throwIfAborted();
-      turnEnds = performance.now() + TURN_MS;
+      yieldAt = performance.now() + YIELD_INTERVAL_MS;
     }
   } finally {
     packet.free();

@@ -1,50 +1,16 @@
-// The render loop: read, decode, filter, encode, write, one packet at a time. Holds one frame and one packet of each kind,
-// whatever the length of the clip.
+// The render loop: read, decode, filter, encode and write one packet at a time. Memory stays constant, whatever the length
+// of the video.
 
-import type { Packet, Stream } from 'node-av/lib';
-import type { AudioSource } from './sound/source.ts';
-import type { VideoFormat } from '../sniff.ts';
-import { Container } from './probe/container.ts';
-import type { EncoderSettings } from './frames/encoding.ts';
+import type { Packet } from 'node-av/lib';
+import type { BarImage } from './frames/graph.ts';
+import { VideoTrack } from './frames/track.ts';
 import { Mp4Output } from './output.ts';
 import { forEachPacket } from './packet-loop.ts';
-import type { BarImage } from './frames/graph.ts';
-import type { FilterStep } from './frames/steps.ts';
-import { VideoTrack } from './frames/track.ts';
-import type { VideoSource } from './probe/probe.ts';
-import { openAudioTrack, type AudioTrack } from './sound/sound.ts';
+import { Container } from './probe/container.ts';
+import { openAudioTrack } from './sound/sound.ts';
+import type { AudioTrack } from './sound/track.ts';
+import type { TranscodeFacts, TranscodeOptions, TranscodePlan } from './transcode-plan.ts';
 import { undecodable } from './undecodable.ts';
-import type { Size } from '../../layout/geometry.ts';
-
-/** Everything decided beforehand; plain JSON. */
-export interface TranscodePlan {
-  readonly format: VideoFormat;
-  readonly canvas: Size;
-  readonly video: VideoSource;
-  readonly audio: AudioSource | null;
-  readonly frameRate: number;
-  /** Taken off every timestamp, in seconds: files may begin at any time of the day. */
-  readonly offset: number;
-  readonly steps: readonly FilterStep[];
-  readonly encoder: EncoderSettings;
-  /** A file that turns out to hold more than its probe saw is given up. */
-  readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };
-}
-
-interface Progress {
-  readonly frames: number;
-  readonly totalFrames: number;
-}
-
-export interface TranscodeOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-export interface TranscodeFacts {
-  readonly frames: number;
-  readonly durationSeconds: number;
-}
 
 export async function transcode(
   plan: TranscodePlan,
@@ -59,49 +25,44 @@ export async function transcode(
     container.select([plan.video.index, ...(plan.audio === null ? [] : [plan.audio.index])]);
     const output = new Mp4Output(outPath);
     closers.push(() => output.close());
-    const picture = new VideoTrack(plan, streamAt(container, plan.video.index), bars, output);
-    closers.push(() => picture.free());
-    const sound = plan.audio && openAudioTrack(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
-    if (sound !== null) closers.push(() => sound.free());
-    output.begin();
-    await copyPackets(plan, { container, picture, sound, output }, options);
-    picture.finish();
-    sound?.finish();
-    if (picture.frames === 0) throw undecodable('no frame of it can be decoded');
+    const videoTrack = new VideoTrack(plan, container.streamAt(plan.video.index), bars, output);
+    closers.push(() => videoTrack.free());
+    const audioTrack =
+      plan.audio && openAudioTrack(plan.audio, container.streamAt(plan.audio.index), output, plan.offset);
+    if (audioTrack !== null) closers.push(() => audioTrack.free());
+    output.writeHeader();
+    await processPackets(plan, { container, videoTrack, audioTrack, output }, options);
+    videoTrack.finish();
+    audioTrack?.finish();
+    if (videoTrack.frames === 0) throw undecodable('none of its frames can be decoded');
     output.finish();
-    options.onProgress?.({ frames: picture.frames, totalFrames: picture.frames });
-    return { frames: picture.frames, durationSeconds: picture.seconds };
+    options.onProgress?.({ frames: videoTrack.frames, totalFrames: videoTrack.frames });
+    return { frames: videoTrack.frames, durationSeconds: videoTrack.seconds };
   } finally {
     for (const close of closers.toReversed()) close();
   }
 }
 
-interface Tracks {
+interface OpenTracks {
   readonly container: Container;
-  readonly picture: VideoTrack;
-  readonly sound: AudioTrack | null;
+  readonly videoTrack: VideoTrack;
+  readonly audioTrack: AudioTrack | null;
   readonly output: Mp4Output;
 }
 
-async function copyPackets(
+async function processPackets(
   { video, audio, bounds }: TranscodePlan,
-  { container, picture, sound, output }: Tracks,
+  { container, videoTrack, audioTrack, output }: OpenTracks,
   { signal, onProgress }: TranscodeOptions,
 ): Promise<void> {
-  const take = (packet: Packet): boolean => {
-    if (packet.streamIndex === video.index) picture.take(packet);
-    else if (packet.streamIndex === audio?.index) sound?.take(packet);
-    if (picture.frames > bounds.frames || output.bytes > bounds.bytes) {
-      throw undecodable('it holds more than its index says');
+  const handle = (packet: Packet): boolean => {
+    if (packet.streamIndex === video.index) videoTrack.process(packet);
+    else if (packet.streamIndex === audio?.index) audioTrack?.process(packet);
+    if (videoTrack.frames > bounds.frames || output.bytes > bounds.bytes) {
+      throw undecodable('it contains more data than its index declares');
     }
     return true;
   };
-  const onTurn = (): void => onProgress?.({ frames: picture.frames, totalFrames: video.frames });
-  await forEachPacket(container, take, { signal, onTurn });
-}
-
-export function streamAt(container: Container, index: number): Stream {
-  const stream = container.streams[index];
-  if (stream === undefined) throw undecodable('it has changed since it was probed');
-  return stream;
+  const onYield = (): void => onProgress?.({ frames: videoTrack.frames, totalFrames: video.frames });
+  await forEachPacket(container, handle, { signal, onYield });
 }

@@ -1,5 +1,5 @@
-// What the numbers in a frame mean, and what has to happen so that they mean BT.709, limited range, standard dynamic
-// range. Pure: tags in, a decision out. Tags are often missing, sometimes nonsense; the guesses are those of the players.
+// Decides from the color tags of a video how to convert it to BT.709, limited range, standard dynamic range. Tags are often
+// missing and sometimes wrong; the assumptions made then are those of common players.
 
 import type { Size } from '../../../layout/geometry.ts';
 
@@ -15,14 +15,17 @@ export interface ColorTags {
   readonly range: Range;
 }
 
-/** `keep`: already right. `matrix`: other coefficients, range, depth or subsampling. `gamut`: wide but not bright. */
+/**
+ * `keep`: no conversion. `matrix`: converts coefficients, range, depth or subsampling. `gamut`: also converts wide-gamut
+ * primaries. `tonemap`: converts HDR.
+ */
 export type ColorTreatment = 'keep' | 'matrix' | 'gamut' | 'tonemap';
 
-/** Above standard definition everyone assumes BT.709 (the rule of mpv and of browsers). */
+/** Without a tag, larger frames are assumed to be BT.709, as in mpv and browsers. */
 const SD_MAX_WIDTH = 1279;
 const SD_MAX_HEIGHT = 576;
 
-/** Fills in what the file left out. */
+/** Fills in missing tags. */
 export function effectiveTags(tags: ColorTags, pixelFormat: string, decoded: Size): ColorTags {
   const range = pixelFormat.startsWith('yuvj') ? 'full' : tags.range;
   if (isRgb(pixelFormat)) return { ...tags, matrix: 'rgb', range: 'full' };
@@ -32,23 +35,22 @@ export function effectiveTags(tags: ColorTags, pixelFormat: string, decoded: Siz
     return { matrix, primaries, transfer: tags.transfer, range };
   }
   if (tags.matrix !== 'unspecified' && tags.matrix !== 'rgb') return { ...tags, range };
-  const small = decoded.width <= SD_MAX_WIDTH && decoded.height <= SD_MAX_HEIGHT;
-  return { ...tags, matrix: small ? 'bt601' : 'bt709', range };
+  const isStandardDefinition = decoded.width <= SD_MAX_WIDTH && decoded.height <= SD_MAX_HEIGHT;
+  return { ...tags, matrix: isStandardDefinition ? 'bt601' : 'bt709', range };
 }
 
 export function treatmentFor(tags: ColorTags, pixelFormat: string): ColorTreatment {
   if (tags.transfer !== 'sdr') return 'tonemap';
-  // BT.601's own primaries are so near, and so often tagged by habit, that players show them as they are; so do we.
+  // BT.601 primaries are close to BT.709 and often tagged by default. Players ignore the difference, and so does this.
   if (tags.primaries === 'bt2020' || tags.primaries === 'p3') return 'gamut';
-  const right = tags.matrix === 'bt709' && tags.range === 'limited' && pixelFormat === 'yuv420p';
-  return right ? 'keep' : 'matrix';
+  const isTarget = tags.matrix === 'bt709' && tags.range === 'limited' && pixelFormat === 'yuv420p';
+  return isTarget ? 'keep' : 'matrix';
 }
 
 function isRgb(pixelFormat: string): boolean {
   return /^(?:gbr|rgb|bgr|argb|abgr|0rgb|0bgr|pal8|x2rgb|x2bgr)/u.test(pixelFormat);
 }
 
-/** Formats with a plane or a channel of transparency. */
 export function hasAlphaChannel(pixelFormat: string): boolean {
   return /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya\d|ayuv|pal8)/u.test(pixelFormat);
 }

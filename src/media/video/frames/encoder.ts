@@ -30,15 +30,15 @@ export class Encoder {
     this.context = context;
   }
 
-  /** `null` asks for the packets still inside. */
+  /** `null` flushes the encoder. */
   send(frame: Frame | null): void {
-    check(this.context.sendFrameSync(frame), 'encode');
+    check(this.context.sendFrameSync(frame), 'encode frame');
   }
 
   receive(packet: Packet): boolean {
     const result = this.context.receivePacketSync(packet);
     if (result === AGAIN || result === AVERROR_EOF) return false;
-    check(result, 'take encoded packet');
+    check(result, 'receive encoded packet');
     return true;
   }
 
@@ -47,13 +47,13 @@ export class Encoder {
   }
 }
 
-export function openEncoderContext(name: string, prepare: (context: CodecContext) => void): CodecContext {
+export function openEncoderContext(name: string, configure: (context: CodecContext) => void): CodecContext {
   const codec = Codec.findEncoderByName(name as FFEncoderCodec);
-  if (codec === null) throw new Error(`this FFmpeg has no encoder ${name}`);
+  if (codec === null) throw new Error(`this FFmpeg build has no ${name} encoder`);
   const context = new CodecContext();
   context.allocContext3(codec);
-  prepare(context);
-  // MP4 keeps the codec's headers in one place.
+  configure(context);
+  // MP4 stores the codec headers once, outside of the packets.
   context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
   check(context.open2Sync(codec), `open encoder ${name}`);
   return context;
@@ -64,31 +64,31 @@ export function openVideoEncoder(
   settings: EncoderSettings,
   { timeBase, frameRate }: FrameTiming,
 ): Encoder {
-  const context = openEncoderContext('libx264', (draft) => {
-    draft.width = canvas.width;
-    draft.height = canvas.height;
-    draft.pixelFormat = AV_PIX_FMT_YUV420P;
-    draft.timeBase = new Rational(timeBase.num, timeBase.den);
-    draft.framerate = new Rational(frameRate.num, frameRate.den);
-    draft.sampleAspectRatio = new Rational(1, 1);
-    draft.colorSpace = AVCOL_SPC_BT709;
-    draft.colorPrimaries = AVCOL_PRI_BT709;
-    draft.colorTrc = AVCOL_TRC_BT709;
-    draft.colorRange = AVCOL_RANGE_MPEG;
-    draft.gopSize = settings.keyframeInterval;
-    draft.rcMaxRate = BigInt(settings.maxRate);
-    draft.rcBufferSize = settings.bufferSize;
-    draft.threadCount = 0;
-    // The last frame of a clip with uneven timing lasts as long as it did.
-    draft.setFlags(AV_CODEC_FLAG_FRAME_DURATION);
-    check(draft.setOption('preset', settings.preset), 'set preset');
-    check(draft.setOption('crf', settings.crf), 'set quality');
-    check(draft.setOption('profile', 'high'), 'set profile');
+  const videoContext = openEncoderContext('libx264', (context) => {
+    context.width = canvas.width;
+    context.height = canvas.height;
+    context.pixelFormat = AV_PIX_FMT_YUV420P;
+    context.timeBase = new Rational(timeBase.num, timeBase.den);
+    context.framerate = new Rational(frameRate.num, frameRate.den);
+    context.sampleAspectRatio = new Rational(1, 1);
+    context.colorSpace = AVCOL_SPC_BT709;
+    context.colorPrimaries = AVCOL_PRI_BT709;
+    context.colorTrc = AVCOL_TRC_BT709;
+    context.colorRange = AVCOL_RANGE_MPEG;
+    context.gopSize = settings.keyframeInterval;
+    context.rcMaxRate = BigInt(settings.maxRate);
+    context.rcBufferSize = settings.bufferSize;
+    context.threadCount = 0;
+    // Keeps the duration of the last frame in clips with a variable frame rate.
+    context.setFlags(AV_CODEC_FLAG_FRAME_DURATION);
+    check(context.setOption('preset', settings.preset), 'set preset');
+    check(context.setOption('crf', settings.crf), 'set crf');
+    check(context.setOption('profile', 'high'), 'set profile');
   });
-  return new Encoder(context);
+  return new Encoder(videoContext);
 }
 
-/** Where the source had its keyframes is no concern of the new stream. */
+/** Without this, the encoder would place keyframes where the source had them. */
 export function clearPictureType(frame: Frame): void {
   frame.pictType = AV_PICTURE_TYPE_NONE;
 }

@@ -1,15 +1,15 @@
-// How the picture is compressed: numbers only. Constant quality decides the size; a ceiling relative to the source keeps
-// a small clip small. Measurements behind the numbers: docs/decisions/0010-video-encoder.md.
+// Encoder settings. Constant quality determines the size, and a maximum bit rate relative to the source keeps a small clip
+// small. docs/decisions/0010-video-encoder.md has the measurements behind the numbers.
 
 import type { Size } from '../../../layout/geometry.ts';
 
 export interface EncoderSettings {
   readonly preset: string;
   readonly crf: number;
-  /** Bits per second that no stretch may exceed, and the reservoir it is measured with. */
+  /** The maximum bit rate, and the size in bits of the rate-control buffer that enforces it. */
   readonly maxRate: number;
   readonly bufferSize: number;
-  /** Frames between two points a player can jump to, at most. */
+  /** The maximum number of frames between two keyframes. */
   readonly keyframeInterval: number;
 }
 
@@ -21,19 +21,20 @@ interface SourceRate {
 const PRESET = 'veryfast';
 const CRF = 19;
 
-/** What our fast H.264 needs for the same picture, as a multiple of what the source's codec needed. */
-const ALLOWANCE: Readonly<Record<string, number>> = { hevc: 2, vp9: 2, av1: 2.5 };
-const DEFAULT_ALLOWANCE = 1.5;
-/** Bits per pixel that are always granted: the text of the bars is new detail, whatever the source spent. */
-const FLOOR_BITS_PER_PIXEL = 0.04;
-const FLOOR_BITS_PER_SECOND = 200_000;
+/** The bit rate that fast H.264 needs for the same quality, relative to the codec of the source. */
+const BIT_RATE_FACTORS: Readonly<Record<string, number>> = { hevc: 2, vp9: 2, av1: 2.5 };
+const DEFAULT_BIT_RATE_FACTOR = 1.5;
+/** Always available, however little the source used, because the text of the bars adds detail. */
+const MIN_BITS_PER_PIXEL = 0.04;
+const MIN_BITS_PER_SECOND = 200_000;
 const BUFFER_SECONDS = 1;
 const KEYFRAME_INTERVAL = 250;
 
 export function encoderSettings(canvas: Size, frameRate: number, source: SourceRate): EncoderSettings {
   const rate = Math.max(frameRate, 1);
-  const floor = Math.max(FLOOR_BITS_PER_SECOND, canvas.width * canvas.height * rate * FLOOR_BITS_PER_PIXEL);
-  const maxRate = Math.round(Math.max(floor, source.bitRate * (ALLOWANCE[source.codec] ?? DEFAULT_ALLOWANCE)));
+  const minimum = Math.max(MIN_BITS_PER_SECOND, canvas.width * canvas.height * rate * MIN_BITS_PER_PIXEL);
+  const factor = BIT_RATE_FACTORS[source.codec] ?? DEFAULT_BIT_RATE_FACTOR;
+  const maxRate = Math.round(Math.max(minimum, source.bitRate * factor));
   return {
     preset: PRESET,
     crf: CRF,

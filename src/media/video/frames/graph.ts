@@ -1,5 +1,5 @@
-// The filter graph of one video: decoded frames in, upright yuv420p frames with bars out. Built filter by filter from a
-// list of steps, so no string is ever parsed and no caption can reach a filter's arguments.
+// The filter graph of one video: decoded frames in, upright yuv420p frames with bars out. It is built filter by filter from
+// a list of steps. No graph description is parsed, so no caption can reach the arguments of a filter.
 
 import {
   AV_BUFFERSRC_FLAG_PUSH,
@@ -12,9 +12,9 @@ import { Filter, type FilterContext, FilterGraph, Frame } from 'node-av/lib';
 import { AGAIN, check } from '../probe/check.ts';
 import type { Ratio } from './geometry.ts';
 import type { FilterStep } from './steps.ts';
-import { undecodable } from '../undecodable.ts';
+import { CONVERT_TO_H264, undecodable } from '../undecodable.ts';
 
-/** A finished bar in the frame's own planes: yuva420p, planes one after the other without padding. */
+/** A finished bar as yuva420p: the planes one after the other, without padding. */
 export interface BarImage {
   readonly top: number;
   readonly width: number;
@@ -31,7 +31,7 @@ export interface GraphInput {
   readonly range: string;
 }
 
-/** Bars count from before the first frame: the overlay filter shows nothing until its second input has begun. */
+/** Bars start this long before time zero, because the overlay filter shows nothing before its second input starts. */
 const BAR_LEAD_SECONDS = 3_600;
 
 export class VideoFilterGraph {
@@ -44,42 +44,42 @@ export class VideoFilterGraph {
     this.#source = this.#add('buffer', 'in', bufferArguments(input));
     let tail = this.#source;
     for (const [index, step] of steps.entries()) {
-      tail = this.#follow(tail, this.#add(step.filter, `step${index}`, step.args));
+      tail = this.#append(tail, this.#add(step.filter, `step${index}`, step.args));
     }
-    const barSources: FilterContext[] = [];
+    const barSources: { readonly bar: BarImage; readonly source: FilterContext }[] = [];
     for (const [index, bar] of bars.entries()) {
       const source = this.#add('buffer', `bar${index}`, barArguments(bar, input.timeBase));
       const overlay = this.#add('overlay', `over${index}`, `x=0:y=${bar.top}:eof_action=repeat:format=yuv420`);
       check(source.link(0, overlay, 1), 'link bar');
-      tail = this.#follow(tail, overlay);
-      barSources.push(source);
+      tail = this.#append(tail, overlay);
+      barSources.push({ bar, source });
     }
-    this.#sink = this.#follow(tail, this.#add('buffersink', 'out', null));
+    this.#sink = this.#append(tail, this.#add('buffersink', 'out', null));
     if (this.#graph.configSync() < 0) {
       this.#graph.free();
-      throw undecodable('its pixel format or its colors cannot be converted');
+      throw undecodable("its pixel format or colors can't be converted", CONVERT_TO_H264);
     }
-    for (const [index, bar] of bars.entries()) sendBar(barSources[index], bar, input.timeBase);
+    for (const { bar, source } of barSources) sendBar(source, bar, input.timeBase);
   }
 
   get timeBase(): Ratio {
     return this.#sink.buffersinkGetTimeBase();
   }
 
-  /** Takes the frame's reference: the frame is empty afterwards. */
+  /** Takes over the frame's data; the frame is empty afterwards. */
   push(frame: Frame): void {
     check(this.#source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_PUSH), 'filter frame');
   }
 
   finish(): void {
-    check(this.#source.buffersrcAddFrameSync(null), 'finish filters');
+    check(this.#source.buffersrcAddFrameSync(null), 'flush filters');
   }
 
-  /** The next finished frame, if there is one. */
+  /** Receives the next filtered frame. Returns false when there is none yet. */
   pull(frame: Frame): boolean {
     const result = this.#sink.buffersinkGetFrameSync(frame);
     if (result === AGAIN || result === AVERROR_EOF) return false;
-    check(result, 'take filtered frame');
+    check(result, 'receive filtered frame');
     return true;
   }
 
@@ -87,32 +87,32 @@ export class VideoFilterGraph {
     this.#graph.free();
   }
 
-  #add(filter: string, name: string, args: string | null): FilterContext {
-    const kind = Filter.getByName(filter);
-    const context = kind === null ? null : this.#graph.createFilter(kind, name, args);
-    if (context === null) throw new Error(`cannot create filter ${filter} (${args ?? ''})`);
+  #add(filterName: string, instanceName: string, args: string | null): FilterContext {
+    const filter = Filter.getByName(filterName);
+    const context = filter === null ? null : this.#graph.createFilter(filter, instanceName, args);
+    if (context === null) throw new Error(`cannot create filter ${filterName} (${args ?? ''})`);
     return context;
   }
 
-  #follow(from: FilterContext, to: FilterContext): FilterContext {
-    check(from.link(0, to, 0), 'link filters');
-    return to;
+  #append(tail: FilterContext, next: FilterContext): FilterContext {
+    check(tail.link(0, next, 0), 'link filters');
+    return next;
   }
 }
 
 function bufferArguments({ width, height, pixelFormat, timeBase, colorspace, range }: GraphInput): string {
-  const shape = `video_size=${width}x${height}:pix_fmt=${pixelFormat}:pixel_aspect=1/1`;
-  return `${shape}:time_base=${timeBase.num}/${timeBase.den}:colorspace=${colorspace}:range=${range}`;
+  const format = `video_size=${width}x${height}:pix_fmt=${pixelFormat}:pixel_aspect=1/1`;
+  return `${format}:time_base=${timeBase.num}/${timeBase.den}:colorspace=${colorspace}:range=${range}`;
 }
 
 function barArguments({ width, height }: BarImage, timeBase: Ratio): string {
   return bufferArguments({ width, height, pixelFormat: 'yuva420p', timeBase, colorspace: 'bt709', range: 'tv' });
 }
 
-function sendBar(source: FilterContext | undefined, bar: BarImage, timeBase: Ratio): void {
+function sendBar(source: FilterContext, bar: BarImage, timeBase: Ratio): void {
   const frame = barFrame(bar, timeBase);
-  check(source?.buffersrcAddFrameSync(frame) ?? 0, 'send bar');
-  check(source?.buffersrcAddFrameSync(null) ?? 0, 'finish bar');
+  check(source.buffersrcAddFrameSync(frame), 'send bar');
+  check(source.buffersrcAddFrameSync(null), 'finish bar');
   frame.free();
 }
 

@@ -1,6 +1,6 @@
-// The filters between decoder and bars, as data. A pure function of what the probe found: the same clip always gets the
-// same list, and tests read it as text. Color comes first, while the frame is as stored; turning comes last, when the
-// frame is eight bits and 4:2:0 and cheap to move.
+// The filters between the decoder and the bars, as data. The list depends only on the probe, so the same clip always gets
+// the same filters. Color conversion comes first, on the frame as stored. Rotation comes last, when the frame is 8-bit
+// 4:2:0 and cheap to move.
 
 import type { Size } from '../../../layout/geometry.ts';
 import {
@@ -20,18 +20,19 @@ export interface FilterStep {
   readonly args: string;
 }
 
+/** What the filters need to know about the decoded frames. */
 export interface FrameFormat {
   readonly decoded: Size;
-  /** Stored orientation, square pixels, even sides. */
+  /** As stored, but with square pixels and even sides. */
   readonly square: Size;
   readonly orientation: Orientation;
   readonly pixelFormat: string;
-  /** Nothing unspecified left but primaries. */
+  /** Missing tags are filled in, except for the primaries. */
   readonly tags: ColorTags;
   readonly interlaced: boolean;
-  /** The brightest an HDR picture gets, by its own account. */
+  /** The peak luminance of an HDR video, according to its metadata. */
   readonly peakNits: number;
-  /** Without its per-frame metadata the picture is not even approximately right. */
+  /** Without the per-frame Dolby Vision metadata, the colors would be completely wrong. */
   readonly needsDolbyVision: boolean;
 }
 
@@ -49,7 +50,7 @@ export function filterSteps(source: FrameFormat): readonly FilterStep[] {
   ];
 }
 
-/** For frames of another size in mid-stream: fitted into the picture that the first frame promised. */
+/** For frames that change their size in mid-stream: fits them into the size of the first frame. */
 export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   return [
     { filter: 'scale', args: `w=${width}:h=${height}:force_original_aspect_ratio=decrease:force_divisible_by=2` },
@@ -74,7 +75,7 @@ const COLOR_STEPS = {
   (tags: ColorTags, pixelFormat: string, peakNits: number) => readonly FilterStep[]
 >;
 
-/** Multiplied by its own alpha, a picture is what it would be on black. */
+/** Multiplying a frame by its alpha flattens it onto black. */
 function flattenSteps(): readonly FilterStep[] {
   return [
     { filter: 'scale', args: TO_BT709 },
@@ -84,7 +85,7 @@ function flattenSteps(): readonly FilterStep[] {
   ];
 }
 
-/** To RGB, through the curve, then from the wide primaries to ours in linear light. */
+/** Converts to RGB, applies the tone curve, then converts the wide primaries to BT.709. */
 function tonemapSteps(
   { transfer, matrix, primaries, range }: ColorTags,
   _: string,
@@ -104,7 +105,7 @@ function tonemapSteps(
   ];
 }
 
-/** Profile 5 of Dolby Vision has a color space of its own, undone by the metadata that travels with each frame. */
+/** Dolby Vision profile 5 has its own color space, which only the metadata of each frame can convert. */
 function dolbyVisionSteps(): readonly FilterStep[] {
   const output = 'transfer=bt709:matrix=bt709:primaries=bt709:range=tv:format=yuv420p';
   return [
@@ -132,7 +133,7 @@ const ZSCALE_PRIMARIES = {
   unspecified: '2020',
 } as const satisfies Record<Primaries, string>;
 
-/** The formats the fast color filter reads; it needs a third of the general scaler's time. */
+/** The formats that the `colorspace` filter supports. It takes a third of the time of the general scaler. */
 const PLANAR = /^yuvj?(?<sampling>420|422|444)p(?:1[02]le)?$/u;
 const MATRIX_NAMES = {
   bt709: 'bt709',
@@ -149,14 +150,14 @@ function convertSteps(tags: ColorTags, pixelFormat: string): readonly FilterStep
   const matrix = Object.entries(MATRIX_NAMES).find(([name]) => name === tags.matrix)?.[1];
   if (sampling === undefined || matrix === undefined) return generalSteps(tags);
   const primaries = Object.entries(PRIMARIES_NAMES).find(([name]) => name === tags.primaries)?.[1] ?? 'bt709';
-  const sameMeaning = matrix === 'bt709' && primaries === 'bt709' && tags.range === 'limited';
-  if (sameMeaning) return [{ filter: 'scale', args: TO_BT709 }];
+  const isBt709 = matrix === 'bt709' && primaries === 'bt709' && tags.range === 'limited';
+  if (isBt709) return [{ filter: 'scale', args: TO_BT709 }];
   const from = `ispace=${matrix}:iprimaries=${primaries}:itrc=bt709:irange=${tags.range === 'full' ? 'pc' : 'tv'}`;
   const to = `space=bt709:primaries=bt709:trc=bt709:range=tv:format=yuv${sampling}p`;
   return [{ filter: 'colorspace', args: `${from}:${to}` }];
 }
 
-/** RGB, grey and packed formats. Wide primaries need a second look once they are planar. */
+/** For RGB, gray and packed formats. Wide primaries need a second conversion once the frame is planar. */
 function generalSteps(tags: ColorTags): readonly FilterStep[] {
   const planar = [
     { filter: 'scale', args: TO_BT709 },
@@ -179,11 +180,11 @@ function squareSteps({ decoded, square }: FrameFormat): readonly FilterStep[] {
 
 function orientationSteps({ transpose, flipX, flipY }: Orientation): readonly FilterStep[] {
   if (transpose) {
-    const ways = { plain: 'cclock_flip', x: 'clock', y: 'cclock', both: 'clock_flip' } as const;
-    const way = flipX && flipY ? 'both' : flipX ? 'x' : flipY ? 'y' : 'plain';
+    const directions = { none: 'cclock_flip', x: 'clock', y: 'cclock', both: 'clock_flip' } as const;
+    const flip = flipX && flipY ? 'both' : flipX ? 'x' : flipY ? 'y' : 'none';
     return [
       { filter: 'format', args: 'pix_fmts=yuv420p' },
-      { filter: 'transpose', args: `dir=${ways[way]}` },
+      { filter: 'transpose', args: `dir=${directions[flip]}` },
     ];
   }
   return [...(flipX ? [{ filter: 'hflip', args: '' }] : []), ...(flipY ? [{ filter: 'vflip', args: '' }] : [])];

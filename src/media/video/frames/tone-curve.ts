@@ -1,17 +1,17 @@
-// From the light of an HDR signal to what a standard screen can show: one curve for each of red, green and blue. Shadows
-// and skin keep their light exactly, highlights are rolled off instead of cut (ITU-R BT.2390), and because every channel
-// has the same curve a very bright color turns to white as it does to the eye. Numbers only.
+// Tone mapping from HDR to SDR, as one curve for red, green and blue. Shadows and midtones keep their luminance, and
+// highlights roll off instead of clipping (ITU-R BT.2390). The shared curve turns very bright colors white, as the eye
+// sees them.
 
 import type { Transfer } from './color.ts';
 
-/** Diffuse white of HDR (ITU-R BT.2408), which becomes the white of the result. */
+/** Becomes white in the output. Higher than reference white (203 nits, ITU-R BT.2408), to leave room for highlights. */
 const WHITE_NITS = 330;
-/** What HLG is defined for, and what PQ masters are usually made for. */
+/** The nominal peak of HLG, and the usual mastering peak of PQ. */
 export const DEFAULT_PEAK_NITS = 1_000;
-const SCREEN_GAMMA = 2.4;
+const DISPLAY_GAMMA = 2.4;
 const POINTS = 48;
 
-/** Signal in 0..1 to signal in 0..1, as points for a spline. */
+/** Points of a spline that maps the input signal to the output signal, both in 0..1. */
 export function toneCurve(
   transfer: Exclude<Transfer, 'sdr'>,
   peakNits: number,
@@ -21,11 +21,11 @@ export function toneCurve(
     const signal = index / POINTS;
     const nits = transfer === 'pq' ? pqNits(signal) : hlgNits(signal);
     const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak) * peak);
-    return [signal, Math.min(1, shown / WHITE_NITS) ** (1 / SCREEN_GAMMA)] as const;
+    return [signal, Math.min(1, shown / WHITE_NITS) ** (1 / DISPLAY_GAMMA)] as const;
   });
 }
 
-/** BT.2390's knee: straight up to a point, then a cubic that arrives at `top` when `value` is 1. */
+/** The knee function of BT.2390: linear up to the knee, then a cubic that reaches `top` when `value` is 1. */
 function rollOff(value: number, top: number): number {
   const knee = 1.5 * top - 0.5;
   if (value <= knee) return value;
@@ -52,7 +52,7 @@ function pqSignal(nits: number): number {
   return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
 }
 
-// ARIB STD-B67, with the viewing gamma of a 1000-nit screen applied to each channel.
+// ARIB STD-B67, with the system gamma of a 1,000-nit display applied to each channel.
 const A = 0.17883277;
 const B = 1 - 4 * A;
 const C = 0.5 - A * Math.log(4 * A);

@@ -1,22 +1,22 @@
-// The picture on its way: decoder, filters with bars, encoder. Timestamps are the source's own; only their beginning is
-// moved, and a frame that goes back in time is left out. So the time of a frame never depends on those before it, and a
-// stretch of the video comes out as it would in the whole.
+// The video track: decoder, filters with bars, encoder. Frames keep their source timestamps, shifted so that the video starts
+// at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before it, so a
+// segment comes out exactly as it would in the whole video.
 
 import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
-import { Decoder } from './decoder.ts';
-import { type Encoder, clearPictureType, openVideoEncoder } from './encoder.ts';
-import { evenSide, type Ratio } from './geometry.ts';
 import type { PacketSink } from '../output.ts';
-import { type BarImage, VideoFilterGraph } from './graph.ts';
-import { filterSteps, refitSteps } from './steps.ts';
 import { filterColorOptions, writeColorTags } from '../probe/tags.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
-import type { TranscodePlan } from '../transcode.ts';
+import type { TranscodePlan } from '../transcode-plan.ts';
+import { Decoder } from './decoder.ts';
+import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
+import { evenSide, type Ratio } from './geometry.ts';
+import { type BarImage, VideoFilterGraph } from './graph.ts';
+import { filterSteps, refitSteps } from './steps.ts';
 
 export class VideoTrack {
   readonly #plan: TranscodePlan;
-  readonly #isWanted: (frame: Frame) => boolean;
+  readonly #shouldEncode: (frame: Frame) => boolean;
   readonly #bars: readonly BarImage[];
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
@@ -24,39 +24,38 @@ export class VideoTrack {
   readonly #track: number;
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
-  readonly #usualDuration: bigint;
+  readonly #defaultDuration: bigint;
   readonly #decoded = new Frame();
-  readonly #finished = new Frame();
+  readonly #filtered = new Frame();
   readonly #packet = new Packet();
   #graph: VideoFilterGraph | undefined;
-  #graphKey = '';
+  #graphFormat = '';
   #firstPts = AV_NOPTS_VALUE as bigint;
   #lastPts = AV_NOPTS_VALUE as bigint;
   #lastDuration = 0n;
   #frames = 0;
 
-  /** `isWanted`: frames that are only decoded for the sake of others are left out. */
+  /** `shouldEncode` excludes frames that are only decoded because others depend on them. */
   constructor(
     plan: TranscodePlan,
     stream: Stream,
     bars: readonly BarImage[],
     output: PacketSink,
-    isWanted: (frame: Frame) => boolean = () => true,
+    shouldEncode: (frame: Frame) => boolean = () => true,
   ) {
     this.#plan = plan;
-    this.#isWanted = isWanted;
+    this.#shouldEncode = shouldEncode;
     this.#bars = bars;
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
-    const rate = toFrameRate(plan.frameRate);
-    const usual = (this.#timeBase.den * rate.den) / (this.#timeBase.num * rate.num);
-    this.#usualDuration = BigInt(Math.max(1, Math.round(usual)));
+    const frameRate = toFrameRate(plan.frameRate);
+    const ticksPerFrame = (this.#timeBase.den * frameRate.den) / (this.#timeBase.num * frameRate.num);
+    this.#defaultDuration = BigInt(Math.max(1, Math.round(ticksPerFrame)));
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
-    const timing = { timeBase: this.#timeBase, frameRate: rate };
-    this.#encoder = openVideoEncoder(plan.canvas, plan.encoder, timing);
+    this.#encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase: this.#timeBase, frameRate });
     this.#track = output.addEncodedTrack(this.#encoder);
-    for (const holder of [this.#decoded, this.#finished, this.#packet]) holder.alloc();
+    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.alloc();
   }
 
   get frames(): number {
@@ -68,15 +67,16 @@ export class VideoTrack {
     return (Number(ticks) * this.#timeBase.num) / this.#timeBase.den;
   }
 
-  take(packet: Packet | null): void {
+  /** `null` flushes the decoder. */
+  process(packet: Packet | null): void {
     this.#decoder.send(packet);
     while (this.#decoder.receive(this.#decoded)) this.#filter();
   }
 
   finish(): void {
-    this.take(null);
+    this.process(null);
     this.#graph?.finish();
-    this.#encodeFinished();
+    this.#encodeFiltered();
     this.#encoder.send(null);
     this.#writePackets();
   }
@@ -85,65 +85,65 @@ export class VideoTrack {
     this.#graph?.free();
     this.#decoder.free();
     this.#encoder.free();
-    for (const holder of [this.#decoded, this.#finished, this.#packet]) holder.free();
+    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.free();
   }
 
   #filter(): void {
     const { video } = this.#plan;
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
-    if (!this.#isWanted(this.#decoded)) return;
+    if (!this.#shouldEncode(this.#decoded)) return;
     writeColorTags(this.#decoded, video.tags);
     clearPictureType(this.#decoded);
-    this.#prepareGraph();
+    this.#ensureGraph();
     this.#graph?.push(this.#decoded);
-    this.#encodeFinished();
+    this.#encodeFiltered();
   }
 
-  /** Some streams change their size or format on the way; the filters are built for one, so they are built again. */
-  #prepareGraph(): void {
+  /** Some streams change their size or pixel format midway. A filter graph accepts only one format, so it is rebuilt. */
+  #ensureGraph(): void {
     const { video, steps, canvas } = this.#plan;
     const { width, height } = this.#decoded;
     const pixelFormat =
       avGetPixFmtName(this.#decoded.format as Parameters<typeof avGetPixFmtName>[0]) ?? video.pixelFormat;
-    const key = `${width}x${height} ${pixelFormat}`;
-    if (key === this.#graphKey) return;
+    const format = `${width}x${height} ${pixelFormat}`;
+    if (format === this.#graphFormat) return;
     if (this.#graph !== undefined) {
       this.#graph.finish();
-      this.#encodeFinished();
+      this.#encodeFiltered();
       this.#graph.free();
       this.#graph = undefined;
-      this.#graphKey = '';
+      this.#graphFormat = '';
     }
-    const expected = width === video.decoded.width && height === video.decoded.height;
-    const source = {
+    const isPlannedSize = width === video.decoded.width && height === video.decoded.height;
+    const resized = {
       ...video,
       decoded: { width, height },
       square: { width: evenSide(width), height: evenSide(height) },
       pixelFormat,
     };
-    const sameAsPlanned = expected && pixelFormat === video.pixelFormat;
-    const chain = sameAsPlanned
+    const isAsPlanned = isPlannedSize && pixelFormat === video.pixelFormat;
+    const chain = isAsPlanned
       ? steps
-      : [...filterSteps(expected ? { ...video, pixelFormat } : source), ...refitSteps(canvas)];
+      : [...filterSteps(isPlannedSize ? { ...video, pixelFormat } : resized), ...refitSteps(canvas)];
     const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterColorOptions(video.tags) };
     this.#graph = new VideoFilterGraph(input, chain, this.#bars);
-    this.#graphKey = key;
+    this.#graphFormat = format;
   }
 
-  #encodeFinished(): void {
-    while (this.#graph?.pull(this.#finished) === true) {
+  #encodeFiltered(): void {
+    while (this.#graph?.pull(this.#filtered) === true) {
       this.#encode(this.#graph.timeBase);
-      this.#finished.unref();
+      this.#filtered.unref();
     }
   }
 
   #encode(timeBase: Ratio): void {
-    const frame = this.#finished;
+    const frame = this.#filtered;
     const pts = this.#presentationTime(timeBase);
     if (this.#frames > 0 && pts <= this.#lastPts) return;
-    // Without a duration the last frame would end when it begins, and the index would leave it out.
-    frame.duration = frame.duration > 0n ? avRescaleQ(frame.duration, timeBase, this.#timeBase) : this.#usualDuration;
+    // Without a duration, the last frame would end when it starts, and the index would omit it.
+    frame.duration = frame.duration > 0n ? avRescaleQ(frame.duration, timeBase, this.#timeBase) : this.#defaultDuration;
     frame.pts = pts;
     if (this.#frames === 0) this.#firstPts = pts;
     this.#lastPts = pts;
@@ -153,12 +153,12 @@ export class VideoTrack {
     this.#writePackets();
   }
 
-  /** A frame without a timestamp follows its predecessor. */
+  /** A frame without a timestamp directly follows the frame before it. */
   #presentationTime(timeBase: Ratio): bigint {
-    if (this.#finished.pts !== AV_NOPTS_VALUE) {
-      return avRescaleQ(this.#finished.pts, timeBase, this.#timeBase) - this.#offset;
+    if (this.#filtered.pts !== AV_NOPTS_VALUE) {
+      return avRescaleQ(this.#filtered.pts, timeBase, this.#timeBase) - this.#offset;
     }
-    return this.#frames === 0 ? 0n : this.#lastPts + this.#usualDuration;
+    return this.#frames === 0 ? 0n : this.#lastPts + this.#defaultDuration;
   }
 
   #writePackets(): void {

@@ -1,10 +1,10 @@
 import { FFmpegError, PosixError } from 'node-av/lib';
 
-/** "Nothing now, ask again": how decoders, filters and encoders say that they want more input first. */
+/** EAGAIN: a decoder, filter or encoder needs more input before it has output. */
 export const AGAIN: number = FFmpegError.AVERROR(PosixError.EAGAIN);
 
-/** For calls that can only fail by our own mistake or for want of memory. */
-export function check(result: number, doing: string): number {
-  if (result < 0) throw new Error(`${doing}: ${FFmpegError.strerror(result)}`);
+/** For FFmpeg calls that fail only because of a bug or a lack of memory. */
+export function check(result: number, operation: string): number {
+  if (result < 0) throw new Error(`FFmpeg failed to ${operation}: ${FFmpegError.strerror(result)}`);
   return result;
 }

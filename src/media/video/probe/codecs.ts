@@ -1,10 +1,10 @@
-// Which decoders may run, and what the linked FFmpeg offers. A list of what is allowed, because the library can decode
-// several hundred formats and an attacker needs one of them to be weak.
+// The decoders that may run, and what the linked FFmpeg build offers. This is an allowlist: FFmpeg decodes several hundred
+// formats, and an attacker needs a vulnerability in only one of them.
 
 import type { FFDecoderCodec, FFEncoderCodec } from 'node-av/constants';
 import { Codec, Filter, getFFmpegInfo } from 'node-av/lib';
 
-/** FFmpeg's codec name -> the decoders that may serve it, best first. */
+/** FFmpeg's codec name -> the decoders to use, best first. */
 const VIDEO_DECODERS: Readonly<Record<string, readonly string[]>> = {
   h264: ['h264'],
   hevc: ['hevc'],
@@ -24,7 +24,7 @@ const VIDEO_DECODERS: Readonly<Record<string, readonly string[]>> = {
   v210: ['v210'],
 };
 
-/** Only these decoders see the second, transparent layer of a WebM. */
+/** Only these decoders read the alpha layer of a WebM. */
 const ALPHA_DECODERS: Readonly<Record<string, readonly string[]>> = { vp8: ['libvpx'], vp9: ['libvpx-vp9'] };
 
 const AUDIO_DECODERS: Readonly<Record<string, readonly string[]>> = {
@@ -70,7 +70,7 @@ export function findDecoder(name: string): Codec | undefined {
 
 export interface CodecInfo {
   readonly ffmpeg: string;
-  /** Codecs and filters a render may need -> whether this build has them. */
+  /** Codecs and filters that renders use -> whether this FFmpeg build has them. */
   readonly available: Readonly<Record<string, boolean>>;
 }
 
@@ -86,7 +86,7 @@ const FILTERS = [
   'aresample',
 ] as const;
 
-/** For the doctor and for health: what video this installation can do. */
+/** The video support of this installation, for `storybar doctor` and the health endpoint. */
 export function codecInfo(): CodecInfo {
   const decoders = ALLOWED_DECODERS.split(',').filter((name) => !name.startsWith('pcm_'));
   const available = [

@@ -1,5 +1,5 @@
-// An opened asset. The demuxer is the one our own sniffing chose, never one FFmpeg guessed: a playlist or a concat list
-// posing as MP4 would otherwise make it read other files. One file, no network, no references to elsewhere.
+// An opened video file. The demuxer is the one that `sniff` selected. FFmpeg never picks it, because a playlist or concat
+// list disguised as MP4 could make FFmpeg read other files or URLs.
 
 import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
@@ -11,7 +11,7 @@ import { undecodable } from '../undecodable.ts';
 
 const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska' } as const satisfies Record<VideoFormat, string>;
 const MAX_STREAMS = 64;
-/** A damaged file may have bad stretches; one that has little but those is given up. */
+/** Some read errors are normal in a damaged file. With more than this, reading stops. */
 const MAX_READ_ERRORS = 64;
 
 export class Container {
@@ -24,36 +24,42 @@ export class Container {
     const demuxer = DEMUXERS[format];
     this.#path = path;
     this.#format = format;
-    // The library would write what it thinks of a stranger's file to our standard error.
+    // FFmpeg would otherwise log its complaints about the file to stderr.
     Log.setLevel(AV_LOG_QUIET);
     this.#context.allocContext();
-    check(this.#context.setOption('format_whitelist', demuxer), 'restrict formats');
-    check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS), 'restrict decoders');
-    check(this.#context.setOption('protocol_whitelist', 'file'), 'restrict protocols');
-    check(this.#context.setOption('max_streams', MAX_STREAMS), 'restrict streams');
+    check(this.#context.setOption('format_whitelist', demuxer), 'set format_whitelist');
+    check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS), 'set codec_whitelist');
+    check(this.#context.setOption('protocol_whitelist', 'file'), 'set protocol_whitelist');
+    check(this.#context.setOption('max_streams', MAX_STREAMS), 'set max_streams');
     const result = this.#context.openInputSync(`file:${path}`, InputFormat.findInputFormat(demuxer));
-    if (result < 0) throw undecodable('its header cannot be read');
+    if (result < 0) throw undecodable('its header is damaged or missing');
   }
 
   get streams(): readonly Stream[] {
     return this.#context.streams;
   }
 
-  /** What the header claims, in seconds; undefined when it claims nothing. */
+  /** The duration in the header, in seconds; undefined when the header has none. */
   get claimedSeconds(): number | undefined {
     const { duration } = this.#context;
     if (duration > 0n) return Number(duration) / 1e6;
     return this.#format === 'webm' ? undefined : claimedMovieSeconds(this.#path);
   }
 
-  /** Packets of other streams are not even read. */
+  streamAt(index: number): Stream {
+    const stream = this.#context.streams[index];
+    if (stream === undefined) throw undecodable('the file changed after it was probed');
+    return stream;
+  }
+
+  /** Skips the packets of all other streams. */
   select(indexes: readonly number[]): void {
     for (const stream of this.#context.streams) {
       stream.discard = indexes.includes(stream.index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     }
   }
 
-  /** False at the end of the file, or where it breaks off. */
+  /** Returns false at the end of the file, or where the file is truncated. */
   read(packet: Packet): boolean {
     for (;;) {
       const result = this.#context.readFrameSync(packet);

@@ -1,4 +1,4 @@
-// What a stream says about its own high dynamic range.
+// Reads the HDR metadata of a stream.
 
 import {
   AV_FRAME_DATA_CONTENT_LIGHT_LEVEL,
@@ -8,34 +8,35 @@ import {
 import type { Frame, Stream } from 'node-av/lib';
 import { DEFAULT_PEAK_NITS } from '../frames/tone-curve.ts';
 
-/** Brighter claims are never true of a clip, and would darken everything else. */
+/** Higher values are never accurate for a clip, and would darken everything else. */
 const MAX_PEAK_NITS = 4_000;
 
-/** MaxCLL, else the mastering screen's maximum, else what is usual. */
+/** MaxCLL if present, else the peak of the mastering display, else the default. */
 export function peakNitsOf(frame: Frame): number {
-  const light = frame.getSideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
-  const brightest = light !== null && light.length >= 4 ? light.readUInt32LE(0) : 0;
-  const nits = brightest > 0 ? brightest : (masteringPeak(frame) ?? DEFAULT_PEAK_NITS);
+  const lightLevel = frame.getSideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+  const maxCll = lightLevel !== null && lightLevel.length >= 4 ? lightLevel.readUInt32LE(0) : 0;
+  const nits = maxCll > 0 ? maxCll : (masteringPeak(frame) ?? DEFAULT_PEAK_NITS);
   return Math.min(nits, MAX_PEAK_NITS);
 }
 
-/** Eight rationals of primaries and white point, then least and greatest luminance, then a flag whether those are set. */
-const MAX_LUMINANCE_AT = 72;
-const HAS_LUMINANCE_AT = 84;
+/** AVMasteringDisplayMetadata: eight rationals (primaries, white point), min and max luminance, then two flags. */
+const MAX_LUMINANCE_OFFSET = 72;
+const HAS_LUMINANCE_OFFSET = 84;
 
 function masteringPeak(frame: Frame): number | undefined {
-  const screen = frame.getSideData(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
-  if (screen === null || screen.length < HAS_LUMINANCE_AT + 4) return undefined;
-  const [num, den] = [screen.readInt32LE(MAX_LUMINANCE_AT), screen.readInt32LE(MAX_LUMINANCE_AT + 4)];
-  return screen.readInt32LE(HAS_LUMINANCE_AT) !== 0 && num > 0 && den > 0 ? num / den : undefined;
+  const display = frame.getSideData(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
+  if (display === null || display.length < HAS_LUMINANCE_OFFSET + 4) return undefined;
+  const [num, den] = [display.readInt32LE(MAX_LUMINANCE_OFFSET), display.readInt32LE(MAX_LUMINANCE_OFFSET + 4)];
+  return display.readInt32LE(HAS_LUMINANCE_OFFSET) !== 0 && num > 0 && den > 0 ? num / den : undefined;
 }
 
-/** The configuration record: version (2), profile, level, three flags, compatibility of the base layer. */
-const PROFILE_AT = 2;
-const COMPATIBILITY_AT = 7;
+/** AVDOVIDecoderConfigurationRecord: version (2 bytes), profile, level, three flags, base layer compatibility. */
+const PROFILE_OFFSET = 2;
+const COMPATIBILITY_OFFSET = 7;
 
+/** Profile 5 has no base layer that other players can show. */
 export function needsDolbyVision(stream: Stream): boolean {
   const record = stream.codecpar.getCodedSideData(AV_PKT_DATA_DOVI_CONF);
-  if (record === null || record.length <= COMPATIBILITY_AT) return false;
-  return record[PROFILE_AT] === 5 && record[COMPATIBILITY_AT] === 0;
+  if (record === null || record.length <= COMPATIBILITY_OFFSET) return false;
+  return record[PROFILE_OFFSET] === 5 && record[COMPATIBILITY_OFFSET] === 0;
 }

@@ -1,11 +1,10 @@
-// How a stored frame has to be turned to stand upright. Phones never turn pixels: they note a 3x3 display matrix, and a
-// front camera may add a mirror image. Every right-angled matrix is one of eight: perhaps swap the axes, then perhaps
-// flip either one.
+// How to rotate a stored frame so that it is upright. Phones store frames unrotated with a 3x3 display matrix, which front
+// cameras may also mirror. Each of the eight right-angled matrices is an optional transpose followed by optional flips.
 
 import type { Size } from '../../../layout/geometry.ts';
 
 export interface Orientation {
-  /** Rows become columns. Happens before the flips. */
+  /** Swaps rows and columns. Applied before the flips. */
   readonly transpose: boolean;
   readonly flipX: boolean;
   readonly flipY: boolean;
@@ -16,8 +15,8 @@ export const UPRIGHT: Orientation = { transpose: false, flipX: false, flipY: fal
 const MATRIX_BYTES = 36;
 
 /**
- * From the side data of a stream: nine 32-bit numbers, of which [0] [1] [3] [4] turn. A point (x, y) lands on
- * (x * m0 + y * m3, x * m1 + y * m4). Odd angles go to the nearest right one; a matrix of zeros says nothing.
+ * Reads the display matrix of a stream: nine 32-bit numbers. It maps a point (x, y) to (x * m0 + y * m3, x * m1 + y * m4).
+ * Other angles are rounded to the nearest right angle, and a matrix of zeros counts as upright.
  */
 export function readOrientation(matrix: Buffer | null): Orientation {
   if (matrix === null || matrix.length < MATRIX_BYTES) return UPRIGHT;

@@ -1,56 +1,56 @@
-// What a video is, before anything is decided about it. Opens the file, reads its packets, decodes one frame. The result
-// is plain JSON: the recipe is made from it, perhaps in another process.
+// Describes a video before a render is planned: opens the file, reads its packets and decodes one frame. The result is plain
+// JSON, because the recipe may be composed in another process.
 
 import { AV_FRAME_FLAG_INTERLACED, AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants';
 import { avGetPixFmtName, type Frame, type Stream } from 'node-av/lib';
 import { AppError } from '../../../errors.ts';
 import type { Size } from '../../../layout/geometry.ts';
-import { type AudioSource, describeAudio } from '../sound/source.ts';
-import { effectiveTags } from '../frames/color.ts';
 import type { VideoFormat } from '../../sniff.ts';
-import { Container } from './container.ts';
-import { type Cut, findCuts, type PacketInfo } from '../segments/cuts.ts';
+import { assertMaxSide, decoderPixels } from '../dimensions.ts';
+import { effectiveTags } from '../frames/color.ts';
 import { Decoder } from '../frames/decoder.ts';
-import { decoderPixels, assertMaxSide } from '../dimensions.ts';
 import { frameGeometry, type Ratio } from '../frames/geometry.ts';
-import { readOrientation } from './orientation.ts';
 import type { FrameFormat } from '../frames/steps.ts';
-import { scan, type TrackScan } from './scan.ts';
+import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from '../segments/cuts.ts';
+import { type AudioSource, describeAudio } from '../sound/source.ts';
+import { CONVERT_TO_H264, undecodable } from '../undecodable.ts';
+import { Container } from './container.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
+import { readOrientation } from './orientation.ts';
+import { scan, type TrackScan } from './scan.ts';
 import { readColorTags } from './tags.ts';
 import { audioCandidates, type DecodableTrack, selectVideoTrack } from './tracks.ts';
-import { undecodable } from '../undecodable.ts';
 
 export interface VideoSource extends FrameFormat {
   readonly index: number;
   readonly codec: string;
   readonly decoder: string;
   readonly timeBase: Ratio;
-  /** Presentation time of the first frame and of the last one's beginning, in seconds. */
+  /** Presentation times in seconds: the start of the first frame, the start of the last one, and its end. */
   readonly start: number;
   readonly lastStart: number;
   readonly end: number;
   readonly frames: number;
-  /** Bits per second of the stream's packets. */
+  /** Bits per second, from the sizes of the packets. */
   readonly bitRate: number;
 }
 
-/** Width and height are those of the finished picture: upright, square pixels, even. */
+/** Width and height are those of the output: upright, with square pixels and even sides. */
 export interface VideoProbe extends Size {
   readonly kind: 'video';
   readonly format: VideoFormat;
   readonly durationSeconds: number;
-  /** The longer of what the header claims and what the packets hold. */
+  /** The duration in the header or that of the packets, whichever is longer. */
   readonly claimedSeconds: number;
   readonly frameRate: number;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
-  /** Where it could be cut; empty when it should stay whole. */
+  /** Where the video can be cut into segments; empty when it can't be. */
   readonly cuts: readonly Cut[];
 }
 
 export interface ProbeOptions {
-  /** Larger frames are refused before they are decoded. */
+  /** Larger frames are rejected before they are decoded. */
   readonly maxSide: number;
 }
 
@@ -58,15 +58,15 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
   const container = new Container(path, format);
   try {
     const video = selectVideoTrack(container.streams);
-    const sounds = audioCandidates(container.streams).filter(opens);
-    container.select([video, ...sounds].map(({ stream }) => stream.index));
+    const audioTracks = audioCandidates(container.streams).filter(canOpen);
+    container.select([video, ...audioTracks].map(({ stream }) => stream.index));
     assertMaxSide(maxSide, video.stream.codecpar);
     const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
     try {
       const { tracks, packets, firstFrame } = scan(container, video.stream, decoder, maxSide);
-      const audio = describeAudio(sounds, tracks);
+      const audio = describeAudio(audioTracks, tracks);
       try {
-        return describe({ container, format, video, tracks, packets, firstFrame, audio });
+        return toProbe({ container, format, video, tracks, packets, firstFrame, audio });
       } finally {
         firstFrame.free();
       }
@@ -78,8 +78,8 @@ export function probeVideo(path: string, format: VideoFormat, { maxSide }: Probe
   }
 }
 
-/** A track whose configuration is damaged is passed over, as one that nothing can decode. */
-function opens({ decoder, stream }: DecodableTrack): boolean {
+/** A track with a damaged configuration is skipped, like one without a decoder. */
+function canOpen({ decoder, stream }: DecodableTrack): boolean {
   try {
     new Decoder(decoder, stream, { maxPixels: 1, threads: 1 }).free();
     return true;
@@ -89,7 +89,7 @@ function opens({ decoder, stream }: DecodableTrack): boolean {
   }
 }
 
-interface Findings {
+interface ProbeParts {
   readonly container: Container;
   readonly format: VideoFormat;
   readonly video: DecodableTrack;
@@ -99,13 +99,13 @@ interface Findings {
   readonly audio: AudioSource | null;
 }
 
-function describe({ container, format, video, tracks, packets, firstFrame, audio }: Findings): VideoProbe {
+function toProbe({ container, format, video, tracks, packets, firstFrame, audio }: ProbeParts): VideoProbe {
   const track = tracks.get(video.stream.index);
-  if (track === undefined || track.packets === 0) throw undecodable('its video stream is empty');
+  if (track === undefined || track.packets === 0) throw undecodable('its video track is empty');
   const { source, canvas } = describeVideo(video, track, firstFrame);
   const start = Math.min(source.start, audio?.start ?? source.start);
   const durationSeconds = Math.max(source.end, audio?.end ?? source.end) - start;
-  if (durationSeconds <= 0) throw undecodable('its duration is zero');
+  if (!(durationSeconds > 0)) throw undecodable('its duration is zero');
   return {
     kind: 'video',
     format,
@@ -119,27 +119,26 @@ function describe({ container, format, video, tracks, packets, firstFrame, audio
   };
 }
 
-/** More places than anybody needs would only make the report long. */
+/** Cuts closer together than this would only enlarge the probe. */
 const MIN_CUT_SPACING_SECONDS = 1;
-const MAX_CUTS = 500;
 
 function cutSpacing({ start, end, timeBase }: VideoSource): number {
   const seconds = Math.max(MIN_CUT_SPACING_SECONDS, (end - start) / MAX_CUTS);
   return (seconds * timeBase.den) / timeBase.num;
 }
 
-/** One packet, one frame; and their keyframes really are places to begin. */
-const CUTTABLE: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
+/** Decoders with exactly one frame per packet, and with keyframes that decoding can really start from. */
+const CUTTABLE_DECODERS: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
 
-/** Frames that look at their neighbours, or colors that need what earlier frames said, must stay together. */
+/** Deinterlacing depends on neighboring frames, and Dolby Vision on metadata of earlier frames. */
 function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: VideoSource): boolean {
-  return CUTTABLE.has(decoder) && !interlaced && !isDolbyVision;
+  return CUTTABLE_DECODERS.has(decoder) && !interlaced && !isDolbyVision;
 }
 
 function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackScan, frame: Frame) {
   const decoded = { width: frame.width, height: frame.height };
   const orientation = readOrientation(stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
-  const { square, canvas } = frameGeometry(decoded, pixelShape(stream, frame), orientation);
+  const { square, canvas } = frameGeometry(decoded, pixelAspect(stream, frame), orientation);
   const pixelFormat = pixelFormatOf(frame);
   const end = endOf(track);
   const source: VideoSource = {
@@ -164,7 +163,7 @@ function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackS
   return { source, canvas };
 }
 
-/** A last frame without a duration lasts as long as the ones before it did on average. */
+/** A last frame without a duration gets the average duration of the others. */
 function endOf({ packets, start, lastStart, end }: TrackScan): number {
   return packets > 1 && end <= lastStart ? lastStart + (lastStart - start) / (packets - 1) : end;
 }
@@ -174,15 +173,15 @@ function frameRateOf({ packets, start, lastStart, end }: TrackScan): number {
   return end > start ? packets / (end - start) : 0;
 }
 
-/** The container's word first, then the decoder's. */
-function pixelShape(stream: Stream, frame: Frame): Ratio {
+/** The aspect ratio of the container takes precedence over that of the decoder. */
+function pixelAspect(stream: Stream, frame: Frame): Ratio {
   const { sampleAspectRatio } = stream;
-  const shape = sampleAspectRatio.num > 0 ? sampleAspectRatio : frame.sampleAspectRatio;
-  return { num: shape.num, den: shape.den };
+  const { num, den } = sampleAspectRatio.num > 0 ? sampleAspectRatio : frame.sampleAspectRatio;
+  return { num, den };
 }
 
 function pixelFormatOf(frame: Frame): string {
   const name = avGetPixFmtName(frame.format as Parameters<typeof avGetPixFmtName>[0]);
-  if (name === null) throw undecodable('its pixel format is unknown');
+  if (name === null) throw undecodable('its pixel format is unknown', CONVERT_TO_H264);
   return name;
 }

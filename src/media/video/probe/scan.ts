@@ -1,20 +1,20 @@
-// Reads every packet once, without decoding more than the first frame. Headers lie about duration, frame rate and size,
-// some by mistake and some on purpose; packets are what a render will really meet.
+// Reads every packet once and decodes only the first frame. Headers can be wrong about duration, frame rate and size, by
+// mistake or on purpose; the packets show what a render will process.
 
 import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import { Frame, Packet, type Stream } from 'node-av/lib';
-import type { Container } from './container.ts';
-import type { PacketInfo } from '../segments/cuts.ts';
-import type { Decoder } from '../frames/decoder.ts';
 import { assertMaxSide } from '../dimensions.ts';
+import type { Decoder } from '../frames/decoder.ts';
+import type { PacketInfo } from '../segments/cuts.ts';
 import { undecodable } from '../undecodable.ts';
+import type { Container } from './container.ts';
 
-/** What a track holds, in seconds on the presentation clock. */
+/** The packets of a track in numbers; times are presentation times in seconds. */
 export interface TrackScan {
   readonly packets: number;
   readonly bytes: number;
   readonly start: number;
-  /** When the last frame begins. */
+  /** The start of the last frame. */
   readonly lastStart: number;
   readonly end: number;
   readonly encrypted: boolean;
@@ -22,36 +22,34 @@ export interface TrackScan {
 
 export interface ScanResult {
   readonly tracks: ReadonlyMap<number, TrackScan>;
-  /** Those of the video, in the order of the file. */
+  /** The packets of the video stream, in file order. */
   readonly packets: readonly PacketInfo[];
-  /** The first picture. The caller frees it. */
+  /** The caller must free it. */
   readonly firstFrame: Frame;
 }
 
-/** Far beyond any clip we take; a file that goes on is judged by what was seen so far. */
+/** Far more than any accepted clip has. A longer file is judged by its first packets. */
 const MAX_PACKETS = 400_000;
-/** A decoder that has seen this much and shown nothing will not. */
+/** A decoder without a frame after this many packets won't produce one. */
 const MAX_PACKETS_BEFORE_FRAME = 600;
 
 export function scan(container: Container, video: Stream, decoder: Decoder, maxSide: number): ScanResult {
-  const tallies = new Map<number, TrackStats>(
-    container.streams.map((stream) => [stream.index, new TrackStats(stream)]),
-  );
+  const stats = new Map<number, TrackStats>(container.streams.map((stream) => [stream.index, new TrackStats(stream)]));
   const packet = new Packet();
   packet.alloc();
   const search = new FirstFrameSearch(decoder);
   const packets: PacketInfo[] = [];
   try {
     for (let read = 0; read < MAX_PACKETS && container.read(packet); read += 1) {
-      tallies.get(packet.streamIndex)?.add(packet);
+      stats.get(packet.streamIndex)?.add(packet);
       if (packet.streamIndex === video.index) {
-        search.offer(packet);
+        search.send(packet);
         packets.push(packetInfo(packet));
       }
       packet.unref();
     }
     return {
-      tracks: new Map([...tallies].map(([index, tally]) => [index, tally.result])),
+      tracks: new Map([...stats].map(([index, track]) => [index, track.result])),
       packets,
       firstFrame: search.finish(maxSide),
     };
@@ -71,39 +69,39 @@ function packetInfo(packet: Packet): PacketInfo {
 class FirstFrameSearch {
   readonly #decoder: Decoder;
   readonly #frame = new Frame();
-  #found = false;
-  #offered = 0;
+  #isFound = false;
+  #packets = 0;
 
   constructor(decoder: Decoder) {
     this.#decoder = decoder;
     this.#frame.alloc();
   }
 
-  offer(packet: Packet): void {
-    if (this.#found || this.#offered > MAX_PACKETS_BEFORE_FRAME) return;
+  send(packet: Packet): void {
+    if (this.#isFound || this.#packets > MAX_PACKETS_BEFORE_FRAME) return;
     if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null) {
       this.#frame.free();
-      throw undecodable('it is encrypted');
+      throw undecodable('it is encrypted', 'Upload an unencrypted copy.');
     }
-    this.#offered += 1;
+    this.#packets += 1;
     this.#decoder.send(packet);
-    this.#found = this.#decoder.receive(this.#frame);
+    this.#isFound = this.#decoder.receive(this.#frame);
   }
 
   finish(maxSide: number): Frame {
-    if (!this.#found) {
+    if (!this.#isFound) {
       this.#decoder.send(null);
-      this.#found = this.#decoder.receive(this.#frame);
+      this.#isFound = this.#decoder.receive(this.#frame);
     }
-    if (this.#found) return this.#frame;
+    if (this.#isFound) return this.#frame;
     this.#frame.free();
     assertMaxSide(maxSide, this.#decoder.size);
-    throw undecodable(this.#offered === 0 ? 'its video stream is empty' : 'no frame of it can be decoded');
+    throw undecodable(this.#packets === 0 ? 'its video track is empty' : 'none of its frames can be decoded');
   }
 }
 
 class TrackStats {
-  readonly #tick: number;
+  readonly #secondsPerTick: number;
   #packets = 0;
   #bytes = 0;
   #start = Number.POSITIVE_INFINITY;
@@ -112,31 +110,31 @@ class TrackStats {
   #encrypted = false;
 
   constructor(stream: Stream) {
-    this.#tick = stream.timeBase.num / stream.timeBase.den;
+    this.#secondsPerTick = stream.timeBase.num / stream.timeBase.den;
   }
 
   add(packet: Packet): void {
     if (this.#packets === 0) this.#encrypted = packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
-    // Outside the edit list: decoded for the sake of its successors, never shown.
+    // Outside the edit list: decoded because later frames depend on it, but never shown.
     if (packet.hasFlags(AV_PKT_FLAG_DISCARD)) return;
     this.#packets += 1;
     this.#bytes += packet.size;
-    const stamp = packet.pts === AV_NOPTS_VALUE ? packet.dts : packet.pts;
-    if (stamp === AV_NOPTS_VALUE) return;
-    const begins = Number(stamp) * this.#tick;
-    this.#start = Math.min(this.#start, begins);
-    this.#lastStart = Math.max(this.#lastStart, begins);
-    this.#end = Math.max(this.#end, begins + Number(packet.duration) * this.#tick);
+    const timestamp = packet.pts === AV_NOPTS_VALUE ? packet.dts : packet.pts;
+    if (timestamp === AV_NOPTS_VALUE) return;
+    const start = Number(timestamp) * this.#secondsPerTick;
+    this.#start = Math.min(this.#start, start);
+    this.#lastStart = Math.max(this.#lastStart, start);
+    this.#end = Math.max(this.#end, start + Number(packet.duration) * this.#secondsPerTick);
   }
 
   get result(): TrackScan {
-    const timed = Number.isFinite(this.#start);
+    const hasTimestamps = Number.isFinite(this.#start);
     return {
       packets: this.#packets,
       bytes: this.#bytes,
-      start: timed ? this.#start : 0,
-      lastStart: timed ? this.#lastStart : 0,
-      end: timed ? this.#end : 0,
+      start: hasTimestamps ? this.#start : 0,
+      lastStart: hasTimestamps ? this.#lastStart : 0,
+      end: hasTimestamps ? this.#end : 0,
       encrypted: this.#encrypted,
     };
   }

@@ -1,4 +1,4 @@
-// Between FFmpeg's numbers for color and our words for it, in both directions.
+// Translates between FFmpeg's color constants and our names for them.
 
 import {
   AVCOL_PRI_BT470BG,
@@ -49,25 +49,25 @@ const PRIMARIES = new Map<number, Primaries>([
   [AVCOL_PRI_SMPTE432, 'p3'],
 ]);
 
-type Tagged = Pick<Frame | CodecParameters, 'colorSpace' | 'colorPrimaries' | 'colorTrc' | 'colorRange'>;
+type ColorTagged = Pick<Frame | CodecParameters, 'colorSpace' | 'colorPrimaries' | 'colorTrc' | 'colorRange'>;
 
-/** What the container says wins where it speaks, as in players; the decoder's own tags fill the rest. */
-export function readColorTags(container: Tagged, frame: Tagged): ColorTags {
+/** As in players, the tags of the container take precedence over those of the decoder. */
+export function readColorTags(container: ColorTagged, frame: ColorTagged): ColorTags {
   const matrix = MATRICES.get(container.colorSpace) ?? MATRICES.get(frame.colorSpace) ?? 'unspecified';
   const primaries = PRIMARIES.get(container.colorPrimaries) ?? PRIMARIES.get(frame.colorPrimaries) ?? 'unspecified';
   return { matrix, primaries, transfer: transferOf(container) ?? transferOf(frame) ?? 'sdr', range: rangeOf(frame) };
 }
 
-function transferOf({ colorTrc }: Tagged): 'pq' | 'hlg' | undefined {
+function transferOf({ colorTrc }: ColorTagged): 'pq' | 'hlg' | undefined {
   if (colorTrc === AVCOL_TRC_SMPTE2084) return 'pq';
   return colorTrc === AVCOL_TRC_ARIB_STD_B67 ? 'hlg' : undefined;
 }
 
-function rangeOf({ colorRange }: Tagged): Range {
+function rangeOf({ colorRange }: ColorTagged): Range {
   return colorRange === AVCOL_RANGE_JPEG ? 'full' : 'limited';
 }
 
-/** Names and numbers of the tags as the filters know them. */
+/** Constant and filter option of each matrix. */
 const SPACES = {
   rgb: [AVCOL_SPC_RGB, 'gbr'],
   bt709: [AVCOL_SPC_BT709, 'bt709'],
@@ -96,7 +96,7 @@ export function filterColorOptions({ matrix, range }: ColorTags): {
   return { colorspace: SPACES[matrix][1], range: range === 'full' ? 'pc' : 'tv' };
 }
 
-/** Writes our reading of the tags into a frame, so that no filter guesses differently. */
+/** Writes the effective tags to a frame, so that no filter makes its own assumptions. */
 export function writeColorTags(frame: Frame, { matrix, primaries, transfer, range }: ColorTags): void {
   frame.colorSpace = SPACES[matrix][0];
   frame.colorPrimaries = GAMUTS[primaries];

@@ -1,22 +1,22 @@
 import type { Ratio } from '../frames/geometry.ts';
 
-/** Clocks finer than this do not fit MP4's 32-bit durations and tell nothing more. */
-const FINEST_TICKS_PER_SECOND = 1_000_000;
-const FALLBACK: Ratio = { num: 1, den: 90_000 };
+/** A finer time base would overflow MP4's 32-bit durations without adding useful precision. */
+const MAX_TICKS_PER_SECOND = 1_000_000;
+const DEFAULT_TIME_BASE: Ratio = { num: 1, den: 90_000 };
 
-/** The source's own clock wherever MP4 can keep it, so that no timestamp is ever rounded. */
+/** Keeps the time base of the source where MP4 supports it, so that no timestamp is rounded. */
 export function outputTimeBase(source: Ratio): Ratio {
-  const usable = source.num > 0 && source.den > 0 && source.den <= FINEST_TICKS_PER_SECOND;
-  return usable ? source : FALLBACK;
+  const isUsable = source.num > 0 && source.den > 0 && source.den <= MAX_TICKS_PER_SECOND;
+  return isUsable ? source : DEFAULT_TIME_BASE;
 }
 
-/** For the encoder's rate control, which wants a fraction. */
+/** The frame rate as the fraction that the encoder's rate control expects. */
 export function toFrameRate(framesPerSecond: number): Ratio {
   const bounded = Math.min(Math.max(framesPerSecond, 1), 1_000);
   return { num: Math.round(bounded * 1_000), den: 1_000 };
 }
 
-/** What to take off every timestamp so that the clip begins at zero, keeping any lead of one track over the other. */
+/** The time to subtract from every timestamp so that the clip starts at zero. Tracks keep their offset to each other. */
 export function startOffset(videoStart: number, audioStart: number | undefined): number {
   if (videoStart < 0) return videoStart;
   return Math.max(0, Math.min(videoStart, audioStart ?? videoStart));

@@ -1,5 +1,5 @@
-// Which streams of a container are the video and the sound. Chosen by us: FFmpeg's own choice may be a cover picture or
-// a spatial sound track that nothing can decode.
+// Selects the video and audio streams of a container. FFmpeg's own selection can be cover art or a spatial audio track that
+// no decoder supports.
 
 import {
   AV_DISPOSITION_ATTACHED_PIC,
@@ -11,7 +11,7 @@ import {
 } from 'node-av/constants';
 import { avGetCodecName, type Stream } from 'node-av/lib';
 import { audioDecoderFor, videoDecoderFor } from './codecs.ts';
-import { undecodable } from '../undecodable.ts';
+import { CONVERT_TO_H264, undecodable } from '../undecodable.ts';
 
 export interface DecodableTrack {
   readonly stream: Stream;
@@ -20,20 +20,21 @@ export interface DecodableTrack {
 }
 
 export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
-  const moving = ofType(streams, AVMEDIA_TYPE_VIDEO).filter((stream) => !isPicture(stream));
-  if (moving.length === 0) throw undecodable('it has no video stream');
-  const candidates = moving.flatMap((stream) =>
+  const videoStreams = ofType(streams, AVMEDIA_TYPE_VIDEO).filter((stream) => !isCoverArt(stream));
+  if (videoStreams.length === 0)
+    throw undecodable('it has no video track', 'Upload a file that contains a video track.');
+  const candidates = videoStreams.flatMap((stream) =>
     withDecoder(stream, videoDecoderFor(codecOf(stream), hasAlphaLayer(stream))),
   );
-  const chosen = candidates.find(({ stream }) => stream.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? candidates[0];
-  if (chosen === undefined) {
-    const names = moving.map((stream) => codecOf(stream)).join(', ');
-    throw undecodable(`its video is in a format that is not supported (${names})`);
+  const selected = candidates.find(({ stream }) => stream.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? candidates[0];
+  if (selected === undefined) {
+    const names = videoStreams.map((stream) => codecOf(stream)).join(', ');
+    throw undecodable(`its video codec isn't supported (${names})`, CONVERT_TO_H264);
   }
-  return chosen;
+  return selected;
 }
 
-/** In the order of the file: the first is the one players play. */
+/** In file order: players play the first one. */
 export function audioCandidates(streams: readonly Stream[]): readonly DecodableTrack[] {
   return ofType(streams, AVMEDIA_TYPE_AUDIO).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
 }
@@ -50,7 +51,7 @@ function codecOf(stream: Stream): string {
   return avGetCodecName(stream.codecpar.codecId) ?? 'unknown';
 }
 
-function isPicture(stream: Stream): boolean {
+function isCoverArt(stream: Stream): boolean {
   return stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC) || stream.hasDisposition(AV_DISPOSITION_TIMED_THUMBNAILS);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Cut, findCuts, type PacketInfo, planSegments, type VideoSegment, segmentsBetween } from './cuts.ts';
 
-/** The same numbers every time. */
+/** A seeded generator, so that every run tests the same streams. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -10,26 +10,26 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-/** Groups of frames as encoders make them: keyframe first, B-frames behind what they lean on, open at times, uneven at times. */
+/** A stream like those of real encoders: closed and open GOPs, B-frames after their references, sometimes uneven timing. */
 function makeStream(seed: number): PacketInfo[] {
   const pick = random(seed);
   const isUneven = pick(2) === 1;
-  const hidden = pick(3) === 0 ? pick(40) : 0;
+  const hiddenPackets = pick(3) === 0 ? pick(40) : 0;
   const packets: { pts: number; isKey: boolean }[] = [];
   let time = pick(1_000);
   const step = (): number => (time += isUneven ? 1 + pick(90) : 40);
   for (let group = 1 + pick(12); group > 0; group -= 1) {
     const leading = pick(2) === 0 ? pick(4) : 0;
-    const before = Array.from({ length: leading }, step);
+    const leadingFrames = Array.from({ length: leading }, step);
     packets.push({ pts: step(), isKey: true });
-    for (const pts of before) packets.push({ pts, isKey: false });
+    for (const pts of leadingFrames) packets.push({ pts, isKey: false });
     for (let run = pick(30); run > 0; run -= 1) {
-      const held = Array.from({ length: pick(4) }, step);
+      const bFrames = Array.from({ length: pick(4) }, step);
       packets.push({ pts: step(), isKey: false });
-      for (const pts of held) packets.push({ pts, isKey: false });
+      for (const pts of bFrames) packets.push({ pts, isKey: false });
     }
   }
-  return packets.map((packet, at) => ({ ...packet, isShown: at >= hidden }));
+  return packets.map((packet, at) => ({ ...packet, isShown: at >= hiddenPackets }));
 }
 
 const SEEDS = Array.from({ length: 300 }, (_, seed) => seed);
@@ -41,7 +41,7 @@ function framesOf(packets: readonly PacketInfo[], { from, to }: VideoSegment): n
 }
 
 describe('findCuts', () => {
-  it('cuts at keyframes alone, with a keyframe to begin at before each', () => {
+  it('cuts only at keyframes, each with an earlier keyframe to start decoding from', () => {
     let found = 0;
     for (const seed of SEEDS) {
       const packets = makeStream(seed);
@@ -56,7 +56,7 @@ describe('findCuts', () => {
     expect(found).toBeGreaterThan(500);
   });
 
-  it('leaves no frame out and gives none twice, and each segment decodes all it shows', () => {
+  it('puts every frame into exactly one segment, and each segment decodes all frames it shows', () => {
     for (const seed of SEEDS) {
       const packets = makeStream(seed);
       const shown = packets.filter(({ isShown }) => isShown).length;
@@ -72,7 +72,7 @@ describe('findCuts', () => {
     }
   });
 
-  it('keeps its distance', () => {
+  it('keeps cuts at least the given spacing apart', () => {
     for (const seed of SEEDS) {
       const times = findCuts(makeStream(seed), 2_000).map(({ pts }) => pts);
       for (const [index, pts] of times.entries())
@@ -80,7 +80,7 @@ describe('findCuts', () => {
     }
   });
 
-  it('finds none where times are missing or double, nor where a frame of later lies before the keyframe', () => {
+  it('finds no cut where timestamps are missing or repeated, or where a later frame precedes the keyframe', () => {
     const plain: PacketInfo[] = Array.from({ length: 60 }, (_, at) => ({
       pts: at,
       isKey: at % 20 === 0,
@@ -102,14 +102,14 @@ describe('planSegments', () => {
   const lengths = (cuts: readonly Cut[], seconds: number): readonly number[] | undefined =>
     planSegments(cuts, { start: 0, end: seconds * 100, frames: seconds * 30 }, 1_000)?.map(({ frames }) => frames / 30);
 
-  it('makes segments of about the length wanted', () => {
+  it('plans segments of about the requested length', () => {
     const everySecond = cutsAt(...Array.from({ length: 59 }, (_, index) => index + 1));
     expect(lengths(everySecond, 60)).toEqual([10, 10, 10, 10, 10, 10]);
     expect(lengths(everySecond, 25)).toEqual([12, 13]);
     expect(lengths(cutsAt(8, 16, 24, 32, 40), 45)).toEqual([8, 16, 8, 13]);
   });
 
-  it('leaves short videos whole, and those with hardly a keyframe', () => {
+  it('plans no segments for a short video or one with too few keyframes', () => {
     expect(lengths(cutsAt(5, 10, 15), 19)).toBeUndefined();
     expect(lengths([], 60)).toBeUndefined();
     expect(lengths(cutsAt(2), 60)).toBeUndefined();

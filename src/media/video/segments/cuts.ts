@@ -1,29 +1,31 @@
-// Where a video can be cut so that its stretches can be rendered apart and laid end to end: pure numbers about packets.
-// Packets are counted as they lie in the file; times are ticks of the source's own clock. A frame belongs to the stretch
-// its time falls into, wherever its packet lies: frames of an open group that are shown before their keyframe belong to
-// the stretch before it.
+// Finds where a video can be cut into segments that are rendered separately and joined afterwards. Works on packet metadata
+// only: packets are numbered in file order, and times are ticks of the source's time base. A frame belongs to the segment
+// that contains its presentation time. Frames of an open GOP that are shown before their keyframe therefore belong to the
+// segment before it.
 
-/** One packet of the video stream, as it was read. */
+import { must } from '../../../primitives/must.ts';
+
+/** Metadata of one packet of the video stream. */
 export interface PacketInfo {
   readonly pts: number | undefined;
   readonly isKey: boolean;
-  /** False for what an edit list hides: decoded for the sake of its successors. */
+  /** False for packets that the edit list hides: decoded because later frames depend on them. */
   readonly isShown: boolean;
 }
 
-/** A keyframe to cut at. */
+/** A keyframe where the video can be cut. */
 export interface Cut {
-  /** Frames from this time on come after the cut. */
+  /** Frames from this time on belong to the segment after the cut. */
   readonly pts: number;
-  /** Frames before it. */
+  /** The number of frames before the cut. */
   readonly frames: number;
-  /** Whoever wants what comes after begins to decode with this packet: a keyframe before the cut's own. */
+  /** Decoding for the segment after the cut starts at this packet, a keyframe before the one of the cut. */
   readonly decodeFrom: number;
-  /** Whoever wants what comes before needs no packet from this one on. */
+  /** Decoding for the segment before the cut ends before this packet. */
   readonly decodeTo: number;
 }
 
-/** One stretch; `null` is the beginning or the end of the file. */
+/** `null` stands for the start or the end of the file. */
 export interface VideoSegment {
   readonly from: number | null;
   readonly to: number | null;
@@ -32,77 +34,84 @@ export interface VideoSegment {
   readonly frames: number;
 }
 
+/** More cuts would only enlarge the probe. */
+export const MAX_CUTS = 500;
+
 /**
- * A decoder needs this many packets to have learnt the order of its frames, the most it may have to hold back; and whatever
- * it cannot decode after its first keyframe is shown before that.
+ * Decoding starts at least this many packets before a cut. That is the most frames a decoder may hold back for reordering,
+ * and frames that it can't decode right after its first keyframe are shown before that point.
  */
 const PREROLL_PACKETS = 16;
 
-/** In order of time, and not closer together than `spacing` ticks. None when the file's times leave any doubt. */
+/** Returns cuts in order of time, at least `spacing` ticks apart. Returns none when the timestamps are ambiguous. */
 export function findCuts(packets: readonly PacketInfo[], spacing: number): readonly Cut[] {
   const shown = shownByTime(packets);
   if (shown === undefined) return [];
-  const lastUpTo = runningMax(shown.map(({ at }) => at));
-  const firstFrom = suffixMin(shown.map(({ at }) => at));
-  const keys = packets.flatMap(({ isKey }, at) => (isKey ? [at] : []));
+  const lastPacketUpTo = runningMax(shown.map(({ at }) => at));
+  const firstPacketFrom = suffixMin(shown.map(({ at }) => at));
+  const keyframes = packets.flatMap(({ isKey }, at) => (isKey ? [at] : []));
   const cuts: Cut[] = [];
   let earliest = Number.NEGATIVE_INFINITY;
-  let key = 0;
+  let keyframe = 0;
   for (const [frames, { pts, at }] of shown.entries()) {
-    // What comes after must lie behind the keyframe, or whoever begins there would miss it.
-    if (frames === 0 || packets[at]?.isKey !== true || firstFrom[frames] !== at || pts < earliest) continue;
-    while ((keys[key + 1] ?? Number.POSITIVE_INFINITY) <= at - PREROLL_PACKETS) key += 1;
-    const decodeFrom = keys[key] ?? at;
+    // All frames after the cut must follow the keyframe in the file, or a decoder that starts there would miss them.
+    if (frames === 0 || packets[at]?.isKey !== true || firstPacketFrom[frames] !== at || pts < earliest) continue;
+    while ((keyframes[keyframe + 1] ?? Number.POSITIVE_INFINITY) <= at - PREROLL_PACKETS) keyframe += 1;
+    const decodeFrom = must(keyframes[keyframe], 'the keyframe before the cut');
     if (decodeFrom > at - PREROLL_PACKETS) continue;
-    cuts.push({ pts, frames, decodeFrom, decodeTo: (lastUpTo[frames - 1] ?? at) + 1 });
+    cuts.push({ pts, frames, decodeFrom, decodeTo: must(lastPacketUpTo[frames - 1], 'the packet before the cut') + 1 });
     earliest = pts + spacing;
   }
   return cuts;
 }
 
+/** The whole video. */
 export interface VideoSpan {
-  /** Of the whole video, in ticks. */
+  /** In ticks. */
   readonly start: number;
   readonly end: number;
   readonly frames: number;
 }
 
-/** A segment that is much of the whole keeps everybody waiting, whatever the others do. */
+/** With a longer segment, the other segments finish early and little time is saved. */
 const MAX_SEGMENT_SHARE = 0.75;
 
-/** Segments of about `length` ticks, at least two; `undefined` when the video is too short or its keyframes too far apart. */
+/**
+ * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short or its keyframes are
+ * too far apart.
+ */
 export function planSegments(
   cuts: readonly Cut[],
   { start, end, frames }: VideoSpan,
   length: number,
 ): readonly VideoSegment[] | undefined {
-  const whole = end - start;
-  const wanted = Math.floor(whole / length);
-  if (!(wanted >= 2)) return undefined;
-  const chosen: Cut[] = [];
-  for (let index = 1; index < wanted; index += 1) {
-    const nearest = nearestTo(start + (whole * index) / wanted, cuts);
-    if (nearest !== undefined && nearest.frames > (chosen.at(-1)?.frames ?? 0)) chosen.push(nearest);
+  const duration = end - start;
+  const count = Math.floor(duration / length);
+  if (!(count >= 2)) return undefined;
+  const selected: Cut[] = [];
+  for (let index = 1; index < count; index += 1) {
+    const nearest = nearestTo(start + (duration * index) / count, cuts);
+    if (nearest !== undefined && nearest.frames > (selected.at(-1)?.frames ?? 0)) selected.push(nearest);
   }
-  const bounds = [start, ...chosen.map(({ pts }) => pts), end];
+  const bounds = [start, ...selected.map(({ pts }) => pts), end];
   const longest = Math.max(...bounds.slice(1).map((bound, index) => bound - (bounds[index] ?? start)));
-  return longest > whole * MAX_SEGMENT_SHARE ? undefined : segmentsBetween(chosen, frames);
+  return longest > duration * MAX_SEGMENT_SHARE ? undefined : segmentsBetween(selected, frames);
 }
 
 export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly VideoSegment[] {
-  return [undefined, ...cuts].map((begin, index) => {
-    const end = cuts[index];
+  return [undefined, ...cuts].map((first, index) => {
+    const next = cuts[index];
     return {
-      from: begin?.pts ?? null,
-      to: end?.pts ?? null,
-      decodeFrom: begin?.decodeFrom ?? 0,
-      decodeTo: end?.decodeTo ?? null,
-      frames: (end?.frames ?? frames) - (begin?.frames ?? 0),
+      from: first?.pts ?? null,
+      to: next?.pts ?? null,
+      decodeFrom: first?.decodeFrom ?? 0,
+      decodeTo: next?.decodeTo ?? null,
+      frames: (next?.frames ?? frames) - (first?.frames ?? 0),
     };
   });
 }
 
-/** Shown frames in order of time, each with its packet; `undefined` when one has no time or two have the same. */
+/** Shown frames in order of time, each with its packet. Returns `undefined` when a timestamp is missing or repeated. */
 function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at: number }[] | undefined {
   const shown: { pts: number; at: number }[] = [];
   for (const [at, { pts, isShown }] of packets.entries()) {
@@ -110,22 +119,22 @@ function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at
     if (pts === undefined) return undefined;
     shown.push({ pts, at });
   }
-  shown.sort((one, other) => one.pts - other.pts);
+  shown.sort((a, b) => a.pts - b.pts);
   return shown.some(({ pts }, index) => pts === shown[index + 1]?.pts) ? undefined : shown;
 }
 
-/** The largest of the numbers so far, at every place. */
+/** At each index, the maximum up to it. */
 function runningMax(numbers: readonly number[]): readonly number[] {
-  let most = Number.NEGATIVE_INFINITY;
-  return numbers.map((number) => (most = Math.max(most, number)));
+  let max = Number.NEGATIVE_INFINITY;
+  return numbers.map((number) => (max = Math.max(max, number)));
 }
 
-/** The smallest of the numbers from here on, at every place. */
+/** At each index, the minimum from it on. */
 function suffixMin(numbers: readonly number[]): readonly number[] {
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   return numbers
     .toReversed()
-    .map((number) => (least = Math.min(least, number)))
+    .map((number) => (min = Math.min(min, number)))
     .toReversed();
 }
 

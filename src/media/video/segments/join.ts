@@ -1,22 +1,23 @@
-// Segments laid end to end in the MP4 that one render would have made: the packets as they are, the sound of the source
-// treated as ever. The track is described by the same encoder, opened but not used; so headers cannot differ, and segments
-// of an encoder that would have written others are refused.
+// Joins segments to the MP4 that a single render would have produced. Video packets are copied unchanged, and the audio of the
+// source is processed as in a whole render. The video track takes its headers from an encoder that is opened with the same
+// settings but encodes nothing; segments with other headers are rejected.
 
 import { Packet } from 'node-av/lib';
-import { Container } from '../probe/container.ts';
-import type { VideoSegment } from './cuts.ts';
+import { must } from '../../../primitives/must.ts';
 import { openVideoEncoder } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
 import { Mp4Output } from '../output.ts';
 import { forEachPacket } from '../packet-loop.ts';
-import { SegmentReader, type StoredPacket, type StoredSegment } from './segment-file.ts';
-import { openAudioTrack } from '../sound/sound.ts';
+import { Container } from '../probe/container.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
-import { streamAt, type TranscodeFacts, type TranscodeOptions, type TranscodePlan } from '../transcode.ts';
+import { openAudioTrack } from '../sound/sound.ts';
+import type { TranscodeFacts, TranscodeOptions, TranscodePlan } from '../transcode-plan.ts';
+import type { VideoSegment } from './cuts.ts';
+import { encoderHeaders, SegmentReader, type StoredPacket, type StoredSegment } from './segment-file.ts';
 
 export interface JoinPaths {
   readonly asset: string;
-  /** All segments, end to end. */
+  /** A file with all segments, concatenated. */
   readonly segments: string;
   readonly output: string;
 }
@@ -36,84 +37,94 @@ export async function joinSegments(
     const timeBase = outputTimeBase(plan.video.timeBase);
     const encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase, frameRate: toFrameRate(plan.frameRate) });
     closers.push(() => encoder.free());
-    const stored = readAll(reader, segments, encoder.context.extraData ?? Buffer.alloc(0));
+    const packets = readSegments(reader, segments, encoderHeaders(encoder));
     const output = new Mp4Output(paths.output);
     closers.push(() => output.close());
-    const picture = new StoredTrack(
-      stored,
-      encoder.context.hasBFrames,
+    const index = output.addEncodedTrack(encoder);
+    const videoTrack = new StoredVideoTrack({
+      packets,
       reader,
       output,
-      output.addEncodedTrack(encoder),
+      index,
       timeBase,
-    );
-    closers.push(() => picture.free());
-    const sound = plan.audio && openAudioTrack(plan.audio, streamAt(container, plan.audio.index), output, plan.offset);
-    if (sound !== null) closers.push(() => sound.free());
-    output.begin();
-    // One packet for every one of the source: so picture and sound lie beside each other, as in a whole render.
-    const take = (packet: Packet): boolean => {
-      if (packet.streamIndex === plan.video.index) picture.writeNext();
-      else sound?.take(packet);
+      delay: encoder.context.hasBFrames,
+    });
+    closers.push(() => videoTrack.free());
+    const audioTrack =
+      plan.audio && openAudioTrack(plan.audio, container.streamAt(plan.audio.index), output, plan.offset);
+    if (audioTrack !== null) closers.push(() => audioTrack.free());
+    output.writeHeader();
+    // One video packet for each of the source's, so that video and audio are interleaved as in a whole render.
+    const handle = (packet: Packet): boolean => {
+      if (packet.streamIndex === plan.video.index) videoTrack.writeNext();
+      else audioTrack?.process(packet);
       return true;
     };
-    await forEachPacket(container, take, { signal });
-    while (picture.writeNext());
-    sound?.finish();
+    await forEachPacket(container, handle, { signal });
+    while (videoTrack.writeNext());
+    audioTrack?.finish();
     output.finish();
-    return { frames: picture.frames, durationSeconds: picture.seconds };
+    return { frames: videoTrack.frames, durationSeconds: videoTrack.seconds };
   } finally {
     for (const close of closers.toReversed()) close();
   }
 }
 
-/** All of them, and each such that it can follow the one before. */
-function readAll(reader: SegmentReader, segments: readonly VideoSegment[], headers: Buffer): readonly StoredPacket[] {
+/** Checks that all segments are there and that each can follow the one before it. Returns the packets of all segments. */
+function readSegments(
+  reader: SegmentReader,
+  segments: readonly VideoSegment[],
+  headers: Buffer,
+): readonly StoredPacket[] {
   const stored: StoredSegment[] = [];
   for (let next = reader.next(); next !== undefined; next = reader.next()) stored.push(next);
-  if (stored.length !== segments.length) throw new Error(`${stored.length} segments of ${segments.length}`);
-  let end: bigint | undefined;
-  for (const [index, { headers: own, packets }] of stored.entries()) {
-    if (!own.equals(headers)) throw new Error('segments of encoders that differ cannot be joined');
-    if (packets.length !== segments[index]?.frames) throw new Error('a segment does not have the frames it should');
+  if (stored.length !== segments.length) throw new Error(`found ${stored.length} of ${segments.length} segments`);
+  let lastPts: bigint | undefined;
+  for (const [index, segment] of stored.entries()) {
+    const { packets } = segment;
+    if (!segment.headers.equals(headers)) throw new Error('segment comes from an encoder with other settings');
+    if (packets.length !== segments[index]?.frames) throw new Error('segment has an unexpected number of frames');
     const times = packets.map(({ pts }) => pts).toSorted(ascending);
-    if (packets[0]?.isKey !== true || (end !== undefined && (times[0] ?? end) <= end)) {
-      throw new Error('a segment does not begin where it should');
-    }
-    // ITU-T H.264, 7.4.3: two such frames in a row would have to differ in a number that every encoder begins with 0.
+    const isInOrder = lastPts === undefined || times[0] === undefined || times[0] > lastPts;
+    if (packets[0]?.isKey !== true || !isInOrder) throw new Error('segment does not start where it should');
+    // ITU-T H.264, 7.4.3: two IDR frames in a row must differ in idr_pic_id, which every encoder starts at 0.
     const isLast = index === stored.length - 1;
-    if (!isLast && packets.length > 1 && packets.at(-1)?.isKey) throw new Error('a segment ends with a keyframe');
-    end = times.at(-1);
+    if (!isLast && packets.length > 1 && packets.at(-1)?.isKey) throw new Error('segment ends with a keyframe');
+    lastPts = times.at(-1);
   }
   return stored.flatMap(({ packets }) => packets);
 }
 
-class StoredTrack {
+interface StoredVideoTrackOptions {
+  readonly packets: readonly StoredPacket[];
+  readonly reader: SegmentReader;
+  readonly output: Mp4Output;
+  /** The index of the track in the output. */
+  readonly index: number;
+  readonly timeBase: Ratio;
+  /** The number of frames that the encoder can hold back for reordering. */
+  readonly delay: number;
+}
+
+class StoredVideoTrack {
   readonly #packets: readonly StoredPacket[];
   readonly #times: readonly bigint[];
   readonly #reader: SegmentReader;
   readonly #output: Mp4Output;
-  readonly #track: number;
+  readonly #index: number;
   readonly #timeBase: Ratio;
   readonly #delay: number;
   readonly #packet = new Packet();
   #written = 0;
 
-  constructor(
-    packets: readonly StoredPacket[],
-    delay: number,
-    reader: SegmentReader,
-    output: Mp4Output,
-    track: number,
-    timeBase: Ratio,
-  ) {
+  constructor({ packets, reader, output, index, timeBase, delay }: StoredVideoTrackOptions) {
     this.#packets = packets;
     this.#times = packets.map(({ pts }) => pts).toSorted(ascending);
-    this.#delay = delay;
     this.#reader = reader;
     this.#output = output;
-    this.#track = track;
+    this.#index = index;
     this.#timeBase = timeBase;
+    this.#delay = delay;
     this.#packet.alloc();
   }
 
@@ -123,11 +134,11 @@ class StoredTrack {
 
   get seconds(): number {
     const last = this.#packets.reduce((latest, packet) => (packet.pts > latest.pts ? packet : latest));
-    const ticks = last.pts + last.duration - (this.#times[0] ?? 0n);
+    const ticks = last.pts + last.duration - this.#timeAt(0);
     return (Number(ticks) * this.#timeBase.num) / this.#timeBase.den;
   }
 
-  /** False when there is none left. */
+  /** Returns false when all packets are written. */
   writeNext(): boolean {
     const next = this.#packets[this.#written];
     if (next === undefined) return false;
@@ -136,7 +147,7 @@ class StoredTrack {
     this.#packet.dts = this.#decodingTime(this.#written);
     this.#packet.duration = next.duration;
     this.#packet.isKeyframe = next.isKey;
-    this.#output.write(this.#packet, this.#track, this.#timeBase);
+    this.#output.write(this.#packet, this.#index, this.#timeBase);
     this.#written += 1;
     return true;
   }
@@ -145,14 +156,17 @@ class StoredTrack {
     this.#packet.free();
   }
 
-  /** As one encoder would have given them: the times of all frames in order, later by as many as may be held back. */
+  /** The same as from a single encoder: the sorted presentation times, delayed by the frames that it can hold back. */
   #decodingTime(index: number): bigint {
-    const time = (at: number): bigint => this.#times[Math.min(at, this.#times.length - 1)] ?? 0n;
-    if (index >= this.#delay) return time(index - this.#delay);
-    return time(index) - (time(this.#delay) - time(0));
+    if (index >= this.#delay) return this.#timeAt(index - this.#delay);
+    return this.#timeAt(index) - (this.#timeAt(this.#delay) - this.#timeAt(0));
+  }
+
+  #timeAt(index: number): bigint {
+    return must(this.#times[Math.min(index, this.#times.length - 1)], 'the time of a frame');
   }
 }
 
-function ascending(one: bigint, other: bigint): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,17 +1,20 @@
-// The encoded picture of one segment on its way to whoever joins them: every packet with its time, exactly, and nothing that
-// a demuxer would have to make sense of. Files can be laid end to end.
+// The file format for an encoded segment on its way to the join: every packet with its exact timestamps, in a format that
+// needs no demuxer. Segment files can be concatenated.
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { Packet } from 'node-av/lib';
+import { must } from '../../../primitives/must.ts';
 import { rethrowAsStorageError } from '../../work-area.ts';
 import type { Encoder } from '../frames/encoder.ts';
 import type { PacketSink } from '../output.ts';
 
 const MAGIC = Buffer.from('SBARSEG1', 'latin1');
-/** Magic, then how long the encoder's headers are that follow. */
+/** The magic, then the length of the encoder headers that follow. */
 const HEAD_BYTES = MAGIC.length + 4;
-/** Size, keyframe or not, time, duration. A size of zero ends the segment. */
+/** Size, keyframe flag, pts and duration. A size of zero marks the end of the segment. */
 const RECORD_BYTES = 4 + 1 + 8 + 8;
+/** Far above any frame that the encoder produces. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 export class SegmentWriter implements PacketSink {
   readonly #file: number;
@@ -30,34 +33,34 @@ export class SegmentWriter implements PacketSink {
     return this.#packets;
   }
 
-  addEncodedTrack({ context }: Encoder): number {
-    const headers = context.extraData ?? Buffer.alloc(0);
+  addEncodedTrack(encoder: Encoder): number {
+    const headers = encoderHeaders(encoder);
     const head = Buffer.alloc(HEAD_BYTES);
     MAGIC.copy(head);
     head.writeUInt32BE(headers.length, MAGIC.length);
-    this.#put(Buffer.concat([head, headers]));
+    this.#append(Buffer.concat([head, headers]));
     return 0;
   }
 
-  /** In the encoder's own time base; whoever joins has the same. */
+  /** Timestamps stay in the encoder's time base, which the join uses as well. */
   write(packet: Packet): void {
     const { data, size, pts, duration, isKeyframe } = packet;
-    if (data === null || size === 0) throw new Error('the encoder made an empty packet');
+    if (data === null || size === 0) throw new Error('encoder returned an empty packet');
     this.#packets += 1;
-    this.#put(record({ size, isKey: isKeyframe, pts, duration }));
-    this.#put(data);
+    this.#append(formatRecord({ size, isKey: isKeyframe, pts, duration }));
+    this.#append(data);
     packet.unref();
   }
 
   finish(): void {
-    this.#put(record({ size: 0, isKey: false, pts: 0n, duration: 0n }));
+    this.#append(formatRecord({ size: 0, isKey: false, pts: 0n, duration: 0n }));
   }
 
   close(): void {
     closeSync(this.#file);
   }
 
-  #put(bytes: Buffer): void {
+  #append(bytes: Buffer): void {
     this.#bytes += bytes.length;
     try {
       for (let at = 0; at < bytes.length; at += writeSync(this.#file, bytes, at));
@@ -67,6 +70,11 @@ export class SegmentWriter implements PacketSink {
   }
 }
 
+/** The SPS and PPS. MP4 stores them once, and segments can be joined only if theirs are equal. */
+export function encoderHeaders({ context }: Encoder): Buffer {
+  return must(context.extraData, "the encoder's extradata");
+}
+
 interface PacketRecord {
   readonly size: number;
   readonly isKey: boolean;
@@ -74,19 +82,18 @@ interface PacketRecord {
   readonly duration: bigint;
 }
 
-/** A packet that lies at a place of the file. */
 export interface StoredPacket extends PacketRecord {
+  /** The offset of the packet's data in the file. */
   readonly at: number;
 }
 
 export interface StoredSegment {
-  /** The encoder's headers. */
   readonly headers: Buffer;
-  /** In the order they were encoded. */
+  /** In decoding order. */
   readonly packets: readonly StoredPacket[];
 }
 
-/** Segments end to end in one file. Made by other workers, so nothing in it is taken for granted. */
+/** Reads a file of concatenated segments. Other workers wrote them, so everything is checked. */
 export class SegmentReader {
   readonly #file: number;
   #at = 0;
@@ -95,16 +102,16 @@ export class SegmentReader {
     this.#file = openSync(path, 'r');
   }
 
-  /** The next segment's index; its packets are not read yet. `undefined` at the end of the file. */
+  /** Reads the index of the next segment, without the data of its packets. Returns `undefined` at the end of the file. */
   next(): StoredSegment | undefined {
     const head = this.#read(this.#at, HEAD_BYTES);
     if (head.length === 0) return undefined;
-    if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) throw broken();
-    const headers = this.#exactly(this.#at + HEAD_BYTES, head.readUInt32BE(MAGIC.length));
+    if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) throw invalidFile();
+    const headers = this.#readExactly(this.#at + HEAD_BYTES, head.readUInt32BE(MAGIC.length));
     this.#at += HEAD_BYTES + headers.length;
     const packets: StoredPacket[] = [];
     for (;;) {
-      const { size, ...rest } = parseRecord(this.#exactly(this.#at, RECORD_BYTES));
+      const { size, ...rest } = parseRecord(this.#readExactly(this.#at, RECORD_BYTES));
       this.#at += RECORD_BYTES;
       if (size === 0) return { headers, packets };
       packets.push({ size, ...rest, at: this.#at });
@@ -113,16 +120,16 @@ export class SegmentReader {
   }
 
   load({ at, size }: StoredPacket): Buffer {
-    return this.#exactly(at, size);
+    return this.#readExactly(at, size);
   }
 
   close(): void {
     closeSync(this.#file);
   }
 
-  #exactly(at: number, length: number): Buffer {
+  #readExactly(at: number, length: number): Buffer {
     const bytes = length <= MAX_READ_BYTES ? this.#read(at, length) : Buffer.alloc(0);
-    if (bytes.length !== length) throw broken();
+    if (bytes.length !== length) throw invalidFile();
     return bytes;
   }
 
@@ -132,10 +139,7 @@ export class SegmentReader {
   }
 }
 
-/** No frame of ours comes near it. */
-const MAX_READ_BYTES = 64 * 1024 * 1024;
-
-function record({ size, isKey, pts, duration }: PacketRecord): Buffer {
+function formatRecord({ size, isKey, pts, duration }: PacketRecord): Buffer {
   const bytes = Buffer.alloc(RECORD_BYTES);
   bytes.writeUInt32BE(size, 0);
   bytes.writeUInt8(isKey ? 1 : 0, 4);
@@ -153,6 +157,6 @@ function parseRecord(bytes: Buffer): PacketRecord {
   };
 }
 
-function broken(): Error {
-  return new Error('a segment is not whole');
+function invalidFile(): Error {
+  return new Error('segment file is truncated or invalid');
 }

@@ -1,7 +1,7 @@
-// Sound that MP4 players do not take, made into AAC. Layouts beyond 5.1 become stereo; gaps in the timestamps become
-// silence, so that sound and picture stay together.
+// Decodes audio that MP4 players don't support and encodes it as AAC. Unusual channel layouts become stereo. Gaps between
+// timestamps become silence, so that audio and video stay in sync.
 
-import { AV_BUFFERSRC_FLAG_PUSH, AV_NOPTS_VALUE, AVERROR_EOF, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
+import { AV_BUFFERSRC_FLAG_PUSH, AV_NOPTS_VALUE, AV_SAMPLE_FMT_FLTP, AVERROR_EOF } from 'node-av/constants';
 import {
   avChannelLayoutDefault,
   avChannelLayoutDescribe,
@@ -15,61 +15,64 @@ import {
   Rational,
   type Stream,
 } from 'node-av/lib';
-import { aacFormat, type AacFormat } from './aac.ts';
-import type { AudioSource } from './source.ts';
-import { AGAIN, check } from '../probe/check.ts';
+import { must } from '../../../primitives/must.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { Encoder, openEncoderContext } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
 import type { Mp4Output } from '../output.ts';
-import type { AudioTrack } from './sound.ts';
+import { AGAIN, check } from '../probe/check.ts';
 import { undecodable } from '../undecodable.ts';
+import { type AacFormat, aacFormat } from './aac.ts';
+import type { AudioSource } from './source.ts';
+import type { AudioTrack } from './track.ts';
 
-const FRAME_SAMPLES = 1_024;
+/** The frame size of AAC. */
+const SAMPLES_PER_FRAME = 1_024;
 
 export class EncodedAudioTrack implements AudioTrack {
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
   readonly #track: number;
   readonly #output: Mp4Output;
-  readonly #shape: AacFormat;
-  readonly #sampleTime: Rational;
-  readonly #timeBase: Ratio;
+  readonly #format: AacFormat;
+  readonly #outputTimeBase: Rational;
+  readonly #sourceTimeBase: Ratio;
   readonly #offset: bigint;
   readonly #decoded = new Frame();
-  readonly #shaped = new Frame();
+  readonly #filtered = new Frame();
   readonly #packet = new Packet();
   #graph: AudioFilterGraph | undefined;
 
   constructor(source: AudioSource, stream: Stream, output: Mp4Output, offset: number) {
     this.#output = output;
-    this.#timeBase = stream.timeBase;
-    this.#shape = aacFormat(source);
-    this.#sampleTime = new Rational(1, this.#shape.sampleRate);
-    this.#offset = BigInt(Math.round(offset * this.#shape.sampleRate));
+    this.#sourceTimeBase = stream.timeBase;
+    this.#format = aacFormat(source);
+    this.#outputTimeBase = new Rational(1, this.#format.sampleRate);
+    this.#offset = BigInt(Math.round(offset * this.#format.sampleRate));
     this.#decoder = new Decoder(source.decoder, stream, { maxPixels: 1, threads: 1 });
     this.#encoder = new Encoder(
-      openEncoderContext('aac', (draft) => {
-        draft.sampleFormat = AV_SAMPLE_FMT_FLTP;
-        draft.sampleRate = this.#shape.sampleRate;
-        draft.channelLayout = avChannelLayoutDefault(this.#shape.channels);
-        draft.bitRate = BigInt(this.#shape.bitRate);
-        draft.timeBase = this.#sampleTime;
+      openEncoderContext('aac', (context) => {
+        context.sampleFormat = AV_SAMPLE_FMT_FLTP;
+        context.sampleRate = this.#format.sampleRate;
+        context.channelLayout = avChannelLayoutDefault(this.#format.channels);
+        context.bitRate = BigInt(this.#format.bitRate);
+        context.timeBase = this.#outputTimeBase;
       }),
     );
     this.#track = output.addEncodedTrack(this.#encoder);
-    for (const holder of [this.#decoded, this.#shaped, this.#packet]) holder.alloc();
+    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.alloc();
   }
 
-  take(packet: Packet | null): void {
+  /** `null` flushes the decoder. */
+  process(packet: Packet | null): void {
     this.#decoder.send(packet);
-    while (this.#decoder.receive(this.#decoded)) this.#shapeFrame();
+    while (this.#decoder.receive(this.#decoded)) this.#filter();
   }
 
   finish(): void {
-    this.take(null);
+    this.process(null);
     this.#graph?.finish();
-    this.#encodeShaped();
+    this.#encodeFiltered();
     this.#encoder.send(null);
     this.#writePackets();
   }
@@ -78,35 +81,35 @@ export class EncodedAudioTrack implements AudioTrack {
     this.#graph?.free();
     this.#decoder.free();
     this.#encoder.free();
-    for (const holder of [this.#decoded, this.#shaped, this.#packet]) holder.free();
+    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.free();
   }
 
-  #shapeFrame(): void {
-    // Some tracks change rate or layout on the way; the filters are built for one.
-    if (this.#graph !== undefined && !this.#graph.takes(this.#decoded)) {
+  #filter(): void {
+    // Some tracks change their sample rate or layout midway. A filter graph accepts only one format, so it is rebuilt.
+    if (this.#graph !== undefined && !this.#graph.accepts(this.#decoded)) {
       this.#graph.finish();
-      this.#encodeShaped();
+      this.#encodeFiltered();
       this.#graph.free();
       this.#graph = undefined;
     }
-    this.#graph ??= new AudioFilterGraph(this.#decoded, this.#timeBase, this.#shape);
+    this.#graph ??= new AudioFilterGraph(this.#decoded, this.#sourceTimeBase, this.#format);
     this.#graph.push(this.#decoded);
-    this.#encodeShaped();
+    this.#encodeFiltered();
   }
 
-  #encodeShaped(): void {
-    while (this.#graph?.pull(this.#shaped) === true) {
-      if (this.#shaped.pts !== AV_NOPTS_VALUE) {
-        this.#shaped.pts = avRescaleQ(this.#shaped.pts, this.#graph.timeBase, this.#sampleTime) - this.#offset;
+  #encodeFiltered(): void {
+    while (this.#graph?.pull(this.#filtered) === true) {
+      if (this.#filtered.pts !== AV_NOPTS_VALUE) {
+        this.#filtered.pts = avRescaleQ(this.#filtered.pts, this.#graph.timeBase, this.#outputTimeBase) - this.#offset;
       }
-      this.#encoder.send(this.#shaped);
-      this.#shaped.unref();
+      this.#encoder.send(this.#filtered);
+      this.#filtered.unref();
       this.#writePackets();
     }
   }
 
   #writePackets(): void {
-    while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#sampleTime);
+    while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#outputTimeBase);
   }
 }
 
@@ -114,28 +117,25 @@ class AudioFilterGraph {
   readonly #graph = new FilterGraph();
   readonly #source: FilterContext;
   readonly #sink: FilterContext;
-  readonly #key: string;
+  readonly #inputFormat: string;
 
   constructor(frame: Frame, timeBase: Ratio, { sampleRate, channels }: AacFormat) {
+    this.#inputFormat = formatOf(frame);
     this.#graph.alloc();
-    this.#key = describe(frame);
-    this.#source = this.#add('abuffer', `${this.#key}:time_base=${timeBase.num}/${timeBase.den}`);
-    const layout = avChannelLayoutDescribe(avChannelLayoutDefault(channels));
-    const shape = this.#add(
-      'aformat',
-      `sample_fmts=fltp:sample_rates=${sampleRate}:channel_layouts=${layout ?? 'stereo'}`,
-    );
-    const steady = this.#add('aresample', 'async=1');
-    const cut = this.#add('asetnsamples', `n=${FRAME_SAMPLES}:p=0`);
+    this.#source = this.#add('abuffer', `${this.#inputFormat}:time_base=${timeBase.num}/${timeBase.den}`);
+    const layout = must(avChannelLayoutDescribe(avChannelLayoutDefault(channels)), 'the default channel layout');
+    const format = this.#add('aformat', `sample_fmts=fltp:sample_rates=${sampleRate}:channel_layouts=${layout}`);
+    const fillGaps = this.#add('aresample', 'async=1');
+    const split = this.#add('asetnsamples', `n=${SAMPLES_PER_FRAME}:p=0`);
     this.#sink = this.#add('abuffersink', null);
-    const chain = [this.#source, steady, shape, cut, this.#sink];
+    const chain = [this.#source, fillGaps, format, split, this.#sink];
     for (const [index, filter] of chain.entries()) {
       const next = chain[index + 1];
-      if (next !== undefined) check(filter.link(0, next, 0), 'link sound filters');
+      if (next !== undefined) check(filter.link(0, next, 0), 'link audio filters');
     }
     if (this.#graph.configSync() < 0) {
       this.#graph.free();
-      throw undecodable('its sound cannot be converted');
+      throw undecodable("its audio can't be converted");
     }
   }
 
@@ -143,22 +143,22 @@ class AudioFilterGraph {
     return this.#sink.buffersinkGetTimeBase();
   }
 
-  takes(frame: Frame): boolean {
-    return describe(frame) === this.#key;
+  accepts(frame: Frame): boolean {
+    return formatOf(frame) === this.#inputFormat;
   }
 
   push(frame: Frame): void {
-    check(this.#source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_PUSH), 'filter sound');
+    check(this.#source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_PUSH), 'filter audio');
   }
 
   finish(): void {
-    check(this.#source.buffersrcAddFrameSync(null), 'finish sound filters');
+    check(this.#source.buffersrcAddFrameSync(null), 'flush audio filters');
   }
 
   pull(frame: Frame): boolean {
     const result = this.#sink.buffersinkGetFrameSync(frame);
     if (result === AGAIN || result === AVERROR_EOF) return false;
-    check(result, 'take filtered sound');
+    check(result, 'receive filtered audio');
     return true;
   }
 
@@ -166,16 +166,18 @@ class AudioFilterGraph {
     this.#graph.free();
   }
 
-  #add(filter: string, args: string | null): FilterContext {
-    const kind = Filter.getByName(filter);
-    const context = kind === null ? null : this.#graph.createFilter(kind, filter, args);
-    if (context === null) throw new Error(`cannot create filter ${filter} (${args ?? ''})`);
+  #add(name: string, args: string | null): FilterContext {
+    const filter = Filter.getByName(name);
+    const context = filter === null ? null : this.#graph.createFilter(filter, name, args);
+    if (context === null) throw new Error(`cannot create filter ${name} (${args ?? ''})`);
     return context;
   }
 }
 
-function describe(frame: Frame): string {
+/** The arguments of the `abuffer` filter for frames of this format. */
+function formatOf(frame: Frame): string {
   const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]);
   const layout = avChannelLayoutDescribe(frame.channelLayout);
-  return `sample_rate=${frame.sampleRate}:sample_fmt=${format ?? 'fltp'}:channel_layout=${layout ?? 'stereo'}`;
+  if (format === null || layout === null) throw undecodable('its audio format is unknown');
+  return `sample_rate=${frame.sampleRate}:sample_fmt=${format}:channel_layout=${layout}`;
 }

@@ -1,4 +1,5 @@
-// The sound that goes along: copied when every MP4 player takes it as it is, otherwise decoded and encoded as AAC.
+// Selects the audio track and decides whether to copy it or to encode it as AAC. Audio is copied when all MP4 players
+// support it as it is.
 
 import type { TrackScan } from '../probe/scan.ts';
 import type { DecodableTrack } from '../probe/tracks.ts';
@@ -14,7 +15,7 @@ export interface AudioSource {
   readonly end: number;
 }
 
-/** The first track with sound in it that nothing stands in the way of decoding. */
+/** The first track that has packets, isn't encrypted and declares a valid format. */
 export function describeAudio(
   candidates: readonly DecodableTrack[],
   tracks: ReadonlyMap<number, TrackScan>,
@@ -24,10 +25,10 @@ export function describeAudio(
     const { sampleRate, channels, extradataSize } = stream.codecpar;
     if (track === undefined || track.packets === 0 || track.encrypted) continue;
     if (sampleRate <= 0 || channels <= 0) continue;
-    // MP4 knows no MP3 slower than this, and AAC cannot be described without its configuration.
-    const copyable = (codec === 'mp3' && sampleRate >= 16_000) || (codec === 'aac' && extradataSize > 0);
+    // MP4 doesn't support MP3 below 16 kHz, and AAC without its configuration record can't be described in MP4.
+    const isCopyable = (codec === 'mp3' && sampleRate >= 16_000) || (codec === 'aac' && extradataSize > 0);
     const { start, end } = track;
-    const action = copyable ? 'copy' : 'encode';
+    const action = isCopyable ? 'copy' : 'encode';
     return { index: stream.index, codec, decoder, action, sampleRate, channels, start, end };
   }
   return null;

@@ -1,0 +1,38 @@
+// Input and result of a transcode, shared by the whole render, the segments and the join.
+
+import type { Size } from '../../layout/geometry.ts';
+import type { VideoFormat } from '../sniff.ts';
+import type { EncoderSettings } from './frames/encoding.ts';
+import type { FilterStep } from './frames/steps.ts';
+import type { VideoSource } from './probe/probe.ts';
+import type { AudioSource } from './sound/source.ts';
+
+/** Every decision about a transcode, made in advance. Plain JSON. */
+export interface TranscodePlan {
+  readonly format: VideoFormat;
+  readonly canvas: Size;
+  readonly video: VideoSource;
+  readonly audio: AudioSource | null;
+  readonly frameRate: number;
+  /** Seconds to subtract from every timestamp, because a file can start at any time. */
+  readonly offset: number;
+  readonly steps: readonly FilterStep[];
+  readonly encoder: EncoderSettings;
+  /** A file that turns out to contain more than its probe found is rejected. */
+  readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };
+}
+
+interface TranscodeProgress {
+  readonly frames: number;
+  readonly totalFrames: number;
+}
+
+export interface TranscodeOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: TranscodeProgress) => void) | undefined;
+}
+
+export interface TranscodeFacts {
+  readonly frames: number;
+  readonly durationSeconds: number;
+}
