@@ -46,18 +46,18 @@ function refusal(changes: Partial<VideoProbe>): AppError {
   } catch (error) {
     if (error instanceof AppError) return error;
   }
-  throw new Error('was accepted');
+  throw new Error('the video was accepted');
 }
 
 describe('composeVideoRecipe', () => {
-  it('is frozen, plain JSON', () => {
+  it('returns frozen, plain JSON', () => {
     const recipe = composeVideoRecipe(probe(), OVERLAYS, DEFAULT_VIDEO_LIMITS);
     expect(JSON.parse(JSON.stringify(recipe))).toEqual(recipe);
     expect(Object.isFrozen(recipe)).toBe(true);
     expect(recipe.canvas).toEqual({ width: 1280, height: 720 });
   });
 
-  it('names limit and actual when something is too much', () => {
+  it('reports the limit and the actual value when a video exceeds a limit', () => {
     expect(refusal({ width: 4_100 })).toMatchObject({
       code: 'asset_dimensions_too_large',
       limit: { limit: 4_096, actual: 4_100 },
@@ -69,7 +69,7 @@ describe('composeVideoRecipe', () => {
     });
   });
 
-  it('allows for how phones measure: 60.06 frames, 60.1 seconds', () => {
+  it('tolerates the rounding of phones: 60.06 frames per second, 60.1 seconds', () => {
     const measured = probe({ frameRate: 60.06, claimedSeconds: 60.1 });
     expect(() => composeVideoRecipe(measured, OVERLAYS, DEFAULT_VIDEO_LIMITS)).not.toThrow();
   });
@@ -85,13 +85,21 @@ describe('segmentsOf', () => {
   const recipe = (seconds: number, known = cuts) =>
     composeVideoRecipe(probe({ cuts: known }, seconds), OVERLAYS, DEFAULT_VIDEO_LIMITS);
 
-  it('counts seconds on the clock of the video', () => {
+  it('converts seconds to ticks of the video', () => {
     expect(segmentsOf(recipe(30), 10)?.map(({ frames }) => frames)).toEqual([300, 300, 300]);
     expect(segmentsOf(recipe(30), 15)?.map(({ frames }) => frames)).toEqual([300, 600]);
   });
 
-  it('leaves a video whole that is short or has no cuts', () => {
+  it('returns no segments for a video that is short or has no cuts', () => {
     expect(segmentsOf(recipe(30), 16)).toBeUndefined();
     expect(segmentsOf(recipe(30, []), 10)).toBeUndefined();
+  });
+
+  it.each([
+    ['a time base of 1/1e307', { timeBase: { num: 1, den: 1e307 } }],
+    ['an end at 1e12 seconds', { end: 1e12 }],
+  ])('returns no segments for a probe with %s', (_name, changes) => {
+    const { video, ...rest } = recipe(30);
+    expect(segmentsOf({ ...rest, video: { ...video, ...changes } }, 10)).toBeUndefined();
   });
 });

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Cut, findCuts, type PacketInfo, planSegments, type VideoSegment, segmentsBetween } from './cuts.ts';
+import {
+  type Cut,
+  findCuts,
+  MAX_CUTS,
+  type PacketInfo,
+  planSegments,
+  segmentsBetween,
+  type VideoSegment,
+  type VideoSpan,
+} from './cuts.ts';
 
 /** A seeded generator, so that every run tests the same streams. */
 function random(seed: number): (below: number) => number {
@@ -94,6 +103,14 @@ describe('findCuts', () => {
     expect(findCuts(changed(7, 100), 0)).toEqual([]);
     expect(findCuts(changed(27, 100), 0).map(({ pts }) => pts)).toEqual([20]);
   });
+
+  it.each([Number.NaN, Number.NEGATIVE_INFINITY, 0])(
+    'returns a bounded number of cuts for a spacing of %d',
+    (spacing) => {
+      const keyframes: PacketInfo[] = Array.from({ length: 50_000 }, (_, pts) => ({ pts, isKey: true, isShown: true }));
+      expect(findCuts(keyframes, spacing).length).toBeLessThanOrEqual(MAX_CUTS);
+    },
+  );
 });
 
 describe('planSegments', () => {
@@ -114,5 +131,39 @@ describe('planSegments', () => {
     expect(lengths([], 60)).toBeUndefined();
     expect(lengths(cutsAt(2), 60)).toBeUndefined();
     expect(lengths(cutsAt(20), 60)).toEqual([20, 40]);
+  });
+
+  const { NaN: nan, POSITIVE_INFINITY: infinity } = Number;
+  const everySecond = cutsAt(...Array.from({ length: 59 }, (_, index) => index + 1));
+  it.each<[string, Partial<VideoSpan>, number, readonly Cut[]]>([
+    ['a time base of 1/1e307', { end: infinity }, 1e308, everySecond],
+    ['a duration of 1e12 seconds', { end: 1e14 }, 1_000, everySecond],
+    ['an infinite duration', { end: infinity }, 1_000, everySecond],
+    ['a start of minus infinity', { start: -infinity }, 1_000, everySecond],
+    ['a duration that is NaN', { end: nan }, 1_000, everySecond],
+    ['a frame count that is NaN', { frames: nan }, 1_000, everySecond],
+    ['segments of length zero', {}, 0, everySecond],
+    ['segments of length 1e-300', {}, 1e-300, everySecond],
+    ['segments of negative length', {}, -1_000, everySecond],
+    ['segments whose length is NaN', {}, nan, everySecond],
+    ['cuts at NaN', {}, 1_000, everySecond.map((cut) => ({ ...cut, pts: nan }))],
+    ['cuts with NaN frames', {}, 1_000, everySecond.map((cut) => ({ ...cut, frames: nan }))],
+    ['cuts after the last frame', {}, 1_000, everySecond.map((cut) => ({ ...cut, frames: cut.frames + 1e6 }))],
+    [
+      'too many cuts',
+      {},
+      1_000,
+      Array.from({ length: 1e6 }, (_, at) => ({ pts: at, frames: at, decodeFrom: 0, decodeTo: at })),
+    ],
+  ])('returns quickly, with valid segments or none, for %s', (_name, span, length, cuts) => {
+    const started = performance.now();
+    const segments = planSegments(cuts, { start: 0, end: 6_000, frames: 1_800, ...span }, length);
+    expect(performance.now() - started).toBeLessThan(500);
+    expect(segments?.length ?? 2).toBeGreaterThanOrEqual(2);
+    expect(segments?.length ?? 2).toBeLessThanOrEqual(MAX_CUTS + 1);
+    for (const { from, to, frames } of segments ?? []) {
+      expect([from ?? 0, to ?? 0].every(Number.isFinite)).toBe(true);
+      expect(frames).toBeGreaterThan(0);
+    }
   });
 });

@@ -34,7 +34,7 @@ export interface VideoSegment {
   readonly frames: number;
 }
 
-/** More cuts would only enlarge the probe. */
+/** Bounds the size of a probe, and the time it takes to plan segments from it. */
 export const MAX_CUTS = 500;
 
 /**
@@ -43,10 +43,13 @@ export const MAX_CUTS = 500;
  */
 const PREROLL_PACKETS = 16;
 
-/** Returns cuts in order of time, at least `spacing` ticks apart. Returns none when the timestamps are ambiguous. */
+/**
+ * Returns up to `MAX_CUTS` cuts in order of time, at least `spacing` ticks apart. Returns none when the timestamps are
+ * ambiguous.
+ */
 export function findCuts(packets: readonly PacketInfo[], spacing: number): readonly Cut[] {
   const shown = shownByTime(packets);
-  if (shown === undefined) return [];
+  if (shown === undefined || Number.isNaN(spacing)) return [];
   const lastPacketUpTo = runningMax(shown.map(({ at }) => at));
   const firstPacketFrom = suffixMin(shown.map(({ at }) => at));
   const keyframes = packets.flatMap(({ isKey }, at) => (isKey ? [at] : []));
@@ -60,6 +63,7 @@ export function findCuts(packets: readonly PacketInfo[], spacing: number): reado
     const decodeFrom = must(keyframes[keyframe], 'the keyframe before the cut');
     if (decodeFrom > at - PREROLL_PACKETS) continue;
     cuts.push({ pts, frames, decodeFrom, decodeTo: must(lastPacketUpTo[frames - 1], 'the packet before the cut') + 1 });
+    if (cuts.length === MAX_CUTS) break;
     earliest = pts + spacing;
   }
   return cuts;
@@ -77,8 +81,8 @@ export interface VideoSpan {
 const MAX_SEGMENT_SHARE = 0.75;
 
 /**
- * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short or its keyframes are
- * too far apart.
+ * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short, its keyframes are too
+ * far apart, or the numbers make no sense. A file or a remote worker supplies them, so no value may make this slow.
  */
 export function planSegments(
   cuts: readonly Cut[],
@@ -86,16 +90,18 @@ export function planSegments(
   length: number,
 ): readonly VideoSegment[] | undefined {
   const duration = end - start;
-  const count = Math.floor(duration / length);
-  if (!(count >= 2)) return undefined;
+  const count = Math.min(Math.floor(duration / length), MAX_CUTS + 1);
+  if (!Number.isFinite(duration) || !(count >= 2) || cuts.length > MAX_CUTS) return undefined;
   const selected: Cut[] = [];
   for (let index = 1; index < count; index += 1) {
     const nearest = nearestTo(start + (duration * index) / count, cuts);
-    if (nearest !== undefined && nearest.frames > (selected.at(-1)?.frames ?? 0)) selected.push(nearest);
+    const previousFrames = selected.at(-1)?.frames ?? 0;
+    if (nearest !== undefined && nearest.frames > previousFrames && nearest.frames < frames) selected.push(nearest);
   }
   const bounds = [start, ...selected.map(({ pts }) => pts), end];
-  const longest = Math.max(...bounds.slice(1).map((bound, index) => bound - (bounds[index] ?? start)));
-  return longest > duration * MAX_SEGMENT_SHARE ? undefined : segmentsBetween(selected, frames);
+  const longest = Math.max(...bounds.slice(1).map((bound, index) => bound - must(bounds[index], 'the previous bound')));
+  // A NaN fails this comparison as well.
+  return longest <= duration * MAX_SEGMENT_SHARE ? segmentsBetween(selected, frames) : undefined;
 }
 
 export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly VideoSegment[] {
