@@ -1,30 +1,30 @@
-// Finished overlay pixels. Bars that overlap are merged into one band, so whoever bakes bands into media or writes them
-// to a transparent PNG uses the very same bytes.
+// The drawn pixels of an overlay. Overlapping bars are merged into one band, so that photos, videos and transparent PNGs all
+// use the same bytes.
 
 import { BAR_ALPHA } from '../layout/style.ts';
 
 export interface Band {
   readonly top: number;
   readonly height: number;
-  /** Always the width of the canvas. */
+  /** Equal to the width of the canvas. */
   readonly width: number;
   /** Straight (not premultiplied) RGBA, row by row. */
   readonly pixels: Uint8ClampedArray;
 }
 
 /**
- * Straight RGBA as little-endian words, without copying. Signed, because those are small integers to V8; unsigned ones with
- * the top bit set, as all of a bar are, would be floating-point numbers.
+ * A view of RGBA pixels as little-endian words. They are signed because V8 keeps those as integers. Unsigned words with the
+ * top bit set, which includes every pixel of a bar, would become floating-point numbers.
  */
 export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
-/** The bar where there is no text, as one word of `wordsOf`: black at the bar's alpha. Nearly all of a band. */
 export const BAR_ALPHA_BYTE: number = Math.round(BAR_ALPHA * 255);
+/** A pixel of the bar without text, as a word of `wordsOf`: black at the bar's alpha. Most pixels of a band are this one. */
 export const PLAIN_BAR: number = BAR_ALPHA_BYTE << 24;
 
-/** Porter and Duff's "over" for straight RGBA words: all of `above` onto `below` from `start` on, in place. */
+/** Porter-Duff "over" for straight RGBA words: composites `above` onto `below` from index `start`, in place. */
 export function compositeOver(below: Int32Array, start: number, above: Int32Array): void {
   let lastSource = 0;
   let lastTarget = 0;
@@ -32,7 +32,7 @@ export function compositeOver(below: Int32Array, start: number, above: Int32Arra
   for (let index = 0; index < above.length; index += 1) {
     const source = above[index] ?? 0;
     const target = below[start + index] ?? 0;
-    // Nearly all of a bar is the same word over the same word.
+    // In most of a bar, the same two words repeat.
     if (source !== lastSource || target !== lastTarget) {
       lastSource = source;
       lastTarget = target;

@@ -5,19 +5,19 @@ import { bakeBands } from './blend.ts';
 
 const PLAIN = [0, 0, 0, BAR_ALPHA_BYTE];
 
-/** Mostly plain, as bars are, with letters anywhere: at the ends of a row, in whole rows, or nowhere. */
+/** Mostly plain pixels, as in real bars, with random ones anywhere: at the ends of a row, in whole rows, or nowhere. */
 const cases = fc
   .record({ width: fc.integer({ min: 1, max: 70 }), height: fc.integer({ min: 1, max: 6 }), top: fc.nat(3) })
   .chain(({ width, height, top }) => {
     const byte = fc.integer({ min: 0, max: 255 });
     const pixel = fc.oneof({ weight: 6, arbitrary: fc.constant(PLAIN) }, fc.tuple(byte, byte, byte, byte));
-    const letters = fc.array(pixel, { minLength: width, maxLength: width });
-    const row = fc.oneof(fc.constant(Array.from({ length: width }, () => PLAIN)), letters);
+    const mixedRow = fc.array(pixel, { minLength: width, maxLength: width });
+    const row = fc.oneof(fc.constant(Array.from({ length: width }, () => PLAIN)), mixedRow);
     return fc.record({
       width: fc.constant(width),
       top: fc.constant(top),
       rows: fc.array(row, { minLength: height, maxLength: height }),
-      // Photos lie anywhere in memory.
+      // The alignment of the photo in memory.
       offset: fc.nat(7),
       photo: fc.uint8Array({ minLength: width * (top + height + 1) * 3, maxLength: width * (top + height + 1) * 3 }),
     });
@@ -28,7 +28,7 @@ function bandOf(top: number, rows: readonly (readonly (readonly number[])[])[], 
 }
 
 describe('bakeBands', () => {
-  it('lays every pixel over an opaque photo, rounded, and touches nothing else', () => {
+  it('blends every pixel with an opaque photo, rounded to the nearest value, and changes no other bytes', () => {
     fc.assert(
       fc.property(cases, ({ width, top, rows, offset, photo }) => {
         const memory = new Uint8Array(offset + photo.length + 8).fill(77);

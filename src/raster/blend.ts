@@ -1,4 +1,4 @@
-// Bakes bands into raw 8-bit pixels, in place. Only the rows under a band are touched.
+// Bakes bands into raw 8-bit pixels, in place. Rows outside the bands don't change.
 
 import type { Size } from '../layout/geometry.ts';
 import { BAR_ALPHA_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
@@ -7,7 +7,7 @@ import { BAR_ALPHA_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './
 export interface RawImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
-  /** Bytes of the same buffer directly in front of `data`, free to be overwritten. */
+  /** Free bytes directly before `data` in the same buffer. An encoder can write its header there. */
   readonly headroom?: number;
 }
 
@@ -18,17 +18,17 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
   }
 }
 
-/** What a plain bar leaves of the photo. */
+/** How much of the photo shows through a plain bar, in 255ths. */
 const PHOTO_SHARE = 255 - BAR_ALPHA_BYTE;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
-/** Rows without text are found by comparing memory and darkened in one go; the others are looked through. */
+/** Finds rows without text with a memory comparison and darkens runs of them together. Other rows are blended pixel by pixel. */
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
   const words = wordsOf(band.pixels);
   const rows = Buffer.from(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length);
   const plainRow = Buffer.from(new Int32Array(width).fill(PLAIN_BAR).buffer);
   const start = band.top * width * 3;
-  /** Where the plain rows begin that end here. */
+  /** The first pixel of the current run of plain rows. */
   let from = 0;
   for (let pixel = 0; pixel < words.length; pixel += width) {
     if (plainRow.equals(rows.subarray(pixel * 4, (pixel + width) * 4))) continue;
@@ -62,30 +62,31 @@ function mix(data: Uint8Array, target: number, word: number): void {
   data[target + 2] = divideBy255(((word >>> 16) & 255) * alpha + (data[target + 2] ?? 0) * rest);
 }
 
-/** Between letters, making a view costs more than it saves. */
-const SHORT_RUN = 64;
+/** For shorter runs, such as the gaps between letters, creating a view costs more than it saves. */
+const MIN_WORD_RUN_BYTES = 64;
 
-/** The plain bar over a run of bytes: four at a time where they are aligned. */
+/** Blends the plain bar over a run of bytes, four at a time where they are aligned. */
 function darken(data: Uint8Array, from: number, to: number): void {
   const aligned = Math.min(to, from + (-(data.byteOffset + from) & 3));
-  const count = to - from < SHORT_RUN ? 0 : (to - aligned) >> 2;
+  const count = to - from < MIN_WORD_RUN_BYTES ? 0 : (to - aligned) >> 2;
   for (let index = from; index < aligned; index += 1) data[index] = DARKENED[data[index] ?? 0] ?? 0;
   if (count > 0) darkenWords(new Int32Array(data.buffer, data.byteOffset + aligned, count));
   for (let index = aligned + count * 4; index < to; index += 1) data[index] = DARKENED[data[index] ?? 0] ?? 0;
 }
 
-const EVEN = 0x00ff00ff;
+const EVEN_BYTES = 0x00ff00ff;
 const HALVES = 0x00800080;
 
-/** `divideBy255(byte * PHOTO_SHARE)` on all bytes of a word: two lanes of 16 bits for the even ones, two for the odd. */
+/** Computes `divideBy255(byte * PHOTO_SHARE)` for all four bytes of a word, in two pairs of 16-bit lanes. */
 function darkenWords(words: Int32Array): void {
   const { length } = words;
   const share = PHOTO_SHARE;
   for (let index = 0; index < length; index += 1) {
     const word = words[index] ?? 0;
-    const even = (Math.imul(word & EVEN, share) + HALVES) | 0;
-    const odd = (Math.imul((word >>> 8) & EVEN, share) + HALVES) | 0;
-    words[index] = (((even + ((even >>> 8) & EVEN)) >>> 8) & EVEN) | ((odd + ((odd >>> 8) & EVEN)) & ~EVEN);
+    const even = (Math.imul(word & EVEN_BYTES, share) + HALVES) | 0;
+    const odd = (Math.imul((word >>> 8) & EVEN_BYTES, share) + HALVES) | 0;
+    words[index] =
+      (((even + ((even >>> 8) & EVEN_BYTES)) >>> 8) & EVEN_BYTES) | ((odd + ((odd >>> 8) & EVEN_BYTES)) & ~EVEN_BYTES);
   }
 }
 
@@ -93,7 +94,7 @@ function bakeOverAlpha({ data, width }: RawImage, band: Band): void {
   compositeOver(wordsOf(data), band.top * width, wordsOf(band.pixels));
 }
 
-/** Rounded, without a division: exact for every product of two bytes. */
+/** Rounds to the nearest integer without a division. Exact for every product of two bytes. */
 function divideBy255(value: number): number {
   return ((value + 128) * 257) >>> 16;
 }

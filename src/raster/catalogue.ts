@@ -1,14 +1,14 @@
-// Our own fonts, in the order they are asked. Nothing installed on the host is ever used, so a caption looks the same on
-// every machine. Each family is a package with its font files; large ones come in slices that are loaded when needed.
+// The bundled fonts, in order of preference. Fonts installed on the host are never used, so a caption looks the same on every
+// machine. Each family is an npm package. Large families come in slices that are loaded on demand.
 
 export interface FontFamily {
   readonly id: string;
   readonly packageName: string;
-  /** One font file, or the slices that the package's `unicode.json` describes. */
+  /** One font file, or slices that the `unicode.json` of the package lists. */
   readonly files: { readonly single: string } | { readonly slice: (subset: string) => string };
 }
 
-/** The face of every caption: a neutral grotesque at regular weight. Its capitals are what `layout/style.ts` centres. */
+/** The main font of every caption. `layout/style.ts` centers its capitals vertically. */
 const MAIN: FontFamily = {
   id: 'main',
   packageName: 'inter-ui',
@@ -21,14 +21,14 @@ export const EMOJI: FontFamily = {
   files: { single: '400Regular/NotoColorEmoji_400Regular.ttf' },
 };
 
-/** Letters the main face lacks, with rare combining marks in the same file, so that they attach. */
+/** Letters that the main font lacks, with rare combining marks in the same file, so that the marks attach correctly. */
 const LATIN: FontFamily = {
   id: 'latin',
   packageName: '@expo-google-fonts/noto-sans',
   files: { single: '400Regular/NotoSans_400Regular.ttf' },
 };
 
-/** Every unified ideograph up to Extension A: the last resort for rare Han characters. */
+/** The fallback for rare Han characters: all unified ideographs up to Extension A. */
 const HAN: FontFamily = {
   id: 'han',
   packageName: '@expo-google-fonts/chocolate-classical-sans',
@@ -46,7 +46,7 @@ const STATIC_SCRIPTS = ['mongolian', 'nko', 'tifinagh', 'vai', 'yi'];
 export const FAMILIES: readonly FontFamily[] = [
   MAIN,
   LATIN,
-  // Before the scripts, because the Yi, Mongolian and Lisu fonts bring CJK punctuation of their own.
+  // Before the other scripts, because the Yi, Mongolian and Lisu fonts also contain CJK punctuation.
   ...['sc', 'tc', 'jp', 'kr'].map((region) => sliced(`noto-sans-${region}`)),
   ...SCRIPTS.map((script) => variable(`noto-sans-${script}`, script)),
   variable('noto-serif-tibetan', 'tibetan'),
@@ -57,7 +57,7 @@ export const FAMILIES: readonly FontFamily[] = [
   HAN,
 ];
 
-/** The four regional Han families, by the region they are drawn for. */
+/** The four regional Han families, by region. */
 export const HAN_FAMILIES = { sc: 'noto-sans-sc', tc: 'noto-sans-tc', jp: 'noto-sans-jp', kr: 'noto-sans-kr' } as const;
 
 function variable(name: string, subset: string): FontFamily {

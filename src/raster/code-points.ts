@@ -1,4 +1,4 @@
-// Sets of code points as sorted ranges, and the compact text form the generated coverage table uses.
+// Sets of code points as sorted ranges, and their compact text encoding in the generated coverage table.
 
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
@@ -26,7 +26,7 @@ export function toRanges(codePoints: Iterable<number>): Ranges {
   return ranges;
 }
 
-/** Gap and length of each range in base 36: a tenth of the size of the numbers themselves. */
+/** Encodes the gap and length of each range in base 36, in a tenth of the space of the plain numbers. */
 export function encodeRanges(ranges: Ranges): string {
   let previous = 0;
   return ranges
@@ -53,7 +53,7 @@ export function decodeRanges(encoded: string): Ranges {
   });
 }
 
-/** `U+0E01-0E5B,U+200C` as font packages write it. */
+/** Parses the notation of font packages, such as `U+0E01-0E5B,U+200C`. */
 export function parseUnicodeRange(text: string): Ranges {
   return text
     .split(',')

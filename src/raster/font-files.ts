@@ -1,4 +1,4 @@
-// From a font family to its files on disk.
+// Resolves a font family to its files on disk.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,15 +10,15 @@ const require = createRequire(import.meta.url);
 
 export interface FontFile {
   readonly familyId: string;
-  /** The name the text engine knows this file by. */
+  /** The name under which the file is registered with the text engine. */
   readonly alias: string;
   readonly file: string;
-  /** What the slice is meant for; `undefined` for a font that is one file. */
+  /** The code points of a slice; `undefined` for a font with a single file. */
   readonly ranges: Ranges | undefined;
 }
 
-/** The named slices repeat letters that the main face already has; the numbered ones are the script itself. */
-const NUMBERED = /^\[(?<number>\d+)\]$/u;
+/** Numbered slices contain the script itself. Named slices only repeat letters of the main font and are skipped. */
+const NUMBERED_SLICE = /^\[(?<number>\d+)\]$/u;
 
 export function fontFiles(family: FontFamily): FontFile[] {
   const folder = path.dirname(require.resolve(`${family.packageName}/package.json`));
@@ -27,7 +27,7 @@ export function fontFiles(family: FontFamily): FontFile[] {
     return [{ familyId: family.id, alias: family.id, file: path.join(folder, files.single), ranges: undefined }];
   const subsets: Record<string, string> = JSON.parse(readFileSync(path.join(folder, 'unicode.json'), 'utf8'));
   return Object.entries(subsets).flatMap(([subset, ranges]) => {
-    const number = NUMBERED.exec(subset)?.groups?.['number'];
+    const number = NUMBERED_SLICE.exec(subset)?.groups?.['number'];
     if (number === undefined) return [];
     const file = path.join(folder, files.slice(number));
     return [{ familyId: family.id, alias: `${family.id}-${number}`, file, ranges: parseUnicodeRange(ranges) }];

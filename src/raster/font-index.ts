@@ -1,8 +1,9 @@
-// Code point -> font. Decides before anything is drawn which of our fonts a caption needs, and which of its characters none
-// of them can draw.
+// Determines which of the bundled fonts a caption needs, and which of its characters none of them supports, before anything is
+// drawn.
 
 import { graphemes } from '../caption/graphemes.ts';
 import { isEmoji } from '../layout/emoji.ts';
+import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
 import { COVERAGE } from './coverage.generated.ts';
@@ -10,19 +11,19 @@ import { type FontFile, fontFiles } from './font-files.ts';
 import { hanRegion } from './han-region.ts';
 
 export interface CaptionFonts {
-  /** In the order they are asked; every caption has the main face first. */
+  /** In order of preference; the main font always comes first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
 }
 
 export interface DrawableCaption {
-  /** The caption with an empty box for every character that no font can draw. */
+  /** The caption with an empty box in place of each character that no font supports. */
   readonly text: string;
-  /** How many user-perceived characters that concerned. */
+  /** The number of replaced graphemes. */
   readonly missingGlyphs: number;
 }
 
-/** Shaping controls and spaces need no glyph of their own. */
+/** Spaces and invisible control characters need no glyph. */
 const NEEDS_NO_GLYPH = /^[\s\p{Default_Ignorable_Code_Point}]$/u;
 const MARK = /^\p{M}$/u;
 const BOX = '\u25a1';
@@ -37,7 +38,7 @@ export class FontIndex {
   readonly #emoji = indexed(EMOJI);
   readonly #files = new Map<string, readonly FontFile[]>();
 
-  /** A box of ours, not a font's idea of one: those differ, and some spell out what is missing. */
+  /** Uses the same box everywhere, because the missing-glyph boxes of fonts differ and some show the code point. */
   drawable(caption: string): DrawableCaption {
     let missingGlyphs = 0;
     const drawable = graphemes(caption).map((grapheme) => {
@@ -56,14 +57,14 @@ export class FontIndex {
     return { text: drawable.join(''), missingGlyphs };
   }
 
-  /** For a drawable caption: which of our files it needs. */
+  /** The font files that a drawable caption needs. */
   fontsFor(caption: string): CaptionFonts {
     const order = this.#orderFor(caption);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
     for (const grapheme of graphemes(caption)) {
       if (isEmoji(grapheme)) continue;
       const drawn = drawnPoints(grapheme);
-      // One font for the whole cluster if there is one, so that marks attach to their letter.
+      // Prefer one font for the whole cluster, so that marks attach to their letter.
       const whole = order.find((family) => covers(family, drawn));
       const found = whole ? [whole] : drawn.map((point) => order.find((family) => covers(family, [point])));
       for (const family of found) {
@@ -71,11 +72,12 @@ export class FontIndex {
       }
     }
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
-    const text = [...needed].toSorted((a, b) => (rank.get(a.familyId) ?? 0) - (rank.get(b.familyId) ?? 0));
+    const rankOf = ({ familyId }: FontFile): number => must(rank.get(familyId), 'the rank of the font family');
+    const text = [...needed].toSorted((a, b) => rankOf(a) - rankOf(b));
     return { text, emoji: firstOf(this.#filesOf(EMOJI)) };
   }
 
-  /** The catalogue's order, with the Han families of the caption's region first among themselves. */
+  /** The order of the catalog, with the Han family of the caption's region before the other Han families. */
   #orderFor(caption: string): IndexedFamily[] {
     const preferred = HAN_FAMILIES[hanRegion(caption)];
     const regional = new Set<string>(Object.values(HAN_FAMILIES));
@@ -102,7 +104,7 @@ export class FontIndex {
 
 function indexed(family: FontFamily): IndexedFamily {
   const encoded = COVERAGE[family.id];
-  if (encoded === undefined) throw new Error(`no coverage for font family ${family.id}: run \`npm run generate\``);
+  if (encoded === undefined) throw new Error(`no coverage data for font family ${family.id}; run \`npm run generate\``);
   return { family, coverage: decodeRanges(encoded) };
 }
 
@@ -110,7 +112,7 @@ function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean
   return points.every((point) => includes(coverage, point));
 }
 
-/** Code points that need a glyph. */
+/** The code points that need a glyph. */
 function drawnPoints(grapheme: string): number[] {
   return Array.from(grapheme)
     .filter((char) => !NEEDS_NO_GLYPH.test(char))
@@ -118,11 +120,9 @@ function drawnPoints(grapheme: string): number[] {
 }
 
 function codePoint(char: string): number {
-  return char.codePointAt(0) ?? 0;
+  return must(char.codePointAt(0), 'the code point');
 }
 
 function firstOf<Item>(items: readonly Item[]): Item {
-  const [first] = items;
-  if (first === undefined) throw new Error('empty font catalogue');
-  return first;
+  return must(items[0], 'the first font');
 }

@@ -1,5 +1,6 @@
-// The same Han code point is drawn differently in China, Taiwan, Japan and Korea. The request names no language, so the
-// region is read off the text: kana and hangul decide at once, otherwise frequent characters that only one side writes.
+// The same Han code point looks different in China, Taiwan, Japan and Korea. A request names no language, so the region is
+// inferred from the text: kana means Japan and hangul Korea. Otherwise, common characters that exist only in simplified or
+// only in traditional Chinese decide.
 
 export type HanRegion = 'sc' | 'tc' | 'jp' | 'kr';
 
@@ -21,7 +22,7 @@ export function hanRegion(text: string): HanRegion {
   if (!HAN.test(text)) return 'sc';
   let balance = 0;
   for (const char of text) {
-    // A character in both lists is written the same on both sides and says nothing.
+    // A character in both lists is written the same way in both and doesn't count.
     const simplified = SIMPLIFIED.has(char);
     const traditional = TRADITIONAL.has(char);
     if (simplified !== traditional) balance += traditional ? 1 : -1;

@@ -15,7 +15,7 @@ function plane(planes: Uint8Array, width: number, height: number, index: 0 | 1 |
 }
 
 describe('toPlanarBand', () => {
-  it('is BT.709 in limited range', () => {
+  it('converts to BT.709 in limited range', () => {
     const white = toPlanarBand(band(0, 2, 2, [255, 255, 255, 255]));
     expect([...white.planes]).toEqual([235, 235, 235, 235, 128, 128, 255, 255, 255, 255]);
     const red = toPlanarBand(band(0, 2, 2, [255, 0, 0, 255]));
@@ -24,19 +24,19 @@ describe('toPlanarBand', () => {
     expect(plane(red.planes, 2, 2, 2)).toEqual([240]);
   });
 
-  it('begins on an even row, with a transparent one above a band that does not', () => {
+  it('starts on an even row, with a transparent row above a band on an odd row', () => {
     const { top, height, width, planes } = toPlanarBand(band(5, 3, 2, [0, 0, 0, 150]));
     expect([top, width, height]).toEqual([4, 2, 4]);
     expect(plane(planes, 2, 4, 3)).toEqual([0, 0, 150, 150, 150, 150, 150, 150]);
   });
 
-  it('ends on an even row as well', () => {
+  it('has an even height, with a transparent row below an odd one', () => {
     const { height, planes } = toPlanarBand(band(4, 3, 2, [0, 0, 0, 150]));
     expect(height).toBe(4);
     expect(plane(planes, 2, 4, 3).slice(6)).toEqual([0, 0]);
   });
 
-  it('weighs color by opacity: what cannot be seen does not tint', () => {
+  it('weights chroma by alpha, so that invisible pixels add no color', () => {
     const mixed = band(0, 2, 2, [255, 0, 0, 255]);
     mixed.pixels.set([0, 0, 255, 0], 4);
     expect(plane(toPlanarBand(mixed).planes, 2, 2, 2)).toEqual([240]);

@@ -1,10 +1,10 @@
-// Bands as video wants them: BT.709 limited range, color at half resolution, alpha beside it. Rows and columns pair up
-// for color, so a band that begins on an odd row gets a transparent one above it: every pixel keeps its place, and a
-// color sample shared with the picture outside is mixed by exactly its share.
+// Converts bands to the format of video frames: BT.709 limited range, 4:2:0, with alpha. A chroma sample covers two rows, so a
+// band that starts on an odd row gets a transparent row above it. Every pixel keeps its position, and a chroma sample that is
+// shared with the frame outside the band is blended in proportion.
 
 import type { Band } from './band.ts';
 
-/** yuva420p: Y, U, V and A planes one after the other, without padding. Width, height and top are even. */
+/** yuva420p: the Y, U, V and A planes one after the other, without padding. Width, height and top are even. */
 export interface PlanarBand {
   readonly top: number;
   readonly width: number;
@@ -12,7 +12,7 @@ export interface PlanarBand {
   readonly planes: Uint8Array;
 }
 
-// BT.709, from full-range RGB to limited-range YCbCr.
+// BT.709 coefficients, from full-range RGB to limited-range YCbCr.
 const LUMA = [0.2126, 0.7152, 0.0722].map((weight) => (weight * 219) / 255) as [number, number, number];
 const BLUE_DIFFERENCE = [-0.1146, -0.3854, 0.5].map((weight) => (weight * 224) / 255) as [number, number, number];
 const RED_DIFFERENCE = [0.5, -0.4542, -0.0458].map((weight) => (weight * 224) / 255) as [number, number, number];
@@ -31,7 +31,7 @@ export function toPlanarBand(band: Band): PlanarBand {
     const target = (row + lead) * width;
     for (let column = 0; column < band.width; column += 1) {
       const source = (row * band.width + column) * 4;
-      planes[target + column] = Math.round(16 + weigh(LUMA, band.pixels, source));
+      planes[target + column] = Math.round(16 + weightedSum(LUMA, band.pixels, source));
       planes[alphaAt + target + column] = band.pixels[source + 3] ?? 0;
     }
   }
@@ -45,7 +45,7 @@ interface Grid {
   readonly lead: number;
 }
 
-/** Each color sample is the mean of its four pixels, weighed by how opaque they are. */
+/** Each chroma sample is the mean of its four pixels, weighted by alpha. */
 function writeChroma(planes: Uint8Array, band: Band, { width, height, lead }: Grid): void {
   const blueAt = width * height;
   const redAt = blueAt + blueAt / 4;
@@ -61,8 +61,8 @@ function writeChroma(planes: Uint8Array, band: Band, { width, height, lead }: Gr
         const source = (y * band.width + x) * 4;
         const alpha = band.pixels[source + 3] ?? 0;
         opacity += alpha;
-        blue += alpha * weigh(BLUE_DIFFERENCE, band.pixels, source);
-        red += alpha * weigh(RED_DIFFERENCE, band.pixels, source);
+        blue += alpha * weightedSum(BLUE_DIFFERENCE, band.pixels, source);
+        red += alpha * weightedSum(RED_DIFFERENCE, band.pixels, source);
       }
       if (opacity === 0) continue;
       const sample = (row / 2) * (width / 2) + column / 2;
@@ -72,6 +72,6 @@ function writeChroma(planes: Uint8Array, band: Band, { width, height, lead }: Gr
   }
 }
 
-function weigh(weights: readonly [number, number, number], pixels: Uint8ClampedArray, at: number): number {
+function weightedSum(weights: readonly [number, number, number], pixels: Uint8ClampedArray, at: number): number {
   return weights[0] * (pixels[at] ?? 0) + weights[1] * (pixels[at + 1] ?? 0) + weights[2] * (pixels[at + 2] ?? 0);
 }

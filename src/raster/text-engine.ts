@@ -1,5 +1,5 @@
-// Skia, behind two questions: how large is this run, and what do these bars look like. One engine per process; it keeps one
-// canvas, because canvases are freed by finalizers that a busy loop never lets run.
+// Measures text and draws bars with Skia. There is one engine per process. It reuses one canvas, because canvases are freed by
+// finalizers, which never run while the event loop is busy.
 
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
@@ -21,7 +21,7 @@ export class TextEngine {
     return this.#index.drawable(caption);
   }
 
-  /** Fonts are registered for good as a side effect: measuring and drawing must find the same ones. */
+  /** Also registers the fonts permanently, because measuring and drawing must use the same ones. */
   #fontsFor(caption: string): CaptionFonts {
     const fonts = this.#index.fontsFor(caption);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
@@ -31,18 +31,18 @@ export class TextEngine {
   measurerFor(caption: string): Measurer {
     const fonts = this.#fontsFor(caption);
     const context = this.#canvas.getContext('2d');
-    const known = new Map<string, Extent>();
+    const cache = new Map<string, Extent>();
     return {
       measure: (run, fontSize) => {
         const key = `${fontSize}|${run.kind}|${run.rtl}|${run.text}`;
-        const extent = known.get(key) ?? measureRun(context, fonts, run, fontSize);
-        known.set(key, extent);
+        const extent = cache.get(key) ?? measureRun(context, fonts, run, fontSize);
+        cache.set(key, extent);
         return extent;
       },
     };
   }
 
-  /** The bars' pixels as disjoint bands, from top to bottom. */
+  /** Draws the bars as bands that don't overlap, from top to bottom. */
   draw(layout: Layout): Band[] {
     return groupOverlapping(layout.bars).map(({ top, bottom, bars }) => {
       const [first] = bars;
@@ -51,16 +51,16 @@ export class TextEngine {
     });
   }
 
-  /** The watermark of a canvas, as a band of its own. */
+  /** Draws the watermark of a canvas as a separate band. */
   drawWatermark(canvas: Size): Band {
     const run: Run = { text: WATERMARK, kind: 'text', rtl: false };
     const fonts = this.#fontsFor(WATERMARK);
-    const unit = 100;
-    const { width } = measureRun(this.#canvas.getContext('2d'), fonts, run, unit);
-    const box = placeWatermark(canvas, width / unit);
-    const context = this.#sized(canvas.width, box.height);
+    const referenceSize = 100;
+    const { width } = measureRun(this.#canvas.getContext('2d'), fonts, run, referenceSize);
+    const box = placeWatermark(canvas, width / referenceSize);
+    const context = this.#contextOf(canvas.width, box.height);
     context.clearRect(0, 0, canvas.width, box.height);
-    prepare(context, fonts, run, box.fontSize);
+    setFont(context, fonts, run, box.fontSize);
     paintWatermark(context, box);
     const { data } = context.getImageData(0, 0, canvas.width, box.height);
     return { top: box.top, height: box.height, width: canvas.width, pixels: data };
@@ -76,7 +76,7 @@ export class TextEngine {
   }
 
   #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
-    const context = this.#sized(width, bar.height);
+    const context = this.#contextOf(width, bar.height);
     context.clearRect(0, 0, width, bar.height);
     context.fillStyle = `rgba(0, 0, 0, ${BAR_ALPHA})`;
     context.fillRect(0, 0, width, bar.height);
@@ -85,7 +85,7 @@ export class TextEngine {
     for (const line of bar.lines) {
       const left = (width - line.width) / 2;
       for (const run of line.runs) {
-        prepare(context, fonts, run, bar.fontSize);
+        setFont(context, fonts, run, bar.fontSize);
         const raise = run.kind === 'emoji' ? style.emojiRaise * bar.fontSize : 0;
         context.fillText(run.text, left + run.x, line.baseline - raise);
       }
@@ -93,8 +93,8 @@ export class TextEngine {
     return { width, pixels: readBar(context, bar, width) };
   }
 
-  /** Grows and never shrinks within a width, so that bars of one size reuse the same memory. */
-  #sized(width: number, height: number): SKRSContext2D {
+  /** Never shrinks the canvas while the width stays the same, so that its memory is reused. */
+  #contextOf(width: number, height: number): SKRSContext2D {
     if (this.#canvas.width !== width || this.#canvas.height < height) {
       this.#canvas.width = width;
       this.#canvas.height = height;
@@ -109,10 +109,10 @@ export class TextEngine {
   }
 }
 
-/** Reading pixels back is most of the cost of drawing, so only the columns with text are read; the rest is the plain bar. */
+/** Reading pixels back is the most expensive part of drawing, so only the columns with text are read. */
 function readBar(context: SKRSContext2D, bar: Bar, width: number): Uint8ClampedArray {
   const widest = Math.max(...bar.lines.map((line) => line.width));
-  // Ink may stand out of its box: an em is more than any letter does.
+  // Ink can extend beyond the advance width, but never by more than an em.
   const left = Math.max(0, Math.floor((width - widest) / 2 - bar.fontSize));
   const columns = Math.min(width - left, Math.ceil(widest + 2 * bar.fontSize) + 1);
   const { data } = context.getImageData(left, 0, columns, bar.height);
@@ -124,11 +124,11 @@ function readBar(context: SKRSContext2D, bar: Bar, width: number): Uint8ClampedA
   return pixels;
 }
 
-function prepare(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
+function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
   const files = run.kind === 'emoji' ? [fonts.emoji, ...fonts.text] : fonts.text;
   const size = run.kind === 'emoji' ? fontSize * style.emojiScale : fontSize;
   context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
-  // Some of the variable fonts start at hairline weight unless told otherwise.
+  // Some variable fonts default to hairline weight.
   context.fontVariationSettings = '"wght" 400';
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
@@ -136,9 +136,9 @@ function prepare(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
 }
 
 function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): Extent {
-  prepare(context, fonts, run, fontSize);
+  setFont(context, fonts, run, fontSize);
   const metrics = context.measureText(run.text);
-  // Emoji are centred on the line whatever their box says, and never make it taller.
+  // Emoji are always centered on the line and never make it taller.
   if (run.kind === 'emoji') return { width: metrics.width, ascent: 0, descent: 0 };
   return {
     width: metrics.width,
@@ -164,7 +164,7 @@ function groupOverlapping(bars: readonly Bar[]): Group[] {
       groups.push({ top: bar.top, bottom: bar.top + bar.height, bars: [bar] });
     }
   }
-  // Inside a group, the order of the request decides which bar lies on top.
+  // Within a group, bars stay in the order of the request, because a later bar is drawn over an earlier one.
   return groups.map((group) => ({ ...group, bars: bars.filter((bar) => group.bars.includes(bar)) }));
 }
 

@@ -1,4 +1,4 @@
-// The checksum of a zlib stream, put together from those of its pieces.
+// Combines the Adler-32 checksums of consecutive pieces into that of the whole zlib stream.
 
 const MODULUS = 65_521;
 
@@ -6,13 +6,13 @@ export class Adler {
   #low = 1;
   #high = 0;
 
-  /** The sums of the next piece, as if it stood alone, and how many bytes it has. */
+  /** `low` and `high` are the two sums of the next piece's own checksum; `length` is its size in bytes. */
   append(low: number, high: number, length: number): void {
     this.#high = (this.#high + high + length * (this.#low + MODULUS - 1)) % MODULUS;
     this.#low = (this.#low + low + MODULUS - 1) % MODULUS;
   }
 
-  /** As it stands at the end of a stream. */
+  /** In the byte order of the stream trailer. */
   get bytes(): Buffer {
     const trailer = Buffer.alloc(4);
     trailer.writeUInt16BE(this.#high, 0);

@@ -1,21 +1,21 @@
-// A zlib stream assembled from pieces that were compressed apart, so that the empty part of a canvas costs nothing: runs of
-// zero bytes come from a small cache, only the rows with pixels are deflated.
+// A zlib stream assembled from separately compressed pieces. Only rows with pixels are compressed. Runs of zero bytes come from
+// a small cache, so the empty part of a canvas costs nothing.
 
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import { Adler } from './adler.ts';
 
 const MAX_RUN = 1 << 22;
-/** A block that ends the stream and holds nothing. */
+/** An empty final block. */
 const LAST_BLOCK = Uint8Array.of(0x03, 0x00);
 const HEADER = Uint8Array.of(0x78, 0x01);
 
-/** Compressed runs of zeros, by power of two; about 20 entries at most. */
+/** A cache of compressed runs of zeros. Their lengths are powers of two, so it has about 20 entries at most. */
 export class ZeroRuns {
   readonly #pieces = new Map<number, Buffer>();
 
   piece(length: number): Buffer {
-    const known = this.#pieces.get(length);
-    if (known) return known;
+    const cached = this.#pieces.get(length);
+    if (cached) return cached;
     const piece = compress(Buffer.alloc(length), 9);
     this.#pieces.set(length, piece);
     return piece;
@@ -48,7 +48,7 @@ export class PiecewiseDeflate {
     return [...this.#parts, LAST_BLOCK, this.#adler.bytes];
   }
 
-  /** zlib's own Adler-32, which is vectorised, by way of a stream that only stores; then joined to the sum so far. */
+  /** Takes the Adler-32 from an uncompressed zlib stream, because Node doesn't expose zlib's vectorized one. */
   #checksum(bytes: Uint8Array): void {
     const stored = deflateSync(bytes, { level: 0, chunkSize: bytes.length + 1024 });
     const low = stored.readUInt16BE(stored.length - 2);
@@ -57,7 +57,7 @@ export class PiecewiseDeflate {
   }
 }
 
-/** A full flush ends every piece on a byte boundary with an empty window: pieces can be joined in any order. */
+/** A full flush ends each piece on a byte boundary and resets the window, so pieces can be joined in any order. */
 function compress(bytes: Uint8Array, level: number): Buffer {
   return deflateRawSync(bytes, { level, finishFlush: constants.Z_FULL_FLUSH });
 }

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { RawImage } from '../blend.ts';
 import { encodeInStrips, encodePng } from './opaque.ts';
 
-/** Smooth with some noise, as photos are; `grain` 256 is nothing but noise. */
-function picture(width: number, height: number, channels: 3 | 4, grain: number): RawImage {
+/** A gradient with noise, similar to a photo. With a `grain` of 256 it is pure noise. */
+function testImage(width: number, height: number, channels: 3 | 4, grain: number): RawImage {
   const data = new Uint8Array(width * height * channels);
   let seed = width * 31 + height;
   for (let index = 0; index < data.length; index += 1) {
@@ -21,8 +21,8 @@ async function pixelsOf(png: Buffer): Promise<{ width: number; height: number; c
   return { width: info.width, height: info.height, channels: info.channels, data };
 }
 
-describe('strips of one picture', () => {
-  it('are joined into a PNG with the same pixels, whatever the size', async () => {
+describe('encodeInStrips', () => {
+  it('returns a PNG with the same pixels for images of any size', async () => {
     const size = fc.integer({ min: 30, max: 400 });
     const cases = fc.record({
       width: size,
@@ -33,10 +33,11 @@ describe('strips of one picture', () => {
     });
     await fc.assert(
       fc.asyncProperty(cases, async ({ width, height, channels, grain, count }) => {
-        const image = picture(width, height, channels, grain);
+        const image = testImage(width, height, channels, grain);
         const joined = await encodeInStrips(image, count, undefined);
-        if (joined === undefined) throw new Error('the encoder no longer writes what is joined');
-        // Checks the sum at the end, which picture decoders may not.
+        if (joined === undefined)
+          throw new Error('the output of the encoder changed, so its strips can no longer be joined');
+        // Also verifies the Adler-32 checksum, which image decoders may ignore.
         const rows = inflateSync(joined.subarray(41, -16));
         expect(rows.length).toBe(height * (width * channels + 1));
         const decoded = await pixelsOf(joined);
@@ -51,14 +52,14 @@ describe('strips of one picture', () => {
     );
   });
 
-  it('are left alone when the encoder stored them', async () => {
-    expect(await encodeInStrips(picture(64, 64, 3, 256), 2, undefined)).toBeUndefined();
+  it('returns undefined when the encoder stored the strips uncompressed', async () => {
+    expect(await encodeInStrips(testImage(64, 64, 3, 256), 2, undefined)).toBeUndefined();
   });
 });
 
-it('a large picture is encoded in strips, a large one of noise in one piece, both exact', async () => {
+it('encodePng keeps every pixel of a large image, whether it can be encoded in strips or not', async () => {
   for (const grain of [8, 256]) {
-    const image = picture(3_000, 2_100, 3, grain);
+    const image = testImage(3_000, 2_100, 3, grain);
     const decoded = await pixelsOf(await encodePng(image));
     expect(Buffer.compare(decoded.data, image.data)).toBe(0);
   }

@@ -10,13 +10,13 @@ import { writeTransparentPng } from './transparent.ts';
 const CANVAS = { width: 101, height: 90 };
 const byte = fc.integer({ min: 0, max: 255 });
 
-/** Few colors become a palette, many do not. */
+/** A row with this many colors; few enough fit into a palette. */
 const rowOf = (colors: number): fc.Arbitrary<number[]> =>
   fc
     .array(fc.tuple(byte, byte, byte, fc.integer({ min: 1, max: 255 })), { minLength: colors, maxLength: colors })
     .map((some) => Array.from({ length: CANVAS.width }, (_, column) => some[column % some.length] ?? []).flat());
 
-/** Rows that come once, some times or many times. */
+/** Bands with rows that occur once or repeat. */
 const bandsOf = (colors: number): fc.Arbitrary<Band[]> =>
   fc
     .array(
@@ -42,21 +42,21 @@ describe('writeTransparentPng', () => {
   it.each([
     ['with a palette', 3, COLOR_TYPE.palette],
     ['in full color', CANVAS.width, COLOR_TYPE.rgba],
-  ])('holds exactly the bands, %s', async (_how, colors, kind) => {
-    const kinds = new Set<number | undefined>();
+  ])('contains exactly the pixels of the bands, %s', async (_encoding, colors, colorType) => {
+    const colorTypes = new Set<number | undefined>();
     await fc.assert(
       fc.asyncProperty(bandsOf(colors), async (bands) => {
         const expected = new Uint8Array(CANVAS.width * CANVAS.height * 4);
         for (const { top, pixels } of bands) expected.set(pixels, top * CANVAS.width * 4);
         const png = writeTransparentPng(CANVAS, bands, zeros);
-        kinds.add(png[25]);
-        // Ends with the checksum that belongs to it, or this throws.
+        colorTypes.add(png[25]);
+        // Throws when the Adler-32 checksum at the end is wrong.
         inflateSync(png.subarray(png.indexOf('IDAT') + 4));
         const data = await sharp(png, { failOn: 'warning' }).ensureAlpha().raw().toBuffer();
         expect(Buffer.compare(data, expected)).toBe(0);
       }),
       { numRuns: 100 },
     );
-    expect(kinds).toContain(kind);
+    expect(colorTypes).toContain(colorType);
   });
 });

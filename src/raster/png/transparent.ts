@@ -1,5 +1,5 @@
-// A PNG that holds the bars and nothing else: written row by row from the bands, never as a full canvas in memory. Text on
-// a bar has few colors and gets a palette; color emoji need full RGBA. Both are exact.
+// Writes a transparent PNG with only the bars. It is assembled from the bands, so the full canvas is never in memory. Text on a
+// bar has few colors and gets a palette; color emoji need RGBA. Both are lossless.
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
@@ -8,8 +8,8 @@ import { PiecewiseDeflate, type ZeroRuns } from './deflate.ts';
 
 const MAX_COLORS = 256;
 const FILTER_NONE = 0;
-/** Filters and higher levels were measured: a few kilobytes less for two to five times the time. */
-const LEVEL = 3;
+/** Filters or higher levels save a few kilobytes and take two to five times as long. */
+const COMPRESSION_LEVEL = 3;
 
 export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros: ZeroRuns): Buffer {
   const palette: Palette = new Map([[0, 0]]);
@@ -19,7 +19,7 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
   let row = 0;
   for (const [index, band] of bands.entries()) {
     stream.addZeros((band.top - row) * rowLength);
-    stream.addBytes(indexed?.[index] ?? rgbaRows(band), LEVEL);
+    stream.addBytes(indexed?.[index] ?? rgbaRows(band), COMPRESSION_LEVEL);
     row = band.top + band.height;
   }
   stream.addZeros((canvas.height - row) * rowLength);
@@ -32,10 +32,10 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
   ]);
 }
 
-/** Signed RGBA words to palette entries; transparent is entry 0. */
+/** Maps RGBA words to palette entries. Entry 0 is transparent. */
 type Palette = Map<number, number>;
 
-/** The bands as rows of palette entries; `undefined` when there are too many colors. */
+/** Returns the bands as rows of palette entries, or `undefined` when there are too many colors. */
 function indexBands(bands: readonly Band[], palette: Palette): Buffer[] | undefined {
   const indexed: Buffer[] = [];
   for (const band of bands) {
@@ -54,7 +54,7 @@ function indexedRows({ width, height, pixels }: Band, palette: Palette): Buffer 
   for (let row = 0; row < height; row += 1) {
     const target = row * (width + 1);
     const source = row * stride;
-    // Above and below the text, rows repeat; comparing them is native and nearly free.
+    // Rows above and below the text repeat. A native comparison costs almost nothing.
     if (row > 0 && bytes.compare(bytes, source - stride, source, source, source + stride) === 0) {
       rows.copyWithin(target, target - width - 1, target);
     } else if (!indexRow(words, row * width, width, rows, target + 1, palette)) return undefined;
