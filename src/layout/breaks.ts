@@ -1,4 +1,4 @@
-// Where a line may end: UAX #14, and word boundaries from a dictionary for the scripts that write no spaces between words.
+// Line break opportunities: UAX #14, plus dictionary word boundaries for scripts without spaces between words.
 
 import { Rules } from '@cto.af/linebreak';
 import { graphemes } from '../caption/graphemes.ts';
@@ -13,14 +13,14 @@ const DICTIONARY_SCRIPTS = [
   { locale: 'my', run: /[\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f]{2,}/gu },
 ].map(({ locale, run }) => ({ run, words: new Intl.Segmenter(locale, { granularity: 'word' }) }));
 
-/** Stops and written-out particles belong to the word before them, whatever the dictionary says ... */
+/** Full stops and particles stay with the word before them, whatever the dictionary says. */
 const NEVER_AFTER_WORD = /^[\u104a-\u104d\u104f\u17d4-\u17da]/u;
-/** ... and signs of repetition or abbreviation even if there is a space between. */
+/** Repetition and abbreviation signs stay with the word before them, even after a space. */
 const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
-/** LB25 as of Unicode 16: a point or comma stays with the digit behind it also outside a number, as in "No.1". */
+/** LB25 since Unicode 16: a point or comma also stays with the digit after it outside a number, as in "No.1". */
 const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
-/** Positions after which a line may end, ascending; the last one is always the end of the paragraph. */
+/** The positions where a line can end, ascending. The last one is always the end of the paragraph. */
 export function breakPositions(paragraph: string): number[] {
   const positions = new Set<number>();
   for (const { position } of rules.breaks(paragraph)) positions.add(position);

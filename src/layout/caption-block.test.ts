@@ -12,22 +12,22 @@ function block(text: string, width: number, height: number, measurer: Measurer =
   return layoutCaption(text, canvas, scaleFor(canvas), measurer);
 }
 
-/** Ink of this many em above and below the baseline. */
+/** A measurer whose ink extends this many em above and below the baseline. */
 function inked(ascent: number, descent: number): Measurer {
   return {
     measure: (run, size) => ({ ...fakeMeasurer.measure(run, size), ascent: ascent * size, descent: descent * size }),
   };
 }
 
-describe('the scale of a canvas', () => {
-  it('is 4.8 % of the shorter side, and wraps at 92 % of the width', () => {
+describe('scaleFor', () => {
+  it('sets the font size to 4.8 % of the shorter side and the wrap width to 92 % of the width', () => {
     expect(scaleFor(STORY).fontSize).toBeCloseTo(51.84, 9);
     expect(scaleFor({ width: 1920, height: 1080 }).fontSize).toBeCloseTo(51.84, 9);
     expect(scaleFor({ width: 1920, height: 1080 }).wrapWidth).toBeCloseTo(1766.4, 9);
   });
 });
 
-describe('the height of a bar', () => {
+describe('layoutCaption: bar height', () => {
   it.each([
     [1080, 1920, 104],
     [1920, 1080, 104],
@@ -38,30 +38,30 @@ describe('the height of a bar', () => {
     [8192, 16, 2],
     [16, 8192, 2],
     [16, 16, 2],
-  ])('with one line on %d x %d is 9.6 %% of the shorter side: %d', (width, height, expected) => {
+  ])('is 9.6 %% of the shorter side for one line (%d x %d: %d)', (width, height, expected) => {
     expect(expected).toBe(Math.round(0.096 * Math.min(width, height)));
     expect(block('Hi', width, height).height).toBe(expected);
   });
 
-  it.each([1, 2, 3, 5, 10])('with %d lines is 1.2 em for each and 0.8 em of padding', (lines) => {
+  it.each([1, 2, 3, 5, 10])('is 1.2 em per line plus 0.8 em of padding for %d lines', (lines) => {
     const text = Array.from({ length: lines }, () => 'line').join('\n');
     const { height, lines: laid } = block(text, 1080, 1920);
     expect(laid).toHaveLength(lines);
     expect(height).toBe(Math.round((1.2 * lines + 0.8) * 51.84));
   });
 
-  it('is not changed by emoji', () => {
+  it('does not change with emoji', () => {
     expect(block('hi 😀', 1080, 1920).height).toBe(104);
     expect(block('😀', 1080, 1920).height).toBe(104);
   });
 
-  it('counts blank lines', () => {
+  it('includes blank lines', () => {
     expect(block('a\n\nb', 1080, 1920).height).toBe(block('a\nb\nc', 1080, 1920).height);
   });
 });
 
-describe('baselines', () => {
-  it('put capitals in the middle of a one-line bar', () => {
+describe('layoutCaption: baselines', () => {
+  it('center capitals vertically in a one-line bar', () => {
     const { height, lines } = block('Hi', 1080, 1920);
     const capitalHeight = 0.727 * 51.84;
     expect((lines[0]?.baseline ?? 0) - capitalHeight / 2).toBeCloseTo(height / 2, 0);
@@ -75,8 +75,8 @@ describe('baselines', () => {
   });
 });
 
-describe('deep and tall ink', () => {
-  it('makes a bar taller, only as far as it needs', () => {
+describe('layoutCaption: tall and deep ink', () => {
+  it('makes the bar taller, but only as far as needed', () => {
     const normal = block('a', 1080, 1920);
     const deep = block('a', 1080, 1920, inked(0.75, 0.9));
     const tall = block('a', 1080, 1920, inked(1.5, 0.2));
@@ -85,25 +85,25 @@ describe('deep and tall ink', () => {
     expect(tall.lines[0]?.baseline).toBeCloseTo(1.6 * 51.84, 0);
   });
 
-  it('of neighbouring lines does not overlap', () => {
+  it('does not overlap between neighboring lines', () => {
     const { lines } = block('a\nb', 1080, 1920, inked(1.1, 0.6));
     const [first, second] = lines;
     expect((second?.baseline ?? 0) - (first?.baseline ?? 0)).toBeGreaterThanOrEqual(Math.floor(1.7 * 51.84));
   });
 
-  it('of ordinary letters changes nothing', () => {
+  it('does not change the bar while it stays within ordinary bounds', () => {
     expect(block('a\nb', 1080, 1920, inked(0.95, 0.25)).height).toBe(block('a\nb', 1080, 1920).height);
   });
 
-  it('of endless stacked marks is cut off at some point, not the canvas', () => {
+  it('grows the bar by at most 1.2 em at each edge', () => {
     expect(block('a', 1080, 1920, inked(50, 50)).height).toBe(Math.round((2 + 2 * 1.2) * 51.84));
   });
 });
 
-describe('a caption too tall for the canvas', () => {
+describe('layoutCaption: a caption too tall for the canvas', () => {
   const column = (lines: number): string => Array.from({ length: lines }, () => 'a').join('\n');
 
-  it('shrinks to the largest size that fits', () => {
+  it('shrinks to the largest font size that fits', () => {
     const { fontSize, height, lines } = block(column(40), 1080, 1080);
     expect(lines).toHaveLength(40);
     expect(height).toBeLessThanOrEqual(1080);
@@ -111,12 +111,12 @@ describe('a caption too tall for the canvas', () => {
     expect(fontSize).toBeCloseTo(1080 / 48.8, 1);
   });
 
-  it('is not shrunk while it fits', () => {
+  it('keeps its font size as long as it fits', () => {
     expect(block(column(16), 1080, 1080).fontSize).toBeCloseTo(51.84, 9);
     expect(block(column(17), 1080, 1080).fontSize).toBeLessThan(51.84);
   });
 
-  it('shrinks below what can be read rather than losing lines', () => {
+  it('shrinks below a readable size rather than losing lines', () => {
     const { fontSize, height, lines } = block(column(90), 400, 400);
     expect(lines).toHaveLength(90);
     expect(height).toBeLessThanOrEqual(400);
@@ -124,18 +124,18 @@ describe('a caption too tall for the canvas', () => {
     expect(fontSize).toBeGreaterThan(3.5);
   });
 
-  it('keeps its bar inside even where no size fits', () => {
+  it('keeps its bar inside the canvas even when no font size fits', () => {
     expect(block(column(90), 16, 16).height).toBeLessThanOrEqual(16);
   });
 
-  it('shrinks more when wrapping makes it taller', () => {
+  it('shrinks until the wrapped lines fit as well', () => {
     const { height, lines } = block('word '.repeat(35).trim(), 200, 16);
     expect(height).toBeLessThanOrEqual(16);
     expect(lines.every(({ width }) => width <= 184)).toBe(true);
   });
 });
 
-describe('a caption on extreme canvases', () => {
+describe('layoutCaption: extreme canvases', () => {
   const text = 'We left at four in the morning and still saw the whole bay turn gold 🌅 before anyone else was awake';
 
   it.each([
@@ -144,14 +144,14 @@ describe('a caption on extreme canvases', () => {
     [8192, 16],
     [7680, 4320],
     [1920, 1080],
-  ])('%d x %d: inside, and no line too wide', (width, height) => {
+  ])('fits a long caption into %d x %d, with no line too wide', (width, height) => {
     const laid = block(text, width, height);
     expect(laid.height).toBeLessThanOrEqual(height);
     expect(laid.lines.length).toBeGreaterThan(0);
     for (const line of laid.lines) expect(line.width).toBeLessThanOrEqual(0.92 * width);
   });
 
-  it('looks the same at every size of one shape', () => {
+  it('breaks lines the same way at every size of one aspect ratio', () => {
     const small = block(text, 540, 960);
     const large = block(text, 2160, 3840);
     const wording = ({ lines }: CaptionBlock): string[] =>
@@ -160,15 +160,15 @@ describe('a caption on extreme canvases', () => {
     expect(large.height / 4).toBeCloseTo(small.height, -0.3);
   });
 
-  it('on a landscape frame takes fewer lines at the same size', () => {
+  it('needs fewer lines on a landscape canvas at the same font size', () => {
     expect(block(text, 1920, 1080).fontSize).toBe(block(text, 1080, 1920).fontSize);
     expect(block(text, 1920, 1080).lines).toHaveLength(2);
     expect(block(text, 1080, 1920).lines).toHaveLength(3);
   });
 });
 
-describe('newlines', () => {
-  it('are honoured, and every paragraph has its own direction', () => {
+describe('layoutCaption: newlines', () => {
+  it('start a new paragraph with its own direction', () => {
     const { lines } = block('שלום abc\nabc שלום', 1080, 1920);
     expect(lines.map((line) => line.runs.map((run) => run.text))).toEqual([
       ['abc', 'שלום '],
@@ -178,7 +178,7 @@ describe('newlines', () => {
 });
 
 describe('layoutOverlays', () => {
-  it('places one bar per overlay, in their order, each with its caption', () => {
+  it('returns one bar per overlay, in order, each with its caption', () => {
     const overlays = [
       { text: 'top', position: 0 },
       { text: 'two\nlines', position: null },
@@ -193,16 +193,16 @@ describe('layoutOverlays', () => {
     ]);
   });
 
-  it('asks for a measurer by caption', () => {
-    const asked: string[] = [];
+  it('requests one measurer per caption', () => {
+    const requested: string[] = [];
     layoutOverlays(
       ['a', 'b'].map((text) => ({ text, position: null })),
       STORY,
       (caption) => {
-        asked.push(caption);
+        requested.push(caption);
         return fakeMeasurer;
       },
     );
-    expect(asked).toEqual(['a', 'b']);
+    expect(requested).toEqual(['a', 'b']);
   });
 });

@@ -1,25 +1,26 @@
-// A caption -> the block of lines inside its bar, at the largest font size that fits the canvas.
+// Lays out a caption as the lines inside its bar, at the default font size or the largest smaller one that fits the canvas.
 
+import { must } from '../primitives/must.ts';
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
 import { analyzeParagraph, layoutParagraph, type TextLine, type Paragraph } from './paragraph.ts';
 import { type Scale, style } from './style.ts';
 
 interface PlacedLine extends TextLine {
-  /** Pixels below the top edge of the bar. */
+  /** In pixels below the top edge of the bar. */
   readonly baseline: number;
 }
 
 export interface CaptionBlock {
   readonly fontSize: number;
-  /** Whole pixels: the height of the bar. */
+  /** The height of the bar, in whole pixels. */
   readonly height: number;
   readonly lines: readonly PlacedLine[];
 }
 
-/** Clear space that deep or tall ink (Tibetan, Javanese, stacked marks) keeps from the edge of the bar, in em. */
+/** The minimum distance, in em, of tall or deep ink (Tibetan, Javanese, stacked marks) from the edge of the bar. */
 const EDGE_CLEARANCE = 0.1;
-/** No caption grows its bar by more than this at one edge or between two lines, however many marks are stacked on a letter. */
+/** The maximum extra space, in em, for stacked marks at one edge of the bar or between two lines. */
 const MAX_GROWTH = 1.2;
 const SHRINK_STEPS = 12;
 const MIN_FONT_SIZE = 0.5;
@@ -30,9 +31,9 @@ export function layoutCaption(text: string, canvas: Size, scale: Scale, measurer
   const fits = (block: CaptionBlock): boolean =>
     block.height <= canvas.height && block.lines.every((line) => line.width <= scale.wrapWidth);
 
-  const wanted = blockAt(scale.fontSize);
-  if (fits(wanted)) return wanted;
-  // Below about 8 px nothing can be read, but cutting text off would be worse.
+  const preferred = blockAt(scale.fontSize);
+  if (fits(preferred)) return preferred;
+  // Text below about 8 px isn't readable, but truncating it would be worse.
   const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, scale.fontSize);
   return best.height <= canvas.height ? best : { ...best, height: canvas.height };
 }
@@ -71,11 +72,14 @@ function blockOf(
   return {
     fontSize,
     height: rounded,
-    lines: lines.map((line, index) => ({ ...line, baseline: Math.round((baselines[index] ?? 0) + shift) })),
+    lines: lines.map((line, index) => ({
+      ...line,
+      baseline: Math.round(must(baselines[index], 'the baseline') + shift),
+    })),
   };
 }
 
-/** Baselines from the top of the bar. Ordinary text gives exactly `lines * 1.2 em + 0.8 em`. */
+/** Baselines relative to the top of the bar. The height for ordinary text is exactly `lines * 1.2 em + 0.8 em`. */
 function stack(lines: readonly TextLine[], em: number): { baselines: number[]; height: number } {
   const above = (style.padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
   const below = (style.padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
@@ -85,14 +89,14 @@ function stack(lines: readonly TextLine[], em: number): { baselines: number[]; h
   let baseline = 0;
   for (const line of lines) {
     baseline += previous
-      ? grown(pitch, previous.descent + line.ascent, em)
-      : grown(above, line.ascent + EDGE_CLEARANCE * em, em);
+      ? growToFit(pitch, previous.descent + line.ascent, em)
+      : growToFit(above, line.ascent + EDGE_CLEARANCE * em, em);
     baselines.push(baseline);
     previous = line;
   }
-  return { baselines, height: baseline + grown(below, (previous?.descent ?? 0) + EDGE_CLEARANCE * em, em) };
+  return { baselines, height: baseline + growToFit(below, (previous?.descent ?? 0) + EDGE_CLEARANCE * em, em) };
 }
 
-function grown(normal: number, needed: number, em: number): number {
+function growToFit(normal: number, needed: number, em: number): number {
   return Math.min(Math.max(normal, needed), normal + MAX_GROWTH * em);
 }

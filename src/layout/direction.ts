@@ -1,21 +1,22 @@
-// Right-to-left: embedding levels of a paragraph, and a line's runs from left to right (UAX #9).
+// Bidirectional text (UAX #9): the embedding levels of a paragraph, and the visual order of the runs of a line.
 
 import bidiFactory, { type Bidi } from 'bidi-js';
 import { graphemes } from '../caption/graphemes.ts';
 import { isEmoji } from './emoji.ts';
 
-// Its types describe an ES module, but the package is CommonJS: what Node hands over is the factory itself.
+// The types describe an ES module, but the package is CommonJS, so the default import is the factory itself.
 const bidi = (bidiFactory as unknown as () => Bidi)();
 
-/** Per UTF-16 unit; even levels run left to right. The base direction comes from the first strong letter. */
+/** One level per UTF-16 unit; even levels are left-to-right. The first strong letter sets the base direction. */
 export function embeddingLevels(paragraph: string): Uint8Array {
   return bidi.getEmbeddingLevels(withoutSurrogates(paragraph), 'auto').levels;
 }
 
 /**
- * The library looks at UTF-16 units and takes surrogates for left-to-right letters, so that a leading emoji flips a Hebrew
- * caption. Astral characters are replaced, unit for unit, by a BMP character of their class. Emoji are neutral as a whole:
- * a flag is made of letters, which should not decide the way a sentence runs. Keycaps stay digits: two make a number.
+ * The library works on UTF-16 units and treats surrogates as left-to-right letters, so a leading emoji would flip a Hebrew
+ * caption. Astral characters are therefore replaced, unit for unit, by a BMP character of their bidi class. Emoji become
+ * neutral: a flag consists of letters, but those must not set the direction of a sentence. Keycaps stay digits, because two
+ * of them form a number.
  */
 function withoutSurrogates(paragraph: string): string {
   let text = '';
@@ -31,7 +32,7 @@ function withoutSurrogates(paragraph: string): string {
 
 const NEUTRAL = '\u2605';
 
-/** A BMP character per bidi class that occurs outside the BMP; the rest are letters that run left to right. */
+/** A BMP character for each bidi class that occurs outside the BMP. All others are left-to-right letters. */
 const STAND_INS: Readonly<Record<string, string>> = {
   R: '\u05d0',
   AL: '\u0627',
@@ -51,7 +52,7 @@ interface Leveled {
   readonly level: number;
 }
 
-/** Rule L2: from the highest level down, reverse every maximal stretch at or above it. */
+/** Rule L2: from the highest level down, reverse each maximal sequence of runs at that level or above. */
 export function visualOrder<Run extends Leveled>(runs: readonly Run[]): Run[] {
   const ordered = [...runs];
   const highest = Math.max(0, ...runs.map((run) => run.level));

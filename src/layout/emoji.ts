@@ -1,5 +1,5 @@
-// Which parts of a text are color emoji. They are measured and drawn apart, with the emoji font first: asked to choose by
-// itself, a font list gives a heart with a variation selector to the first text font that owns a white heart.
+// Finds the color emoji in a text. They are measured and drawn separately, with the emoji font first. With a single font list,
+// a heart with an emoji selector would come from the first text font that has a white heart.
 
 import { graphemes } from '../caption/graphemes.ts';
 
@@ -12,21 +12,21 @@ export interface Piece {
 
 const TEXT_SELECTOR = '\ufe0e';
 const EMOJI_SELECTOR = '\ufe0f';
-/** Emoji by default, or asked for by selector, skin tone, keycap, flag or joiner. */
+/** Emoji by default, or because of a selector, skin tone, keycap, flag or joiner. */
 const LOOKS_LIKE_EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Emoji_Modifier_Base}\p{Emoji_Modifier}|[0-9#*]\ufe0f?\u20e3|\p{RI}\p{RI}|\p{ExtPict}\ufe0f?\u200d\p{ExtPict})/u;
 
 export function isEmoji(grapheme: string): boolean {
   if (grapheme.includes(TEXT_SELECTOR) && !grapheme.includes(EMOJI_SELECTOR)) return false;
-  // A lone regional indicator has emoji presentation but is only half a flag: draw it as the letter it is.
+  // A lone regional indicator has emoji presentation but is only half a flag, so it is drawn as a letter.
   if (/^\p{RI}(?!\p{RI})/u.test(grapheme)) return false;
   return LOOKS_LIKE_EMOJI.test(grapheme);
 }
 
-/** No emoji, and no part of one, is below U+00A9 save the bases of keycaps, which need a mark from above. */
+/** Below U+00A9 there are only the bases of keycaps, and those need a combining mark above it to become emoji. */
 const HAS_NO_EMOJI = /^[\0-\u00a8]*$/u;
 
-/** Splits into maximal pieces of one kind; joined together they are the text again. */
+/** Splits a text into maximal pieces of one kind. */
 export function splitByKind(text: string): Piece[] {
   if (text !== '' && HAS_NO_EMOJI.test(text)) return [{ text, kind: 'text' }];
   const pieces: { text: string; kind: GlyphKind }[] = [];

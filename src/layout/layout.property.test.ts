@@ -4,11 +4,12 @@ import { fakeMeasurer } from '../../test/fake-measurer.ts';
 import { anyCanvas, anyCaption, ltrCaption } from '../../test/random-captions.ts';
 import { graphemes } from '../caption/graphemes.ts';
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
+import { must } from '../primitives/must.ts';
 import { type Bar, type Layout, layoutOverlays } from './layout.ts';
 import type { Size } from './geometry.ts';
 import { placeBars, type Rows } from './placement.ts';
 
-/** Fixed, so that a failure on one machine is a failure on all. Properties of whole layouts cost more and run less often. */
+/** The seed is fixed, so that a failure is the same on every machine. Slow properties use fewer runs. */
 const RUNS = { seed: 20_240_229, numRuns: 400 } as const;
 
 function layOut(overlays: readonly Overlay[], canvas: Size): Layout {
@@ -24,12 +25,12 @@ function barOf(text: string, canvas: Size): Bar {
 const position = fc.oneof(fc.constant(null), fc.double({ min: 0, max: 100, noNaN: true }));
 const anyOverlays = fc.array(fc.record({ text: anyCaption, position }), { minLength: 1, maxLength: 6 });
 
-/** What each line holds, run by run from left to right. */
+/** The texts of the runs of each line, from left to right. */
 function runTexts({ lines }: Bar): string[][] {
   return lines.map((line) => line.runs.map((run) => run.text));
 }
 
-/** The part of the caption that each line shows: as long as its runs, after the spaces and newlines between lines. */
+/** The part of the caption that each line shows: as long as its runs, without the spaces and newlines between lines. */
 function sourceOfLines(caption: string, lines: readonly string[][]): string[] {
   let at = 0;
   const sources = lines.map((runs) => {
@@ -43,7 +44,7 @@ function sourceOfLines(caption: string, lines: readonly string[][]): string[] {
 }
 
 describe('every line of every caption', () => {
-  it('is no wider than the wrap width', () => {
+  it('is at most as wide as the wrap width', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const widest = Math.max(...barOf(text, canvas).lines.map(({ width }) => width));
@@ -53,7 +54,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('shows its part of a left-to-right caption, letter for letter', () => {
+  it('shows its part of a left-to-right caption unchanged', () => {
     fc.assert(
       fc.property(ltrCaption, anyCanvas, (text, canvas) => {
         const lines = runTexts(barOf(text, canvas));
@@ -63,7 +64,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('shows its part of a mixed caption: no character lost or doubled, each run in reading order, no space at the ends', () => {
+  it('shows its part of a bidirectional caption without lost or repeated characters or spaces at the ends', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const lines = runTexts(barOf(text, canvas));
@@ -78,7 +79,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('is as wide as its runs, which touch', () => {
+  it('is as wide as its runs, which have no gaps between them', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const { lines, fontSize } = barOf(text, canvas);
@@ -95,7 +96,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('sits inside its bar, one below the other', () => {
+  it('has its baseline inside the bar, below that of the line before', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const { lines, height } = barOf(text, canvas);
@@ -110,7 +111,7 @@ describe('every line of every caption', () => {
 });
 
 describe('every layout', () => {
-  it('has all its bars inside the canvas, in whole pixels', () => {
+  it('places all bars inside the canvas, in whole pixels', () => {
     fc.assert(
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         const { bars } = layOut(overlays, canvas);
@@ -135,7 +136,7 @@ describe('every layout', () => {
     );
   });
 
-  it('has each bar as tall as it would be alone', () => {
+  it('gives each bar the height it would have alone', () => {
     fc.assert(
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         const alone = overlays.map(({ text }) => barOf(text, canvas).height);
@@ -146,40 +147,40 @@ describe('every layout', () => {
   });
 });
 
-describe('placement', () => {
+describe('placeBars', () => {
   const bars = fc.array(fc.record({ position, share: fc.double({ min: 0.01, max: 0.6, noNaN: true }) }), {
     minLength: 1,
     maxLength: 10,
   });
   const canvasHeight = fc.integer({ min: 16, max: 600 });
 
-  /** The contract, by trying every row: down first, then up, the nearest free one. */
-  function nearestFree(wanted: number, height: number, canvas: number, earlier: readonly Rows[]): number {
+  /** A reference implementation of the contract: tries every row, first downwards, then upwards. */
+  function nearestFree(requested: number, height: number, canvas: number, earlier: readonly Rows[]): number {
     const isFree = (top: number): boolean =>
       earlier.every((bar) => top >= bar.top + bar.height || top + height <= bar.top);
-    for (let top = wanted; top + height <= canvas; top += 1) if (isFree(top)) return top;
-    for (let top = wanted; top >= 0; top -= 1) if (isFree(top)) return top;
-    return wanted;
+    for (let top = requested; top + height <= canvas; top += 1) if (isFree(top)) return top;
+    for (let top = requested; top >= 0; top -= 1) if (isFree(top)) return top;
+    return requested;
   }
 
-  /** Bars placed one after the other, each giving way to those before it. */
+  /** Places bars one after the other, each avoiding those before it. */
   function oneByOne(overlays: readonly Overlay[], heights: readonly number[], canvas: number): Rows[] {
     const rows: Rows[] = [];
     overlays.forEach((overlay, index) => {
-      const height = heights[index] ?? 0;
-      const centred = Math.round(((overlay.position ?? defaultPosition(index)) / 100) * canvas - height / 2);
-      const wanted = Math.min(Math.max(centred, 0), canvas - height);
-      rows.push({ top: overlay.position === null ? nearestFree(wanted, height, canvas, rows) : wanted, height });
+      const height = must(heights[index], 'the height of the bar');
+      const centered = Math.round(((overlay.position ?? defaultPosition(index)) / 100) * canvas - height / 2);
+      const requested = Math.min(Math.max(centered, 0), canvas - height);
+      rows.push({ top: overlay.position === null ? nearestFree(requested, height, canvas, rows) : requested, height });
     });
     return rows;
   }
 
-  const covers = (rows: readonly Rows[]): boolean =>
+  const hasOverlap = (rows: readonly Rows[]): boolean =>
     rows.some((bar, index) =>
       rows.slice(0, index).some((other) => bar.top < other.top + other.height && other.top < bar.top + bar.height),
     );
 
-  it('obeys explicit positions, and moves defaulted ones down, then up, just enough to uncover earlier bars', () => {
+  it('keeps explicit positions, and moves default ones down or up just enough to avoid earlier bars', () => {
     fc.assert(
       fc.property(bars, canvasHeight, (list, canvas) => {
         const heights = list.map(({ share }) => Math.max(1, Math.round(share * canvas)));
@@ -188,9 +189,9 @@ describe('placement', () => {
         const expected = oneByOne(overlays, heights, canvas);
         const allDefaulted = overlays.every((overlay) => overlay.position === null);
         const total = heights.reduce((sum, height) => sum + height, 0);
-        // Only where that would cover a bar although all have room do all of them move.
-        if (allDefaulted && covers(expected) && total <= canvas)
-          return !covers(rows) && rows.every(({ top }) => top >= 0);
+        // All bars move only if they overlap that way although all of them would fit.
+        if (allDefaulted && hasOverlap(expected) && total <= canvas)
+          return !hasOverlap(rows) && rows.every(({ top }) => top >= 0);
         expect(rows).toEqual(expected);
         return true;
       }),

@@ -1,7 +1,8 @@
-// Numbers only: captions and a canvas in, bars with placed lines out. Knows no font, no pixel and no file; text is measured
-// by whatever is injected. Same input, same layout.
+// Computes the layout: captions and a canvas in, bars with positioned lines out. It knows nothing about fonts, pixels or files,
+// because an injected function measures the text. The same input always gives the same layout.
 
 import type { Overlay } from '../caption/overlay.ts';
+import { must } from '../primitives/must.ts';
 import { type CaptionBlock, layoutCaption } from './caption-block.ts';
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
@@ -15,25 +16,23 @@ export interface Bar extends CaptionBlock {
 
 export interface Layout {
   readonly canvas: Size;
-  /** In the order of the overlays: a later bar is drawn over an earlier one. */
+  /** In the order of the overlays. A later bar is drawn over an earlier one. */
   readonly bars: readonly Bar[];
 }
 
-/** One measurer per caption, because the fonts it uses depend on the whole caption. */
+/** Each caption has its own measurer, because its fonts depend on the whole caption. */
 export type MeasurerFor = (caption: string) => Measurer;
 
 export function layoutOverlays(overlays: readonly Overlay[], canvas: Size, measurerFor: MeasurerFor): Layout {
   const scale = scaleFor(canvas);
-  const blocks = overlays.map(({ text }) => layoutCaption(text, canvas, scale, measurerFor(text)));
+  const blocks = overlays.map(({ text }) => ({ ...layoutCaption(text, canvas, scale, measurerFor(text)), text }));
   const rows = placeBars(
     overlays,
     blocks.map((block) => block.height),
     canvas.height,
   );
-  const bars = blocks.map((block, index) => ({
-    ...block,
-    top: rows[index]?.top ?? 0,
-    text: overlays[index]?.text ?? '',
-  }));
-  return { canvas, bars };
+  return {
+    canvas,
+    bars: blocks.map((block, index) => ({ ...block, top: must(rows[index], 'the rows of the bar').top })),
+  };
 }

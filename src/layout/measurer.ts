@@ -1,20 +1,20 @@
 import type { GlyphKind } from './emoji.ts';
 
-/** A stretch of one direction and one kind: what the text engine can measure and draw in one go. */
+/** Text of one direction and one kind, which the text engine measures and draws as a unit. */
 export interface Run {
   readonly text: string;
   readonly kind: GlyphKind;
   readonly rtl: boolean;
 }
 
-/** Pixels; ascent and descent bound the ink above and below the baseline. */
+/** In pixels. Ascent and descent are the bounds of the ink above and below the baseline. */
 export interface Extent {
   readonly width: number;
   readonly ascent: number;
   readonly descent: number;
 }
 
-/** Measures runs of one caption. Injected, so that layout is tested as numbers and knows no font. */
+/** Measures the runs of one caption. It is injected, so that the layout can be tested without fonts. */
 export interface Measurer {
   measure(run: Run, fontSize: number): Extent;
 }

@@ -4,107 +4,107 @@ import { analyzeParagraph, layoutParagraph, type TextLine } from './paragraph.ts
 
 const EM = 10;
 
-/** Lines of a paragraph in a column so many characters wide (half an em each). */
+/** Lays out a paragraph in a column of this many characters (half an em each). */
 function layout(text: string, columns: number): TextLine[] {
   return layoutParagraph(analyzeParagraph(text), (columns * EM) / 2, EM, fakeMeasurer);
 }
 
-/** What each line shows; runs from left to right, letters of a run in reading order. */
+/** The text of each line: its runs from left to right, each in reading order. */
 function shown(text: string, columns: number): string[] {
   return layout(text, columns).map((line) => line.runs.map((run) => run.text).join(''));
 }
 
-/** The runs of a one-line paragraph from left to right, right-to-left ones marked. */
+/** The runs of a one-line paragraph from left to right. `<` marks right-to-left runs. */
 function runsOf(text: string): string[] {
   const [line, ...others] = layout(text, 1_000);
   expect(others).toEqual([]);
   return (line?.runs ?? []).map((run) => (run.rtl ? `<${run.text}` : run.text));
 }
 
-describe('lines', () => {
-  it('a short paragraph is one line of its measured size', () => {
+describe('layoutParagraph: lines', () => {
+  it('lays out a short paragraph as one line of its measured size', () => {
     expect(layout('hello', 5)).toEqual([
       { width: 25, ascent: 7.5, descent: 2, runs: [{ text: 'hello', kind: 'text', rtl: false, x: 0 }] },
     ]);
   });
 
-  it('an empty paragraph is one empty line', () => {
+  it('lays out an empty paragraph as one empty line', () => {
     expect(layout('', 5)).toEqual([{ width: 0, ascent: 0, descent: 0, runs: [] }]);
   });
 
-  it('break at spaces, and the space at the end takes no room', () => {
+  it('breaks at spaces and drops the space at the end of a line', () => {
     expect(shown('hello world', 5)).toEqual(['hello', 'world']);
     expect(layout('hello    world', 5).map(({ width }) => width)).toEqual([25, 25]);
   });
 
-  it('are balanced, without an orphan', () => {
+  it('balances lines and avoids a single word on the last one', () => {
     expect(shown('one two three four', 14)).toEqual(['one two', 'three four']);
     expect(shown('aaa bbb ccc ddd eee fff ggg', 23)).toEqual(['aaa bbb ccc ddd', 'eee fff ggg']);
   });
 
-  it('do not break at a no-break space, and do at a zero-width one', () => {
+  it('breaks at a zero-width space but not at a no-break space', () => {
     expect(shown('100\u00a0km a', 6)).toEqual(['100\u00a0km', 'a']);
     expect(shown('aaaa\u200bbbbb', 5)).toEqual(['aaaa', 'bbbb']);
   });
 
-  it('keep numbers, prices and times together', () => {
+  it('keeps numbers, prices and times together', () => {
     expect(shown('at $1,234.50 (18:45)', 9)).toEqual(['at', '$1,234.50', '(18:45)']);
   });
 });
 
-describe('a word longer than the line', () => {
-  it('breaks between characters', () => {
+describe('layoutParagraph: a word longer than the line', () => {
+  it('is broken between characters', () => {
     expect(shown('abcdefgh', 4)).toEqual(['abcd', 'efgh']);
     expect(shown('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
   });
 
-  it('breaks into even pieces, without a letter left over', () => {
+  it('is broken into pieces of similar length', () => {
     expect(shown('abcdefghijklmnopqrstu', 20)).toEqual(['abcdefghijk', 'lmnopqrstu']);
     const lines = shown('a'.repeat(180), 38);
     expect(lines.map(({ length }) => length)).toEqual([36, 36, 36, 36, 36]);
   });
 
-  it('never breaks inside one', () => {
+  it('is never broken inside a grapheme', () => {
     const family = '👨‍👩‍👧‍👦';
     expect(shown(family.repeat(5), 4)).toEqual([family.repeat(2), family.repeat(2), family]);
     expect(shown('e\u0323\u0302'.repeat(5), 2).every((line) => line.startsWith('e'))).toBe(true);
   });
 
-  it('takes one character per line where not even one fits', () => {
+  it('gets one character per line when not even one fits', () => {
     expect(shown('abc', 0.5)).toEqual(['a', 'b', 'c']);
   });
 
-  it('starts on a line of its own only if it must', () => {
+  it('starts on a new line only if necessary', () => {
     expect(shown('aa bcdefghij', 6)).toEqual(['aa', 'bcdef', 'ghij']);
     expect(shown('a bcdefgh', 6)).toEqual(['a bcde', 'fgh']);
   });
 });
 
-describe('a soft hyphen', () => {
+describe('layoutParagraph: a soft hyphen', () => {
   const word = 'super\u00adcali\u00adfragi\u00adlistic';
 
-  it('is invisible and takes no room where the word fits', () => {
+  it('is invisible and takes no space when the word fits', () => {
     expect(shown(word, 20)).toEqual(['supercalifragilistic']);
     expect(layout(word, 20)[0]?.width).toBe(100);
   });
 
-  it('shows as a hyphen where a line ends on it, within the width', () => {
+  it('becomes a visible hyphen at the end of a line, within the width', () => {
     expect(shown(word, 11)).toEqual(['supercali-', 'fragilistic']);
     expect(shown(word, 10)).toEqual(['supercali-', 'fragi-', 'listic']);
   });
 
-  it('at the end of the paragraph or between two directions stays invisible', () => {
+  it('stays invisible at the end of the paragraph and between two directions', () => {
     expect(shown('abc\u00ad', 10)).toEqual(['abc']);
     expect(runsOf('abc\u00adאבג')).toEqual(['abc', '<אבג']);
   });
 
-  it('in right-to-left text hyphenates at the left end', () => {
+  it('hyphenates right-to-left text at the left end of the line', () => {
     expect(shown('بتثجح\u00adخدذرز', 6)).toEqual(['بتثجح-', 'خدذرز']);
   });
 });
 
-describe('languages with rules of their own', () => {
-  it('Japanese: no closing mark or small kana at the start of a line, no opening bracket at its end', () => {
+describe('line breaks of individual languages', () => {
+  it('put no closing mark or small kana at the start of a Japanese line and no opening bracket at its end', () => {
     const lines = shown('「今日は、とてもいい天気ですね。」と、ジョンさんは言った（笑）。コーヒー！', 7);
     expect(lines.join('')).toHaveLength(37);
     for (const line of lines) {
@@ -118,7 +118,7 @@ describe('languages with rules of their own', () => {
     ['Lao', 'ສະບາຍດີຕອນເຊົ້າ', ['ສະບາຍດີ', 'ຕອນເຊົ້າ']],
     ['Khmer', 'សួស្តីអ្នកទាំងអស់គ្នា', ['សួស្តី', 'អ្នក', 'ទាំងអស់គ្នា']],
     ['Myanmar', 'မြန်မာစကားပြောတယ်', ['မြန်မာ', 'စကားပြော', 'တယ်']],
-  ])('%s breaks between words of the dictionary', (_name, text, words) => {
+  ])('allow a break in %s between the words of the dictionary', (_name, text, words) => {
     const { breaks } = analyzeParagraph(text);
     const ends = words.map((_, index) => words.slice(0, index + 1).join('').length);
     expect(words.join('')).toBe(text);
@@ -129,7 +129,7 @@ describe('languages with rules of their own', () => {
     ['Thai', 'กินข้าวกับเพื่อน ๆ', 'เพื่อน ๆ'],
     ['Thai, without a space', 'กินข้าวกับเพื่อนๆ', 'เพื่อนๆ'],
     ['Khmer', 'សួស្តី ផ្សេង ៗ', 'ផ្សេង ៗ'],
-  ])('a sign of repetition never starts a line: %s', (_name, text, ending) => {
+  ])('never put a repetition sign at the start of a line: %s', (_name, text, ending) => {
     expect(analyzeParagraph(text).breaks.slice(-2)).toEqual([text.length - ending.length, text.length]);
   });
 
@@ -137,17 +137,17 @@ describe('languages with rules of their own', () => {
     ['Khmer full stop', 'សួស្តីអ្នក។'],
     ['Myanmar full stop', 'စကားပြောတယ်။'],
     ['Myanmar genitive', 'ကျောင်းသား၏'],
-  ])('a stop or particle stays with its word: %s', (_name, text) => {
+  ])('keep a full stop or particle with its word: %s', (_name, text) => {
     expect(analyzeParagraph(text).breaks).not.toContain(text.length - 1);
   });
 
-  it('Tibetan breaks after its syllable mark', () => {
+  it('break Tibetan after its syllable mark', () => {
     expect(shown('བཀྲ་ཤིས་བདེ་ལེགས།', 6)).toEqual(['བཀྲ་ཤིས་', 'བདེ་', 'ལེགས།']);
   });
 });
 
-describe('runs', () => {
-  it('emoji stand apart, and follow each other from left to right', () => {
+describe('layoutParagraph: runs', () => {
+  it('puts emoji into runs of their own, in order from left to right', () => {
     const [line] = layout('hi 😀😂 yo', 100);
     expect(line?.runs).toEqual([
       { text: 'hi ', kind: 'text', rtl: false, x: 0 },
@@ -165,10 +165,10 @@ describe('runs', () => {
     ['Hebrew in Latin', 'the word שלום is', ['the word ', '<שלום', ' is']],
     ['Arabic digits', 'عام ٢٠٢٤ هنا', ['< هنا', '٢٠٢٤', '<عام ']],
     ['parentheses', 'רציף (3) שם', ['<) שם', '3', '<רציף (']],
-    ['a neutral at the end follows the paragraph', 'שלום abc!', ['<!', 'abc', '<שלום ']],
-    ['first strong letter decides: Latin', '1. abc שלום', ['1. abc ', '<שלום']],
-    ['first strong letter decides: Hebrew', '1. שלום abc', ['abc', '<. שלום ', '1']],
-  ])('%s', (_name, text, expected) => {
+    ['a neutral character at the end of a Hebrew paragraph', 'שלום abc!', ['<!', 'abc', '<שלום ']],
+    ['a paragraph whose first strong letter is Latin', '1. abc שלום', ['1. abc ', '<שלום']],
+    ['a paragraph whose first strong letter is Hebrew', '1. שלום abc', ['abc', '<. שלום ', '1']],
+  ])('orders %s as UAX #9 requires', (_name, text, expected) => {
     expect(runsOf(text)).toEqual(expected);
   });
 
@@ -177,32 +177,32 @@ describe('runs', () => {
     ['a flag', '🇮🇱 שלום', ['< שלום', '<🇮🇱']],
     ['a keycap', '1️⃣ שלום', ['< שלום', '1️⃣']],
     ['an ornament outside the basic plane', '🙐 שלום', ['<🙐 שלום']],
-  ])('%s in front does not turn a Hebrew caption around', (_name, text, expected) => {
+  ])('keeps a Hebrew caption right-to-left after %s at its start', (_name, text, expected) => {
     expect(runsOf(text)).toEqual(expected);
   });
 
-  it('keycaps make a number, which runs from left to right in Hebrew too', () => {
+  it('orders keycaps in Hebrew from left to right, like a number', () => {
     expect(runsOf('עמוד 1️⃣0️⃣')).toEqual(['1️⃣0️⃣', '<עמוד ']);
   });
 
-  it('scripts outside the basic plane run their own way', () => {
+  it('uses the direction of scripts outside the Basic Multilingual Plane', () => {
     expect(runsOf('𞤀𞤣𞤤𞤢𞤥 abc')).toEqual(['abc', '<𞤀𞤣𞤤𞤢𞤥 ']);
     expect(runsOf('𐐀𐐁 𝟏𝟐')).toEqual(['𐐀𐐁 𝟏𝟐']);
   });
 
-  it('isolates keep a name of the other direction in its place, and are not drawn', () => {
+  it('applies isolates without drawing them', () => {
     expect(runsOf('שלום \u2068abc!\u2069 עולם')).toEqual(['< עולם', 'abc!', '<שלום ']);
   });
 
-  it('marks of direction steer, and are not drawn', () => {
+  it('applies direction marks without drawing them', () => {
     expect(runsOf('שלום abc!\u200e')).toEqual(['abc!', '<שלום ']);
   });
 
-  it('each line is ordered by itself', () => {
+  it('orders each line separately', () => {
     expect(shown('אבג 123 דהו 456', 8)).toEqual(['123אבג ', '456דהו ']);
   });
 
-  it('touch one another, and their line is as wide as all of them', () => {
+  it('places runs without gaps and makes the line as wide as all of them', () => {
     const [line] = layout('abc שלום 😀 12', 100);
     let x = 0;
     for (const run of line?.runs ?? []) {
@@ -213,8 +213,8 @@ describe('runs', () => {
   });
 });
 
-describe('a measurer that shapes a whole line wider than its words', () => {
-  it('still gets lines within the width', () => {
+describe('layoutParagraph: shaping that makes a line wider than its words', () => {
+  it('still returns lines within the width', () => {
     const widening = {
       measure: (run: Parameters<typeof fakeMeasurer.measure>[0], size: number) => {
         const extent = fakeMeasurer.measure(run, size);

@@ -1,6 +1,7 @@
-// One paragraph of a caption -> its lines, each a row of runs from left to right.
+// Lays out one paragraph of a caption as lines, each with its runs from left to right.
 
 import { graphemes } from '../caption/graphemes.ts';
+import { must } from '../primitives/must.ts';
 import { breakPositions } from './breaks.ts';
 import { embeddingLevels, visualOrder } from './direction.ts';
 import { splitByKind } from './emoji.ts';
@@ -8,7 +9,7 @@ import type { Extent, Measurer, Run } from './measurer.ts';
 import { type LineRange, type WrapSegment, wrapBalanced } from './wrap.ts';
 
 interface PlacedRun extends Run {
-  /** From the left end of the line. */
+  /** Relative to the left end of the line. */
   readonly x: number;
 }
 
@@ -18,17 +19,17 @@ export interface TextLine extends Extent {
 
 const SOFT_HYPHEN = '\u00ad';
 const HYPHEN = '-';
-/** Seen by the algorithms above, never by a font: some fonts would draw a box for them. */
+/** Relevant for line breaking and direction, but removed before drawing, because some fonts would draw a box for them. */
 const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
 
-/** How far between even pieces and full lines a word too long for a line may be cut, best first. */
-const EVENNESS = [0.1, 0.4];
+/** Widths to try for the pieces of a word that is too long for a line, between equal pieces (0) and full lines (1). */
+const PIECE_WIDTH_SHARES = [0.1, 0.4];
 
-/** How often a line that shaping made wider than the sum of its segments is wrapped again, a little narrower. */
-const REFITS = 4;
+/** Shaping can make a line wider than the sum of its segments. It is then wrapped again with a smaller width. */
+const MAX_REWRAPS = 4;
 
-/** What does not depend on the font size, found once however often the size is changed. */
+/** The properties of a paragraph that don't depend on the font size. */
 export interface Paragraph {
   readonly text: string;
   readonly levels: Uint8Array;
@@ -53,16 +54,16 @@ export function layoutParagraph(
       composeLine(paragraph, textRange(segments, range), fontSize, measurer),
     );
     const excess = Math.max(...lines.map((line) => line.width)) - maxWidth;
-    if (excess <= 0 || attempt === REFITS) return lines;
+    if (excess <= 0 || attempt === MAX_REWRAPS) return lines;
     width -= excess + 1;
   }
 }
 
 function textRange(segments: readonly WrapSegment[], { first, last }: LineRange): [number, number] {
-  return [segments[first]?.start ?? 0, segments[last]?.end ?? 0];
+  return [must(segments[first], 'the first segment').start, must(segments[last], 'the last segment').end];
 }
 
-/** The paragraph cut at its break positions; a piece wider than a line is cut again, between graphemes. */
+/** Splits a paragraph at its break positions. A piece wider than a line is split again, between graphemes. */
 function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): WrapSegment[] {
   const segments: WrapSegment[] = [];
   let start = 0;
@@ -86,10 +87,10 @@ function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: M
   if (whole.width <= maxWidth) return [whole];
   const clusters = graphemes(text);
   const fullest = cut(clusters, maxWidth, fontSize, measurer);
-  // Even pieces of as many, instead of full lines and a letter left over.
-  const even = whole.width / fullest.length;
-  for (const share of EVENNESS) {
-    const pieces = cut(clusters, even + share * (maxWidth - even), fontSize, measurer);
+  // Prefer equal pieces over full lines with a few letters left over.
+  const equalWidth = whole.width / fullest.length;
+  for (const share of PIECE_WIDTH_SHARES) {
+    const pieces = cut(clusters, equalWidth + share * (maxWidth - equalWidth), fontSize, measurer);
     if (pieces.length === fullest.length) return pieces;
   }
   return fullest;
@@ -106,7 +107,7 @@ function cut(clusters: readonly string[], maxWidth: number, fontSize: number, me
   return pieces;
 }
 
-/** How many graphemes from `from` on fit; at least one, so that even an impossible width makes progress. */
+/** How many graphemes fit, starting at `from`. At least one, so that even an impossible width makes progress. */
 function longestFit(
   clusters: readonly string[],
   from: number,
@@ -114,21 +115,21 @@ function longestFit(
   fontSize: number,
   measurer: Measurer,
 ): number {
-  let fits = 1;
-  let exceeds = clusters.length - from + 1;
-  while (exceeds - fits > 1) {
-    const middle = (fits + exceeds) >> 1;
+  let fitting = 1;
+  let tooMany = clusters.length - from + 1;
+  while (tooMany - fitting > 1) {
+    const middle = (fitting + tooMany) >> 1;
     const { width } = measurePiece(clusters.slice(from, from + middle).join(''), fontSize, measurer);
-    if (width <= maxWidth) fits = middle;
-    else exceeds = middle;
+    if (width <= maxWidth) fitting = middle;
+    else tooMany = middle;
   }
-  return fits;
+  return fitting;
 }
 
 function measurePiece(text: string, fontSize: number, measurer: Measurer): FittedPiece {
   const inked = text.replace(TRAILING_SPACE, '');
   const space = text.slice(inked.length);
-  // A soft hyphen takes room at the end of a line and gives it back when the line goes on.
+  // A soft hyphen takes space only at the end of a line; within a line, `spaceWidth` subtracts it again.
   const hyphen = text.endsWith(SOFT_HYPHEN) ? advance(HYPHEN, fontSize, measurer) : 0;
   return {
     text,
@@ -151,7 +152,7 @@ function composeLine(
 ): TextLine {
   const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
   const levels = paragraph.levels.subarray(start, start + text.length);
-  // A soft hyphen shows only where a line ends on it and the paragraph goes on.
+  // A soft hyphen is visible only where a line ends with it and the paragraph continues.
   const ending = text.endsWith(SOFT_HYPHEN) && end < paragraph.text.length ? HYPHEN : '';
   const runs: PlacedRun[] = [];
   let x = 0;
@@ -171,7 +172,7 @@ function logicalRuns(text: string, levels: Uint8Array, ending: string): (Run & {
   const runs: (Run & { level: number })[] = [];
   let start = 0;
   const flush = (end: number): void => {
-    const level = levels[start] ?? 0;
+    const level = must(levels[start], 'the embedding level');
     const drawn = text.slice(start, end).replace(UNDRAWN, '') + (end === text.length ? ending : '');
     for (const piece of splitByKind(drawn)) {
       runs.push({ ...piece, rtl: level % 2 === 1, level });

@@ -1,6 +1,7 @@
-// Bars on the canvas: from positions in percent to pixel rows.
+// Places bars on the canvas: from positions in percent to pixel rows.
 
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
+import { must } from '../primitives/must.ts';
 
 export interface Rows {
   readonly top: number;
@@ -8,18 +9,19 @@ export interface Rows {
 }
 
 /**
- * An explicit position is obeyed exactly, even over another bar. A defaulted one gives way to the bars before it: down, or
- * up where there is no room below, just as far as needed.
+ * An explicit position is used exactly, even if it covers another bar. A bar with a default position moves to avoid the bars
+ * before it: down, or up where there is no room below, and only as far as needed.
  */
 export function placeBars(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed = placeInOrder(overlays, heights, canvasHeight);
-  const crowded = overlays.every(({ position }) => position === null) && overlapping(placed);
-  return (crowded ? packDefaults(heights, canvasHeight) : undefined) ?? placed;
+  const isCrowded = overlays.every(({ position }) => position === null) && overlapping(placed);
+  return (isCrowded ? packDefaults(heights, canvasHeight) : undefined) ?? placed;
 }
 
 /**
- * Many bars on a low canvas: giving way one after the other leaves gaps that are too small, though all would fit. Then all
- * move: from the top in the order of their default positions, each as near to its own as the others let it.
+ * With many bars on a low canvas, moving them one by one leaves gaps that are too small, although all bars would fit. In that
+ * case all of them move: in the order of their default positions, each as close to its own position as possible. Returns
+ * `undefined` when they don't fit.
  */
 function packDefaults(heights: readonly number[], canvasHeight: number): Rows[] | undefined {
   const bars = heights
@@ -47,29 +49,29 @@ function overlapping(bars: readonly Rows[]): boolean {
 function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed: Rows[] = [];
   overlays.forEach((overlay, index) => {
-    const height = heights[index] ?? 0;
-    const wanted = topFor(overlay.position ?? defaultPosition(index), height, canvasHeight);
-    const top = overlay.position === null ? freeTop(wanted, height, canvasHeight, placed) : wanted;
+    const height = must(heights[index], 'the height of the bar');
+    const requested = topFor(overlay.position ?? defaultPosition(index), height, canvasHeight);
+    const top = overlay.position === null ? freeTop(requested, height, canvasHeight, placed) : requested;
     placed.push({ top, height });
   });
   return placed;
 }
 
-/** The bar's centre at `position` percent of the height, then moved inside: 0 touches the top edge, 100 the bottom edge. */
+/** Centers the bar at `position` percent of the height, then moves it inside: 0 touches the top edge, 100 the bottom edge. */
 function topFor(position: number, height: number, canvasHeight: number): number {
-  const centred = Math.round((position / 100) * canvasHeight - height / 2);
-  return Math.min(Math.max(centred, 0), canvasHeight - height);
+  const centered = Math.round((position / 100) * canvasHeight - height / 2);
+  return Math.min(Math.max(centered, 0), canvasHeight - height);
 }
 
-function freeTop(wanted: number, height: number, canvasHeight: number, placed: readonly Rows[]): number {
+function freeTop(requested: number, height: number, canvasHeight: number, placed: readonly Rows[]): number {
   const isFree = (top: number): boolean =>
     placed.every((bar) => top >= bar.top + bar.height || top + height <= bar.top) &&
     top >= 0 &&
     top + height <= canvasHeight;
-  if (isFree(wanted)) return wanted;
+  if (isFree(requested)) return requested;
   // The nearest free place always touches an earlier bar.
-  const below = placed.map((bar) => bar.top + bar.height).filter((top) => top >= wanted && isFree(top));
+  const below = placed.map((bar) => bar.top + bar.height).filter((top) => top >= requested && isFree(top));
   if (below.length > 0) return Math.min(...below);
-  const above = placed.map((bar) => bar.top - height).filter((top) => top <= wanted && isFree(top));
-  return above.length > 0 ? Math.max(...above) : wanted;
+  const above = placed.map((bar) => bar.top - height).filter((top) => top <= requested && isFree(top));
+  return above.length > 0 ? Math.max(...above) : requested;
 }

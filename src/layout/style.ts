@@ -1,24 +1,24 @@
-// The look, in numbers (docs/look.md says where they were measured). Lengths are in em unless a name says otherwise.
+// The numbers behind the look; docs/look.md says where they were measured. Lengths are in em unless a name says otherwise.
 
 import type { Size } from './geometry.ts';
 
-/** Font size as a share of the reference length, `min(width, height)`: by width alone, landscape bars would collide. */
+/** Font size as a share of the shorter side. As a share of the width, bars on landscape canvases would collide. */
 const FONT_SHARE = 0.048;
 const LINE_HEIGHT = 1.2;
 const PADDING = 0.4;
-/** Captions wrap inside this share of the width. */
+/** The share of the canvas width that lines can use. */
 const WRAP_SHARE = 0.92;
 
-/** Where the baseline sits below the middle of its line: half the capital height, so capitals are centred. */
+/** Distance of the baseline below the middle of its line. It is half the cap height, so that capitals are centered. */
 const BASELINE_BELOW_MIDDLE = 0.3635;
 
-/** Emoji are drawn smaller than their nominal size, which is 1.25 em wide, and raised so that they stay centred. */
+/** Emoji are nominally 1.25 em wide. They are drawn smaller, and raised so that they stay centered. */
 const EMOJI_SCALE = 0.9;
 const EMOJI_RAISE = 0.05;
 
 export const BAR_ALPHA = 0.6;
 
-/** The sizes of one canvas, in pixels; everything else scales with `fontSize`. */
+/** The sizes for one canvas, in pixels. Everything else scales with `fontSize`. */
 export interface Scale {
   readonly fontSize: number;
   readonly wrapWidth: number;

@@ -3,7 +3,7 @@ import { type WrapSegment, wrapBalanced } from './wrap.ts';
 
 const SPACE = 1;
 
-/** Words of these widths, a space of one after each; the lines as lists of widths. */
+/** Wraps words of these widths, each followed by a space of width 1. Returns the widths of the words per line. */
 function wrap(widths: readonly number[], maxWidth: number): number[][] {
   const segments: WrapSegment[] = widths.map((width, index) => ({
     start: index,
@@ -15,31 +15,31 @@ function wrap(widths: readonly number[], maxWidth: number): number[][] {
 }
 
 describe('wrapBalanced', () => {
-  it('has no lines for no segments', () => {
+  it('returns no lines for no segments', () => {
     expect(wrap([], 100)).toEqual([]);
   });
 
-  it('keeps on one line what fits, spaces between words counted and the one at the end not', () => {
+  it('counts the spaces between words but not the one at the end of a line', () => {
     expect(wrap([10, 10, 10], 32)).toEqual([[10, 10, 10]]);
     expect(wrap([10, 10, 10], 31)).toEqual([[10, 10], [10]]);
   });
 
-  it('leaves no orphan: four words on two lines are two and two, not three and one', () => {
+  it('wraps four words as two and two rather than three and one', () => {
     expect(wrap([10, 10, 10, 10], 32)).toEqual([
       [10, 10],
       [10, 10],
     ]);
   });
 
-  it('leaves no orphan behind a word that sets the width', () => {
+  it('leaves no single word on the last line when an earlier word determines the width', () => {
     expect(wrap([30, 8, 8, 8, 5], 31)).toEqual([[30], [8, 8], [8, 5]]);
   });
 
-  it('takes no word down to a long last one, which is no orphan', () => {
+  it('keeps a long last word on its own line', () => {
     expect(wrap([8, 8, 30], 40)).toEqual([[8, 8], [30]]);
   });
 
-  it('evens out three lines', () => {
+  it('balances three lines', () => {
     expect(
       wrap(
         Array.from({ length: 9 }, () => 10),
@@ -52,16 +52,16 @@ describe('wrapBalanced', () => {
     ]);
   });
 
-  it('never takes more lines than the widest setting needs', () => {
+  it('never uses more lines than greedy wrapping', () => {
     expect(wrap([20, 5, 5, 5, 20], 26)).toHaveLength(3);
     expect(wrap([20, 5, 5, 5, 20], 32)).toHaveLength(2);
   });
 
-  it('gives a segment wider than the line a line of its own', () => {
+  it('puts a segment that is wider than the line on its own line', () => {
     expect(wrap([5, 50, 5], 20)).toEqual([[5], [50], [5]]);
   });
 
-  it('makes no line wider than asked', () => {
+  it('makes no line wider than the maximum', () => {
     const widths = [7, 3, 9, 4, 4, 8, 2, 6, 5, 9, 1, 3];
     for (let maxWidth = 9; maxWidth < 80; maxWidth += 1) {
       const lines = wrap(widths, maxWidth);
@@ -71,7 +71,7 @@ describe('wrapBalanced', () => {
     }
   });
 
-  it('counts a disappearing hyphen as nothing while the line goes on', () => {
+  it('counts a soft hyphen only at the end of a line', () => {
     const hyphenated = { width: 11, spaceWidth: -1 };
     const segments: WrapSegment[] = [0, 1, 2].map((start) => ({ start, end: start + 1, ...hyphenated }));
     expect(wrapBalanced(segments, 31)).toEqual([{ first: 0, last: 2 }]);

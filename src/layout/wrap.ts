@@ -1,12 +1,14 @@
-// Lines from measured segments: greedy first, then as narrow as the same number of lines allows, which balances them, and
-// without a lonely last word.
+// Wraps measured segments into lines. Greedy wrapping determines the number of lines. The lines are then balanced by making
+// them as narrow as that number allows, and a single word on the last line is avoided.
+
+import { must } from '../primitives/must.ts';
 
 export interface WrapSegment {
-  /** Range in the paragraph, trailing spaces included. */
+  /** The range in the paragraph, including trailing spaces. */
   readonly start: number;
   readonly end: number;
   readonly width: number;
-  /** What the segment adds when the line goes on: its spaces; less than nothing when a hyphen disappears. */
+  /** Additional width when the line continues: that of its spaces, or negative when a soft hyphen disappears. */
   readonly spaceWidth: number;
 }
 
@@ -16,7 +18,7 @@ export interface LineRange {
   readonly last: number;
 }
 
-/** Half a pixel is below what anybody sees and ends the bisection in about ten steps. */
+/** In pixels. Not visible, and ends the bisection after about ten steps. */
 const PRECISION = 0.5;
 
 export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
@@ -38,20 +40,20 @@ export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number)
   return withoutOrphan(segments, best, maxWidth);
 }
 
-/** A word alone on the last line gets company from the line before, if both then fit and are more even. */
+/** Moves a word down to a last line that has only one, if both lines then fit and differ less in width. */
 function withoutOrphan(segments: readonly WrapSegment[], lines: readonly LineRange[], maxWidth: number): LineRange[] {
   const [before, last] = lines.slice(-2);
   if (!before || !last || last.first < last.last || before.first === before.last) return [...lines];
   const shorter = { ...before, last: before.last - 1 };
   const longer = { ...last, first: before.last };
   const gapBetween = (a: LineRange, b: LineRange): number => Math.abs(widthOf(segments, a) - widthOf(segments, b));
-  const better = widthOf(segments, longer) <= maxWidth && gapBetween(shorter, longer) < gapBetween(before, last);
-  return better ? [...lines.slice(0, -2), shorter, longer] : [...lines];
+  const isBetter = widthOf(segments, longer) <= maxWidth && gapBetween(shorter, longer) < gapBetween(before, last);
+  return isBetter ? [...lines.slice(0, -2), shorter, longer] : [...lines];
 }
 
 function widthOf(segments: readonly WrapSegment[], { first, last }: LineRange): number {
   const full = segments.slice(first, last + 1).reduce((sum, { width, spaceWidth }) => sum + width + spaceWidth, 0);
-  return full - (segments[last]?.spaceWidth ?? 0);
+  return full - must(segments[last], 'the last segment').spaceWidth;
 }
 
 function wrapGreedy(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {

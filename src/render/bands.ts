@@ -8,27 +8,26 @@ import type { Stopwatch } from './timing.ts';
 
 export interface DrawnBands {
   readonly bands: readonly Band[];
-  /** Where each overlay's bar is, in the order of the overlays. */
+  /** The rows of each bar, in the order of the overlays. */
   readonly bars: readonly Rows[];
-  /** Characters of the captions that no font can draw. */
+  /** The number of characters that no font supports. */
   readonly missingGlyphs: number;
 }
 
-/** The overlay's pixels: the same for every kind of output. */
+/** Lays out and draws the overlays. The result is the same for images, videos and transparent PNGs. */
 export async function drawBands(
   recipe: Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark'>,
   tools: RenderTools,
-  watch: Stopwatch,
+  stopwatch: Stopwatch,
 ): Promise<DrawnBands> {
-  const drawable = recipe.overlays.map(({ text }) => tools.text.drawable(text));
-  const overlays = recipe.overlays.map(({ position }, index) => ({ position, text: drawable[index]?.text ?? '' }));
-  const layout = await watch.step('layout', () =>
+  const overlays = recipe.overlays.map(({ text, position }) => ({ position, ...tools.text.drawable(text) }));
+  const layout = await stopwatch.step('layout', () =>
     layoutOverlays(overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
   );
-  const bands = await watch.step('draw', () => {
+  const bands = await stopwatch.step('draw', () => {
     const drawn = tools.text.draw(layout);
     return recipe.watermark ? compositeWatermark(drawn, tools.text.drawWatermark(recipe.canvas)) : drawn;
   });
   const bars = layout.bars.map(({ top, height }) => ({ top, height }));
-  return { bands, bars, missingGlyphs: drawable.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
+  return { bands, bars, missingGlyphs: overlays.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0) };
 }

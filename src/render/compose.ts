@@ -1,4 +1,4 @@
-// From what was asked, what was sent and what is allowed, to the recipe of a render.
+// Composes the recipe of a render from the overlays, the probe of the asset and the limits of the caller.
 
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
@@ -17,7 +17,7 @@ export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
 
-/** What the captions go on: an asset, or an empty canvas. */
+/** What the captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
 export interface ComposeOptions {

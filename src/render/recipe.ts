@@ -1,5 +1,5 @@
-// Decide, then execute. A recipe holds every number of a render, decided by a pure function from the request, the probe
-// and the caller's limits. It is plain JSON: the same recipe runs in this process, in a worker process or elsewhere.
+// A recipe contains every decision about a render. Pure functions compute it from the request, the probe and the limits of the
+// caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on another machine.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
@@ -7,12 +7,12 @@ import type { Size } from '../layout/geometry.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
 
 export interface RecipeBase {
-  /** The finished picture, upright. */
+  /** The size of the output, upright. */
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
-  /** How long one attempt may take before its worker counts as hung. */
+  /** How long one attempt may take before the worker is considered hung. */
   readonly attemptMs: number;
-  /** Set for renders that are not paid for. */
+  /** Set for renders with a test key. */
   readonly watermark?: true;
 }
 
@@ -25,17 +25,17 @@ export interface ImageRecipe extends RecipeBase {
   readonly decode: DecodePlan;
 }
 
-/** How large a picture a caller may send; part of the plan. */
+/** The image limits of the caller's plan. */
 export interface ImageLimits {
   readonly imagePixels: number;
 }
 
 export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 
-/** The longest side of a JPEG. A line of millions of pixels, which PNG allows, is more than a bar can be drawn across. */
+/** The maximum side of a JPEG. PNG allows lines of millions of pixels, which are too wide to draw a bar on. */
 const MAX_SIDE = 65_535;
 
-// Several times what a busy two-core machine needs: long enough never to cut off honest work, short enough for a retry.
+// Several times what a busy two-core machine needs: never too short for a normal render, and short enough for a retry.
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
 
@@ -67,7 +67,7 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
   };
 }
 
-/** Every bar can fill the whole canvas with text. */
+/** In the worst case, each bar fills the whole canvas with text. */
 function attemptMs({ width, height }: Size, bars: number): number {
   return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * (1 + bars) * width * height) / 1e6);
 }

@@ -17,14 +17,17 @@ describe('renderOnImage', () => {
     recipe = composeImageRecipe(await probeImage(photo), [{ text: 'Hello', position: 50 }], DEFAULT_IMAGE_LIMITS);
   });
 
-  it('draws for the pixels where the header stated another size', async () => {
-    const stated = { ...recipe, canvas: { width: 200, height: 300 } };
-    const [expected, rendered] = [await renderOnImage(recipe, photo, tools), await renderOnImage(stated, photo, tools)];
+  it('uses the decoded size when the header declares another one', async () => {
+    const misdeclared = { ...recipe, canvas: { width: 200, height: 300 } };
+    const [expected, rendered] = [
+      await renderOnImage(recipe, photo, tools),
+      await renderOnImage(misdeclared, photo, tools),
+    ];
     expect(rendered).toMatchObject({ width: 300, height: 200 });
     expect(rendered.bytes.equals(expected.bytes)).toBe(true);
   });
 
-  it('names its steps in the order they began, though some overlap', async () => {
+  it('reports the timings of its steps in the order they started', async () => {
     const { timings } = await renderOnImage(recipe, photo, tools);
     expect(Object.keys(timings)).toEqual(['decode', 'layout', 'draw', 'blend', 'encode']);
   });

@@ -1,4 +1,5 @@
-// The use case. Knows nothing of HTTP, stores or settings: a recipe and an asset in, a file's bytes and its facts out.
+// Renders images and transparent overlays: a recipe and an asset in, the bytes of the output and facts about it out. Knows
+// nothing about HTTP, the store or settings.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
@@ -25,13 +26,13 @@ export interface Rendered extends RenderFacts {
 }
 
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
-  const watch = new Stopwatch();
-  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, watch);
-  // Nothing else here waits, and Skia's memory goes back in finalizers, which run between turns of the loop: without one,
-  // overlays rendered in a row each pay for fresh memory.
+  const stopwatch = new Stopwatch();
+  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, stopwatch);
+  // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders would
+  // each allocate new memory.
   await setImmediate();
-  const bytes = await watch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
-  return { bytes, ...recipe.canvas, bars, missingGlyphs, timings: watch.timings };
+  const bytes = await stopwatch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
+  return { bytes, ...recipe.canvas, bars, missingGlyphs, timings: stopwatch.timings };
 }
 
 export async function renderOnImage(
@@ -40,18 +41,20 @@ export async function renderOnImage(
   tools: RenderTools,
   signal?: AbortSignal,
 ): Promise<Rendered> {
-  const watch = new Stopwatch();
-  // The decoder works on a thread of its own; meanwhile this one draws for the size the header states.
+  const stopwatch = new Stopwatch();
+  // The decoder runs on its own thread. Meanwhile, this thread draws the bars for the size in the header.
   const [image, expected] = await Promise.all([
-    watch.step('decode', () => decodeImage(asset, recipe.decode)),
-    drawBands(recipe, tools, watch),
+    stopwatch.step('decode', () => decodeImage(asset, recipe.decode)),
+    drawBands(recipe, tools, stopwatch),
   ]);
-  // The decoded size decides: a header may say one thing and the pixels another.
+  // If the header was wrong, draw again for the decoded size.
   const canvas = { width: image.width, height: image.height };
-  const isAsStated = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
-  const { bands, bars, missingGlyphs } = isAsStated ? expected : await drawBands({ ...recipe, canvas }, tools, watch);
+  const isExpectedSize = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
+  const { bands, bars, missingGlyphs } = isExpectedSize
+    ? expected
+    : await drawBands({ ...recipe, canvas }, tools, stopwatch);
   signal?.throwIfAborted();
-  await watch.step('blend', () => bakeBands(image, bands));
-  const bytes = await watch.step('encode', () => encodePng(image, signal));
-  return { bytes, ...canvas, bars, missingGlyphs, timings: watch.timings };
+  await stopwatch.step('blend', () => bakeBands(image, bands));
+  const bytes = await stopwatch.step('encode', () => encodePng(image, signal));
+  return { bytes, ...canvas, bars, missingGlyphs, timings: stopwatch.timings };
 }

@@ -1,7 +1,7 @@
 import { ZeroRuns } from '../raster/png/deflate.ts';
 import { TextEngine } from '../raster/text-engine.ts';
 
-/** What renders of one process share: fonts, a canvas, compressed emptiness. Costly to make, so made once and passed. */
+/** What all renders of a process share: fonts, a canvas, and a cache of compressed zeros. Expensive to create. */
 export interface RenderTools {
   readonly text: TextEngine;
   readonly zeros: ZeroRuns;

@@ -1,7 +1,7 @@
-/** Milliseconds per step, in the order the steps began; some overlap. */
+/** Milliseconds per step, in the order the steps started. Steps can overlap. */
 export type Timings = Readonly<Record<string, number>>;
 
-/** Runs steps and notes how long each took. */
+/** Runs steps and measures how long each takes. */
 export class Stopwatch {
   readonly #timings: Record<string, number> = {};
 

@@ -1,4 +1,4 @@
-// Every number of a video render, decided from the probe and the caller's limits. Pure and plain JSON, like every recipe.
+// Composes the recipe of a video render from the probe and the limits of the caller.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
@@ -16,9 +16,9 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
   readonly canvas: Size;
   readonly durationSeconds: number;
-  /** Where it could be cut into segments, for several workers. */
+  /** Where the video can be cut into segments, to render it on several workers. */
   readonly cuts: readonly Cut[];
-  /** Set when this is not the whole render: one segment of it, or the joining of all. */
+  /** Set when only one segment is rendered, or when all segments are joined. */
   readonly piece?: VideoPiece;
 }
 
@@ -26,7 +26,7 @@ type VideoPiece =
   | { readonly type: 'segment'; readonly segment: VideoSegment }
   | { readonly type: 'join'; readonly segments: readonly VideoSegment[] };
 
-/** How long, large and fast a video a caller may send; part of the plan. */
+/** The video limits of the caller's plan. */
 export interface VideoLimits {
   readonly videoSeconds: number;
   readonly videoSide: number;
@@ -39,13 +39,13 @@ export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
   videoFps: 60,
 };
 
-/** Phones write 60.06 for 60, and a clip cut at sixty seconds holds the rest of its last frame and of its sound. */
+/** Phones record 60.06 frames per second as 60, and a clip cut at 60 seconds includes the rest of its last frame and audio. */
 const FPS_TOLERANCE = 1.05;
 const SECONDS_TOLERANCE = 0.5;
-/** Frames and bytes beyond what the probe saw that a render puts up with. */
+/** Frames and bytes that a render accepts beyond those in the probe. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
-/** A clip cannot take longer than this many times what a busy small machine needs. */
+/** Several times what a busy small machine needs. */
 const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
@@ -54,7 +54,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
   const { video, audio, frameRate, durationSeconds, format, cuts } = probe;
   const canvas = { width: probe.width, height: probe.height };
   const encoder = encoderSettings(canvas, frameRate, video);
-  const soundBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
+  const audioBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
   return Object.freeze({
     kind: 'video',
     canvas,
@@ -71,20 +71,20 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     encoder,
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
-      bytes: Math.round((encoder.maxRate / 8) * durationSeconds * 2 + soundBytes) + BYTES_SLACK,
+      bytes: Math.round((encoder.maxRate / 8) * durationSeconds * 2 + audioBytes) + BYTES_SLACK,
       pixels: decoderPixels(limits.videoSide),
     },
   } satisfies VideoRecipe);
 }
 
-/** Segments of about so many seconds; `undefined` for a video that should stay whole. */
+/** Plans segments of about this many seconds. Returns `undefined` for a video that should be rendered as a whole. */
 export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): readonly VideoSegment[] | undefined {
-  const ticks = video.timeBase.den / video.timeBase.num;
-  const stretch = { start: video.start * ticks, end: video.end * ticks, frames: video.frames };
-  return planSegments(cuts, stretch, seconds * ticks);
+  const ticksPerSecond = video.timeBase.den / video.timeBase.num;
+  const span = { start: video.start * ticksPerSecond, end: video.end * ticksPerSecond, frames: video.frames };
+  return planSegments(cuts, span, seconds * ticksPerSecond);
 }
 
-/** Uncompressed sound never gets this far, compressed sound stays far below. */
+/** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */
 const MAX_AUDIO_BYTES_PER_SECOND = 200_000;
 
 function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
@@ -92,12 +92,12 @@ function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
   assertMaxSide(limits.videoSide, { width, height });
   if (claimedSeconds > limits.videoSeconds + SECONDS_TOLERANCE) {
     const seconds = round(claimedSeconds);
-    const detail = `The video lasts ${seconds} seconds; the limit is ${limits.videoSeconds}.`;
+    const detail = `The video is ${seconds} seconds long; the limit is ${limits.videoSeconds} seconds. Shorten it and try again.`;
     throw limitExceeded('asset_too_long', detail, limits.videoSeconds, seconds);
   }
   if (frameRate > limits.videoFps * FPS_TOLERANCE) {
     const rate = round(frameRate);
-    const detail = `The video has ${rate} frames per second; the limit is ${limits.videoFps}.`;
+    const detail = `The video has ${rate} frames per second; the limit is ${limits.videoFps}. Lower its frame rate and try again.`;
     throw limitExceeded('asset_frame_rate_too_high', detail, limits.videoFps, rate);
   }
 }

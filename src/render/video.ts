@@ -14,7 +14,7 @@ export interface VideoFacts extends RenderFacts {
   readonly frames: number;
 }
 
-/** Bars drawn once, as for an image, then laid over every frame on its way through: of the whole, or of one segment. */
+/** Draws the bars once, then overlays them on every frame of the whole video or of one segment. */
 export async function renderOnVideo(
   recipe: VideoRecipe,
   assetPath: string,
@@ -22,27 +22,27 @@ export async function renderOnVideo(
   tools: RenderTools,
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
-  const watch = new Stopwatch();
-  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, watch);
-  const planar = await watch.step('convert', () => bands.map(toPlanarBand));
+  const stopwatch = new Stopwatch();
+  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, stopwatch);
+  const planar = await stopwatch.step('convert', () => bands.map(toPlanarBand));
   options.signal?.throwIfAborted();
-  const facts = await watch.step('encode', () =>
+  const facts = await stopwatch.step('encode', () =>
     recipe.piece?.type === 'segment'
       ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, planar, options)
       : transcode(recipe, assetPath, outPath, planar, options),
   );
-  return { ...recipe.canvas, ...facts, bars, missingGlyphs, timings: watch.timings };
+  return { ...recipe.canvas, ...facts, bars, missingGlyphs, timings: stopwatch.timings };
 }
 
-/** Segments that were rendered apart become the finished video. Their bars were drawn with them. */
+/** Joins separately rendered segments to the finished video. The segments already contain the bars. */
 export async function joinVideo(
   recipe: VideoRecipe,
   paths: JoinPaths,
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
   const { piece } = recipe;
-  if (piece?.type !== 'join') throw new Error('a recipe for something else came to be joined');
-  const watch = new Stopwatch();
-  const facts = await watch.step('join', () => joinSegments(recipe, piece.segments, paths, options));
-  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, timings: watch.timings };
+  if (piece?.type !== 'join') throw new Error('the recipe is not one for joining segments');
+  const stopwatch = new Stopwatch();
+  const facts = await stopwatch.step('join', () => joinSegments(recipe, piece.segments, paths, options));
+  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, timings: stopwatch.timings };
 }
