@@ -1,4 +1,4 @@
-// Pictures against pictures that a person has looked at. `npm run golden:update` draws them anew; nothing else writes them.
+// Compares renders with reference images that a person has reviewed. Only `npm run golden:update` writes those.
 
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,26 +14,27 @@ const tools = createRenderTools();
 
 function caseNamed(name: string): GoldenCase {
   const found = GOLDEN_CASES.find((golden) => golden.name === name);
-  if (!found) throw new Error(`no golden case ${name}`);
+  if (!found) throw new Error(`there is no golden case ${name}`);
   return found;
 }
 
-describe('golden pictures', () => {
-  it.each(GOLDEN_CASES)('$name', async (golden) => {
+describe('golden images', () => {
+  it.each(GOLDEN_CASES)('match the render of $name', async (golden) => {
     const file = path.join(FOLDER, `${golden.name}.png`);
-    expect(existsSync(file), `test/golden/${golden.name}.png is missing: npm run golden:update, then look at it`).toBe(
-      true,
-    );
+    expect(
+      existsSync(file),
+      `test/golden/${golden.name}.png is missing; run npm run golden:update and review the image`,
+    ).toBe(true);
     const drawn = await renderGolden(golden, tools);
     expect(shareOfDifferentPixels(drawn, await decodeGolden(file))).toBeLessThanOrEqual(SHARE_TOLERANCE);
   });
 
-  it('are all of a case that still exists', () => {
+  it('each belong to an existing case', () => {
     const files = readdirSync(FOLDER).filter((name) => name.endsWith('.png'));
     expect(files.toSorted()).toEqual(GOLDEN_CASES.map(({ name }) => `${name}.png`).toSorted());
   });
 
-  it('show captions a caller could send, with no glyph missing', () => {
+  it('show captions that the API accepts, without missing glyphs', () => {
     for (const { overlays } of GOLDEN_CASES) {
       for (const { text } of overlays) {
         expect(text).toBe(cleanText(text));
@@ -44,22 +45,22 @@ describe('golden pictures', () => {
   });
 });
 
-describe('the tolerance', () => {
+describe('the tolerance of the golden comparison', () => {
   const ONE_LINE = caseNamed('latin-one-line');
 
-  it('lets the same picture pass', async () => {
+  it('finds no difference between two renders of the same case', async () => {
     const [first, second] = [await renderGolden(ONE_LINE, tools), await renderGolden(ONE_LINE, tools)];
     expect(shareOfDifferentPixels(first, second)).toBe(0);
   });
 
   it.each([
-    ['one letter for another', 'latin-one-line', (text: string) => text.replace('lake', 'lace')],
-    ['a changed accent', 'latin-accents', (text: string) => text.replace('Č', 'Ċ')],
-    ['a lost mark', 'latin-five-lines', (text: string) => text.replace('!!!', '!!')],
-    ['one Hebrew letter for another', 'hebrew-digits-parentheses', (text: string) => text.replace('ה', 'ח')],
-    ['a vowel sign', 'devanagari', (text: string) => text.replace('मौसम', 'मोसम')],
-    ['another emoji', 'emoji-kinds', (text: string) => text.replace('👍🏿', '👍🏾')],
-  ])('notices %s', async (_name, name, change) => {
+    ['a different letter', 'latin-one-line', (text: string) => text.replace('lake', 'lace')],
+    ['a different accent', 'latin-accents', (text: string) => text.replace('Č', 'Ċ')],
+    ['a missing punctuation mark', 'latin-five-lines', (text: string) => text.replace('!!!', '!!')],
+    ['a different Hebrew letter', 'hebrew-digits-parentheses', (text: string) => text.replace('ה', 'ח')],
+    ['a different vowel sign', 'devanagari', (text: string) => text.replace('मौसम', 'मोसम')],
+    ['a different emoji', 'emoji-kinds', (text: string) => text.replace('👍🏿', '👍🏾')],
+  ])('detects %s', async (_name, name, change) => {
     const golden = caseNamed(name);
     const overlays = golden.overlays.map((overlay) => ({ ...overlay, text: change(overlay.text) }));
     expect(overlays).not.toEqual(golden.overlays);
@@ -67,7 +68,7 @@ describe('the tolerance', () => {
     expect(shareOfDifferentPixels(changed, await renderGolden(golden, tools))).toBeGreaterThan(SHARE_TOLERANCE);
   });
 
-  it('notices a bar that is one pixel off', async () => {
+  it('detects a bar that is off by one pixel', async () => {
     const moved = { ...ONE_LINE, overlays: ONE_LINE.overlays.map(({ text }) => ({ text, position: 50.2 })) };
     const difference = shareOfDifferentPixels(await renderGolden(moved, tools), await renderGolden(ONE_LINE, tools));
     expect(difference).toBeGreaterThan(SHARE_TOLERANCE);

@@ -1,4 +1,4 @@
-// What happens to pixels between upload and PNG, judged on real and generated pictures.
+// Image rendering from upload to PNG, with real and generated images.
 
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
@@ -13,7 +13,7 @@ async function captioned(asset: string | Buffer): Promise<Pixels> {
   return await decode((await renderImage(asset, CAPTION)).bytes);
 }
 
-/** Rows above and below the bar in the middle. */
+/** The rows above and below the bar in the middle. */
 function outsideBar({ data, width, height, channels }: Pixels): Buffer {
   const bar = Math.ceil(0.12 * Math.min(width, height));
   const stride = width * channels;
@@ -40,15 +40,15 @@ async function gradient(channels: 3 | 4): Promise<Buffer> {
     .toBuffer();
 }
 
-describe('8-bit sRGB', () => {
-  it.each([3, 4] as const)('with %i channels keeps every pixel outside the bar', async (channels) => {
+describe('an 8-bit sRGB image', () => {
+  it.each([3, 4] as const)('with %i channels keeps every pixel outside the bar unchanged', async (channels) => {
     const source = await gradient(channels);
     const result = await captioned(source);
     expect(result.channels).toBe(channels);
     expect(outsideBar(result).equals(outsideBar(await decode(source)))).toBe(true);
   });
 
-  it('with an embedded sRGB profile keeps every pixel too', async () => {
+  it('with an embedded sRGB profile keeps every pixel outside the bar unchanged', async () => {
     const source = await sharp(await gradient(3))
       .withIccProfile('srgb')
       .png()
@@ -60,11 +60,11 @@ describe('8-bit sRGB', () => {
   });
 });
 
-describe('an overlay laid over the picture', () => {
+describe('an overlay PNG composited over the image', () => {
   it.each([
     ['RGB', 3],
     ['RGBA', 4],
-  ] as const)('equals the baked result within one level: %s', async (_name, channels) => {
+  ] as const)('equals the rendered image within one level per channel: %s', async (_name, channels) => {
     const source = await gradient(channels);
     const captions = [
       { text: CAPTION, position: 30 },
@@ -77,7 +77,7 @@ describe('an overlay laid over the picture', () => {
     expect(largestDifference(baked.data, over(await decode(source), overlay.data))).toBeLessThanOrEqual(1);
   });
 
-  it('by another compositor, too', async () => {
+  it('equals the rendered image within one level when sharp composites it', async () => {
     const source = await gradient(3);
     const baked = await decode((await renderImage(source, CAPTION)).bytes);
     const overlay = (await renderOverlay({ width: 200, height: 200 }, CAPTION)).bytes;
@@ -90,7 +90,7 @@ describe('an overlay laid over the picture', () => {
   });
 });
 
-/** Porter and Duff's "over" in real numbers, straight alpha, rounded once. */
+/** Porter-Duff "over" with straight alpha, in floating point and rounded once. */
 function over({ data, channels }: Pixels, overlay: Buffer): Buffer {
   return Buffer.from(
     data.map((value, index) => {
@@ -105,12 +105,12 @@ function over({ data, channels }: Pixels, overlay: Buffer): Buffer {
 }
 
 describe('color and depth', () => {
-  it('turns Display P3 into sRGB', async () => {
+  it('converts Display P3 to sRGB', async () => {
     const source = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#ff0000' } })
       .withIccProfile('p3')
       .png()
       .toBuffer();
-    // sRGB red, stored in P3 coordinates, must come back as sRGB red.
+    // sRGB red stored in P3 coordinates must become sRGB red again.
     const [red = 0, green = 255, blue = 255] = pixelAt(await captioned(source), 1, 1);
     expect(red).toBeGreaterThan(250);
     expect(green).toBeLessThan(12);
@@ -119,10 +119,10 @@ describe('color and depth', () => {
 
   it.each([
     ['CMYK', () => sharp(whitePage()).toColorspace('cmyk').jpeg().toBuffer(), 3],
-    ['grey', () => sharp(whitePage()).greyscale().jpeg().toBuffer(), 3],
+    ['gray', () => sharp(whitePage()).greyscale().jpeg().toBuffer(), 3],
     ['16-bit', () => sharp(whitePage()).toColorspace('rgb16').png().toBuffer(), 3],
     ['palette', () => sharp(whitePage()).png({ palette: true }).toBuffer(), 3],
-  ] as const)('%s white stays white', async (_name, make, channels) => {
+  ] as const)('keeps the white of a %s image white', async (_name, make, channels) => {
     const result = await captioned(await make());
     expect(result.channels).toBe(channels);
     for (const value of pixelAt(result, 2, 2)) expect(value).toBeGreaterThanOrEqual(250);
@@ -133,7 +133,7 @@ describe('color and depth', () => {
   }
 });
 
-it('strips metadata', async () => {
+it('removes EXIF and XMP metadata from the output', async () => {
   const source = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#888' } })
     .withExif({ IFD0: { Make: 'SecretCam' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
     .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/">SecretPlace</x:xmpmeta>')
@@ -145,7 +145,7 @@ it('strips metadata', async () => {
   expect(await sharp(bytes).metadata()).not.toHaveProperty('exif');
 });
 
-it('takes the first frame of an animation', async () => {
+it('renders the first frame of an animated WebP', async () => {
   const frames = ['#ff0000', '#00ff00'].map((background) => ({
     create: { width: 32, height: 32, channels: 3 as const, background },
   }));
@@ -159,8 +159,8 @@ it('takes the first frame of an animation', async () => {
   expect(pixelAt(result, 1, 1)).toEqual([255, 0, 0]);
 });
 
-describe('a damaged file', () => {
-  it('renders what there is, as browsers do', async () => {
+describe('a damaged image', () => {
+  it('is rendered as far as it can be decoded, as in browsers', async () => {
     const whole = await sharp(await gradient(3))
       .jpeg()
       .toBuffer();
@@ -168,20 +168,20 @@ describe('a damaged file', () => {
     expect([result.width, result.height]).toEqual([200, 200]);
   });
 
-  it('is refused when there is nothing', async () => {
+  it('is refused when it has no pixel data', async () => {
     const whole = await gradient(3);
     await expect(renderImage(whole.subarray(0, 60), 'a')).rejects.toMatchObject({ code: 'asset_undecodable' });
   });
 
-  it('is refused when its header lies about itself', async () => {
+  it('is refused when its header fails its checksum', async () => {
     const forged = Buffer.from(await gradient(3));
     forged.writeUInt32BE(40, 16);
     await expect(renderImage(forged, 'a')).rejects.toMatchObject({ code: 'asset_undecodable' });
   });
 });
 
-describe.skipIf(!hasSharedMedia)('real files (skipped where ../shared/media is absent)', () => {
-  it.each(['Landscape', 'Portrait'])('%s: all eight orientations come out upright and alike', async (name) => {
+describe.skipIf(!hasSharedMedia)('real image files (skipped without ../shared/media)', () => {
+  it.each(['Landscape', 'Portrait'])('are rendered upright from all eight EXIF orientations: %s', async (name) => {
     const upright = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_1.jpg`));
     for (let orientation = 2; orientation <= 8; orientation += 1) {
       const other = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_${orientation}.jpg`));
@@ -215,7 +215,7 @@ describe.skipIf(!hasSharedMedia)('real files (skipped where ../shared/media is a
     .flatMap(filesOf)
     .filter((file) => !/\.(?:mp4|webm)$/u.test(file));
 
-  it(`every one of ${files.length} images renders, or is refused as a browser would`, async () => {
+  it(`are rendered, or refused where browsers refuse them: all ${files.length} files`, async () => {
     expect(files.length).toBeGreaterThan(200);
     for (const file of files) {
       const outcome = await renderImage(sharedMedia(file), CAPTION).then(
@@ -226,7 +226,7 @@ describe.skipIf(!hasSharedMedia)('real files (skipped where ../shared/media is a
     }
   });
 
-  /** PngSuite's x files are corrupt; only a wrong checksum of image data still shows a picture. */
+  /** The x files of PngSuite are corrupt. Only those with a wrong IDAT checksum can still be rendered. */
   function expectedOutcome(file: string): string {
     if (file.startsWith('image_wrongtype/')) return 'unsupported_asset';
     if (/pngsuite__x(?!cs)/u.test(file)) {

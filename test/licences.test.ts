@@ -1,4 +1,4 @@
-// Every package that an installation carries is under a licence we have agreed to, by the lock file.
+// Checks, from the lock file, that every installed package has an approved license.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const LOCK = path.resolve(import.meta.dirname, '../package-lock.json');
 
-/** SPDX names. LGPL and MPL bind the library itself, which is used unchanged; see THIRD_PARTY_NOTICES.md for FFmpeg. */
+/** SPDX identifiers. LGPL and MPL apply to libraries that are used unmodified; see THIRD_PARTY_NOTICES.md for FFmpeg. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -23,39 +23,41 @@ const ALLOWED = new Set([
   'Unlicense',
 ]);
 
-/** Packages whose manifest names no licence, and where it is found instead. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  // LICENSE of the package.
+/** Packages without a license in their manifest. */
+const LICENSE_FILES: Readonly<Record<string, string>> = {
+  // From the LICENSE file of the package.
   '@shinyoshiaki/jspack': 'BSD-3-Clause',
 };
 
-interface Locked {
+interface LockedPackage {
   readonly dev?: boolean;
   readonly devOptional?: boolean;
   readonly license?: string;
 }
 
-const { packages } = JSON.parse(readFileSync(LOCK, 'utf8')) as { packages: Record<string, Locked> };
+const { packages } = JSON.parse(readFileSync(LOCK, 'utf8')) as { packages: Record<string, LockedPackage> };
 const installed = Object.entries(packages).filter(
   ([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional,
 );
 const nameOf = (place: string): string => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** `A AND B` needs both, `A OR B` one. */
+/** `A AND B` requires both to be approved, `A OR B` only one. */
 function isAllowed(expression: string): boolean {
   const plain = expression.replaceAll(/[()]/gu, '');
   return plain.split(' OR ').some((choice) => choice.split(' AND ').every((name) => ALLOWED.has(name)));
 }
 
-it('every package of an installation has a licence from the list', () => {
+it('every installed package has an approved license', () => {
   expect(installed.length).toBeGreaterThan(100);
   const refused = installed
-    .map(([place, { license }]) => [nameOf(place), license ?? ELSEWHERE[nameOf(place)] ?? 'none'] as const)
-    .filter(([, licence]) => !isAllowed(licence));
+    .map(([place, { license }]) => [nameOf(place), license ?? LICENSE_FILES[nameOf(place)] ?? 'none'] as const)
+    .filter(([, license]) => !isAllowed(license));
   expect(refused).toEqual([]);
 });
 
-it('what is said of packages without one in their manifest is still needed', () => {
-  const silent = new Set(installed.filter(([, { license }]) => license === undefined).map(([place]) => nameOf(place)));
-  expect(Object.keys(ELSEWHERE).filter((name) => !silent.has(name))).toEqual([]);
+it('every license that was looked up by hand is still missing from the manifest', () => {
+  const withoutLicense = new Set(
+    installed.filter(([, { license }]) => license === undefined).map(([place]) => nameOf(place)),
+  );
+  expect(Object.keys(LICENSE_FILES).filter((name) => !withoutLicense.has(name))).toEqual([]);
 });

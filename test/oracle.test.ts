@@ -1,6 +1,6 @@
-// Our lines beside those of an independent paragraph engine: CanvasKit's Paragraph, with ICU's line breaks and bidi, on the
-// very same font files. It breaks lines greedily, so it is asked twice: at the full width for the number of lines, and at
-// the width of our widest line, where greedy breaking must give the lines that balancing chose.
+// Compares our line layout with that of an independent engine: CanvasKit's Paragraph with ICU, on the same font files. It breaks
+// lines greedily, so each caption is laid out twice: at the full width to compare the number of lines, and at the width of our
+// widest line, where greedy breaking must give the same lines as our balancing.
 
 import { readFileSync } from 'node:fs';
 import canvasKitFactory, { type CanvasKit, type Paragraph, type TypefaceFontProvider } from 'canvaskit-wasm/full';
@@ -26,15 +26,15 @@ const WORDS = {
   emoji: ['😀', '❤️', '👨‍👩‍👧‍👦', '👍🏽', '🏳️‍🌈'],
 } as const;
 
-/** Around a word and behind it, without a space: below is what the engines make of a closing mark after a space. */
+/** Put around and after a word without a space. The engines differ on closing marks after a space; see the test below. */
 const AROUND = ['', '', '', '()', '""'];
-const BEHIND = ['', '', '', '.', ',', '!', '?', ':', '...'];
+const AFTER = ['', '', '', '.', ',', '!', '?', ':', '...'];
 
 function captions(count: number): string[] {
   const word = fc.oneof(...Object.values(WORDS).map((words) => fc.constantFrom(...words)));
   const part = fc
-    .tuple(word, fc.constantFrom(...AROUND), fc.constantFrom(...BEHIND), fc.constantFrom('', ' ', ' ', ' ', ' - '))
-    .map(([text, around, behind, glue]) => `${around.charAt(0)}${text}${around.charAt(1)}${behind}${glue}`);
+    .tuple(word, fc.constantFrom(...AROUND), fc.constantFrom(...AFTER), fc.constantFrom('', ' ', ' ', ' ', ' - '))
+    .map(([text, around, after, glue]) => `${around.charAt(0)}${text}${around.charAt(1)}${after}${glue}`);
   const caption = fc.array(part, { minLength: 1, maxLength: 25, size: 'max' }).map((list) => cleanText(list.join('')));
   return fc.sample(caption, { seed: SEED, numRuns: count });
 }
@@ -42,14 +42,14 @@ function captions(count: number): string[] {
 class Oracle {
   readonly #kit: CanvasKit;
   readonly #fonts: TypefaceFontProvider;
-  readonly #known = new Set<string>();
+  readonly #registered = new Set<string>();
 
   constructor(kit: CanvasKit) {
     this.#kit = kit;
     this.#fonts = kit.TypefaceFontProvider.Make();
   }
 
-  /** Must be deleted by the caller: nothing frees memory of the engine by itself. */
+  /** The caller must delete it, because WebAssembly memory isn't garbage-collected. */
   paragraph(text: string, fonts: CaptionFonts): Paragraph {
     this.#register(fonts);
     const kit = this.#kit;
@@ -84,19 +84,19 @@ class Oracle {
 
   #register(fonts: CaptionFonts): void {
     for (const { alias, file } of [...fonts.text, fonts.emoji]) {
-      if (this.#known.has(alias)) continue;
-      this.#known.add(alias);
+      if (this.#registered.has(alias)) continue;
+      this.#registered.add(alias);
       this.#fonts.registerFont(Uint8Array.from(readFileSync(file)).buffer, alias);
     }
   }
 }
 
-/** Only letters of these captions are strong; written apart from the code under test. */
+/** Independent of the code under test. Only letters are strong in these captions. */
 function startsRightToLeft(text: string): boolean {
   return /^[^a-zA-Z\u05d0-\u05ea\u0621-\u064a]*[\u05d0-\u05ea\u0621-\u064a]/u.test(text);
 }
 
-/** Every line as its visible characters from left to right, read off the places the engine gives them. */
+/** The visible characters of each line from left to right, according to the positions that CanvasKit reports. */
 function theirLines(paragraph: Paragraph, text: string, width: number): string[] {
   paragraph.layout(width);
   const metrics = paragraph.getLineMetrics();
@@ -118,7 +118,7 @@ function theirLines(paragraph: Paragraph, text: string, width: number): string[]
   );
 }
 
-/** The same of ours: runs from left to right, the characters of a right-to-left run turned around. */
+/** The same for our lines: runs from left to right, with the characters of right-to-left runs reversed. */
 function ourLines(lines: readonly TextLine[]): string[] {
   return lines.map((line) =>
     line.runs
@@ -131,27 +131,27 @@ function ourLines(lines: readonly TextLine[]): string[] {
 interface Comparison {
   readonly text: string;
   readonly sameCount: boolean;
-  /** Whether the same characters are on each line ... */
+  /** Whether each line has the same characters. */
   readonly sameLines: boolean;
-  /** ... and stand in the same order, from left to right. */
+  /** Whether they are in the same order from left to right. */
   readonly sameOrder: boolean;
   readonly widthRatio: number;
 }
 
-/** Pixels. The other engine rounds up, and shapes across our runs: its lines may need a little more room, but not much. */
+/** In pixels. CanvasKit rounds up and shapes across our runs, so its lines can be slightly wider. */
 const SLACK = [1, 0.5, 0.25, 1.5, 2, 3];
 
 function sorted(lines: readonly string[]): string {
   return lines.map((line) => graphemes(line).toSorted().join('')).join('\n');
 }
 
-describe('beside an independent paragraph engine', () => {
+describe('layoutParagraph compared with CanvasKit', () => {
   const engine = new TextEngine();
   const fonts = new FontIndex();
   let oracle: Oracle;
 
   beforeAll(async () => {
-    // Its types describe an ES module, but the package is CommonJS: what Node hands over is the factory itself.
+    // The types describe an ES module, but the package is CommonJS, so the default import is the factory itself.
     oracle = new Oracle(await (canvasKitFactory as unknown as () => Promise<CanvasKit>)());
   });
   afterAll(() => oracle.close());
@@ -181,7 +181,7 @@ describe('beside an independent paragraph engine', () => {
 
   const COUNT = 250;
 
-  it(`${COUNT} random Hebrew, Arabic, Latin, digit and emoji captions have the same lines in the same visual order`, () => {
+  it(`lays out ${COUNT} random bidirectional captions with the same lines in the same visual order`, () => {
     const results = captions(COUNT).map(compare);
     expect(results.filter(({ text }) => text.length > 40).length).toBeGreaterThan(COUNT / 2);
 
@@ -190,13 +190,13 @@ describe('beside an independent paragraph engine', () => {
     expect(comparable.filter(({ sameOrder }) => !sameOrder).map(({ text }) => text)).toEqual([]);
     expect(Math.max(...comparable.map(({ widthRatio }) => Math.abs(widthRatio - 1)))).toBeLessThan(0.01);
 
-    // One in a hundred ends a line elsewhere: with the slack, another word just fits the balanced width. No other reason was
-    // found in 1,000.
+    // About one caption in a hundred breaks elsewhere, because another word just fits with the slack. There was no other
+    // cause in 1,000 captions.
     const different = results.filter(({ sameLines }) => !sameLines).map(({ text }) => text);
     expect(different.slice(COUNT / 50)).toEqual([]);
   });
 
-  it('a closing mark after a space differs on purpose: UAX #14 (LB13) keeps it with its word, ICU lets it start a line', () => {
+  it('keeps a closing mark after a space with its word, as UAX #14 (LB13) requires and ICU does not', () => {
     const text = 'Bonjour !';
     expect(analyzeParagraph(text).breaks).toEqual([text.length]);
     const paragraph = oracle.paragraph(text, fonts.fontsFor(text));
@@ -206,12 +206,12 @@ describe('beside an independent paragraph engine', () => {
     expect(lines).toEqual(['Bonjour', '!']);
   });
 
-  it('a flag differs on purpose: letters for Unicode, a picture without direction for us', () => {
+  it('treats a flag as neutral, where Unicode treats it as letters', () => {
     expect(compare('🇯🇵 2049 שלום')).toMatchObject({ sameLines: true, sameOrder: false });
     expect(compare('😀 2049 שלום')).toMatchObject({ sameLines: true, sameOrder: true });
   });
 
-  it('keycaps run as numbers do', () => {
+  it('orders keycaps like numbers', () => {
     expect(compare('שלום 1️⃣0️⃣ abc 2️⃣')).toMatchObject({ sameLines: true, sameOrder: true });
   });
 });

@@ -1,4 +1,4 @@
-// Small pictures for tests, and ways to read pixels back.
+// Small images for tests, and functions to read their pixels.
 
 import sharp from 'sharp';
 
@@ -15,7 +15,7 @@ export async function plainPng(width: number, height: number, color: string): Pr
     .toBuffer();
 }
 
-/** Random pixels: slow to decode and to encode, for tests that need a render to take a while. */
+/** Random pixels, which are slow to decode and encode. For tests that need a slow render. */
 export async function noisyJpeg(width: number, height: number): Promise<Buffer> {
   return await sharp({
     create: { width, height, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 60 } },
@@ -36,7 +36,7 @@ export function pixelAt({ data, width, channels }: Pixels, x: number, y: number)
   return [...data.subarray(at, at + channels)];
 }
 
-/** Rows, in the leftmost column, whose pixel satisfies the test: where the bars are. */
+/** The runs of rows whose leftmost pixel satisfies the test. Finds the bars. */
 export function rowsWhere(pixels: Pixels, test: (pixel: number[]) => boolean): { top: number; bottom: number }[] {
   const runs: { top: number; bottom: number }[] = [];
   for (let row = 0; row < pixels.height; row += 1) {

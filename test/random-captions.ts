@@ -1,4 +1,4 @@
-// Random captions as people might send them, and worse: many scripts, both directions, emoji, numbers, newlines, long words.
+// Random captions for property tests: many scripts, both directions, emoji, numbers, newlines and long words.
 
 import fc from 'fast-check';
 import { cleanText, isBlank } from '../src/caption/clean.ts';
@@ -20,7 +20,7 @@ const GLUE = ['', ' ', ' ', ' ', ' ', '  ', '\u00a0', '\n', '\n\n'] as const;
 
 type WordKind = keyof typeof WORDS;
 
-/** Cleaned, never blank, within the length limit; made of these kinds of words. */
+/** Captions of these kinds of words: cleaned, not blank, and within the length limit. */
 function captionsOf(...kinds: readonly WordKind[]): fc.Arbitrary<string> {
   const word = fc.oneof(...kinds.map((kind) => fc.constantFrom(...WORDS[kind])));
   return fc
@@ -37,7 +37,7 @@ function captionsOf(...kinds: readonly WordKind[]): fc.Arbitrary<string> {
 export const anyCaption = captionsOf('ltr', 'rtl', 'number', 'emoji', 'punctuation');
 export const ltrCaption = captionsOf('ltr', 'emoji', 'punctuation');
 
-/** Every side the contract allows; small ones are as likely as large ones. */
+/** All side lengths that the API allows. Small ones are as likely as large ones. */
 const side = fc.oneof(
   fc.integer({ min: 16, max: 200 }),
   fc.integer({ min: 200, max: 2_000 }),

@@ -1,5 +1,5 @@
-// Text against the files of the Unicode Consortium, a list of strings that broke other programs, and a sample of every
-// script, drawn with the real fonts.
+// Tests text handling with the data files of the Unicode Consortium, the Big List of Naughty Strings, and a sample of each script
+// drawn with the real fonts.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { dataLines, hasSharedMedia, sharedMedia } from './shared-media.ts';
 
 const engine = new TextEngine();
 
-/** `÷ 0061 × 0308 ÷`, as the break tests write it: the text, and the offsets where ÷ stands. */
+/** Parses a line such as `÷ 0061 × 0308 ÷` into the text and the offsets of its breaks (÷). */
 function parseBreakTest(line: string): { text: string; breaks: number[] } {
   let text = '';
   const breaks: number[] = [];
@@ -35,8 +35,8 @@ function boundaries(text: string): Set<number> {
   return new Set(graphemes(text).map((grapheme) => (at += grapheme.length)));
 }
 
-describe.skipIf(!hasSharedMedia)('GraphemeBreakTest (skipped where ../shared/media is absent)', () => {
-  it('every row splits as the file says', () => {
+describe.skipIf(!hasSharedMedia)('GraphemeBreakTest.txt (skipped without ../shared/media)', () => {
+  it('passes for every row', () => {
     const rows = dataLines('text/icu4x__GraphemeBreakTest.txt').map(parseBreakTest);
     expect(rows.length).toBeGreaterThan(700);
     const wrong = rows.filter(({ text, breaks }) => String([0, ...boundaries(text)]) !== String(breaks));
@@ -44,10 +44,10 @@ describe.skipIf(!hasSharedMedia)('GraphemeBreakTest (skipped where ../shared/med
   });
 });
 
-describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media is absent)', () => {
+describe.skipIf(!hasSharedMedia)('LineBreakTest.txt (skipped without ../shared/media)', () => {
   /**
-   * The file is of Unicode 15.0, the library follows 15.1, where LB15 became LB15a and LB15b: only a quotation mark that
-   * opens a quotation (Pi) holds on to what follows its spaces, and only one that closes it (Pf) to what comes before.
+   * The file is from Unicode 15.0, but the library implements 15.1, where LB15a and LB15b replaced LB15. Only an opening
+   * quotation mark (Pi) now prevents a break after its spaces, and only a closing one (Pf) a break before it.
    */
   const CHANGED_IN_15_1: Readonly<Record<string, readonly number[]>> = {
     '0022 0020 2329': [2, 3],
@@ -62,17 +62,17 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media i
 
   const rows = hasSharedMedia ? dataLines('text/unicodedata15__LineBreakTest.txt').map(parseBreakTest) : [];
 
-  /** UAX #14 would part a space from a joiner or skin tone after it; the contract never breaks inside a grapheme. */
+  /** UAX #14 allows a break between a space and a following joiner or skin tone. We never break inside a grapheme. */
   function insideGrapheme(text: string, position: number): boolean {
     return !boundaries(text).has(position);
   }
 
-  /** Unicode 16 took back what Example 7 of 15.0 allows, and what would part "No.1" and ".35" (LB25: IS × NU). */
+  /** Example 7 of 15.0 allows a break in "No.1" and ".35". Unicode 16 removed it (LB25: IS × NU). */
   function betweenPointAndDigit(text: string, position: number): boolean {
     return /^[,.:;]\d/u.test(text.slice(position - 1));
   }
 
-  it('every row breaks as the file says, except inside a character and by the two rules that changed', () => {
+  it('passes for every row, except breaks inside graphemes and the two rules that changed later', () => {
     expect(rows.length).toBeGreaterThan(7_000);
     const wrong = rows.filter(({ text, breaks }) => {
       const ours = breaks.filter((at) => !insideGrapheme(text, at) && !betweenPointAndDigit(text, at));
@@ -81,14 +81,14 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media i
     expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
   });
 
-  it('the exceptions are few: 5 % of the rows, nearly all of them a space before a joiner or skin tone', () => {
+  it('has exceptions in only 5 % of the rows, nearly all with a space before a joiner or skin tone', () => {
     const count = (exception: (text: string, position: number) => boolean): number =>
       rows.filter(({ text, breaks }) => breaks.some((position) => exception(text, position))).length;
     expect(count(insideGrapheme)).toBe(315);
     expect(count(betweenPointAndDigit)).toBe(13);
   });
 
-  it('the rows that differ are all in the file, and do differ', () => {
+  it('contains every row that is listed as changed, with other breaks', () => {
     const inFile = new Map(rows.map(({ text, breaks }) => [hexOf(text), String(breaks)]));
     for (const [hex, breaks] of Object.entries(CHANGED_IN_15_1)) {
       expect(inFile.has(hex)).toBe(true);
@@ -97,14 +97,14 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest (skipped where ../shared/media i
   });
 });
 
-describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent)', () => {
+describe.skipIf(!hasSharedMedia)('emoji data files (skipped without ../shared/media)', () => {
   const SIZE = 100;
 
   function widthOf(text: string): number {
     return engine.measurerFor(text).measure({ text, kind: 'emoji', rtl: false }, SIZE).width;
   }
 
-  /** Sequences of a data file, by the status or type behind the first semicolon. */
+  /** The sequences of a data file whose status or type, after the first semicolon, is `kind`. */
   function sequences(file: string, kind: string): string[] {
     return dataLines(file)
       .map((line) => line.split(/[;#]/u).map((part) => part.trim()))
@@ -116,7 +116,7 @@ describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent
     ['emoji-test.txt, fully qualified', 'text/unicodedata15__emoji-test.txt', 'fully-qualified', 3_655],
     ['emoji-test.txt, minimally qualified', 'text/unicodedata15__emoji-test.txt', 'minimally-qualified', 827],
     ['emoji-zwj-sequences.txt', 'text/unicodedata15__emoji-zwj-sequences.txt', 'RGI_Emoji_ZWJ_Sequence', 1_350],
-  ])('every sequence of %s is one character, one emoji, one glyph', (_name, file, kind, count) => {
+  ])('contain only sequences that are one grapheme, one emoji and one glyph: %s', (_name, file, kind, count) => {
     const all = sequences(file, kind);
     expect(all).toHaveLength(count);
     const one = widthOf('😀');
@@ -132,7 +132,7 @@ describe.skipIf(!hasSharedMedia)('emoji (skipped where ../shared/media is absent
     expect(wrong.map(hexOf)).toEqual([]);
   });
 
-  it('a text selector asks for text, and an emoji selector for an emoji', () => {
+  it('list emoji that become text with a text selector', () => {
     const both = sequences('text/unicodedata15__emoji-test.txt', 'fully-qualified').filter((text) =>
       /^.\ufe0f$/u.test(text),
     );
@@ -147,11 +147,11 @@ const BAR_ALPHA_BYTE = 153;
 function draw(text: string): Band {
   const layout = layoutOverlays([{ text, position: null }], CANVAS, (caption) => engine.measurerFor(caption));
   const [band] = engine.draw(layout);
-  if (!band) throw new Error('nothing drawn');
+  if (!band) throw new Error('no band was drawn');
   return band;
 }
 
-/** Whether column or row `at` of a band is the bare bar. */
+/** Whether a column or row of a band has no text. */
 function isPlain({ pixels, width, height }: Band, axis: 'column' | 'row', at: number): boolean {
   const length = axis === 'column' ? height : width;
   for (let index = 0; index < length; index += 1) {
@@ -171,7 +171,7 @@ function hasInk({ pixels }: Band): boolean {
   return pixels.some((value, index) => index % 4 === 3 && value > BAR_ALPHA_BYTE);
 }
 
-describe.skipIf(!hasSharedMedia)('the big list of naughty strings (skipped where ../shared/media is absent)', () => {
+describe.skipIf(!hasSharedMedia)('the Big List of Naughty Strings (skipped without ../shared/media)', () => {
   const strings: string[] = hasSharedMedia
     ? JSON.parse(readFileSync(sharedMedia('text/biglistofnaugh__blns.json'), 'utf8'))
     : [];
@@ -180,27 +180,27 @@ describe.skipIf(!hasSharedMedia)('the big list of naughty strings (skipped where
     .map(cleanText)
     .filter((text) => !isBlank(text));
 
-  it(`each of ${captions.length} is drawn inside its bar`, () => {
+  it(`is drawn inside the bars: ${captions.length} captions`, () => {
     expect(captions.length).toBeGreaterThan(480);
     const inkless: string[] = [];
-    const cut: string[] = [];
+    const clipped: string[] = [];
     for (const text of captions) {
       const band = draw(text);
       expect(band.top).toBeGreaterThanOrEqual(0);
       expect(band.top + band.height).toBeLessThanOrEqual(CANVAS.height);
       if (!hasInk(band)) inkless.push(text);
-      // Text wraps at 92 %: letters may lean out of the line a little, never to the edge.
+      // Lines use 92 % of the width. Letters can extend beyond their line a little, but never to the edge.
       const atEdge = [0, 1, 2, 357, 358, 359].some((column) => !isPlain(band, 'column', column));
-      if (atEdge || !isPlain(band, 'row', 0) || !isPlain(band, 'row', band.height - 1)) cut.push(text);
+      if (atEdge || !isPlain(band, 'row', 0) || !isPlain(band, 'row', band.height - 1)) clipped.push(text);
     }
     expect(inkless).toEqual([]);
-    // Marks stacked without end are the one thing a bar cuts off.
-    expect(cut.filter((text) => !/\p{M}{4}/u.test(text))).toEqual([]);
+    // Bars clip only large stacks of combining marks.
+    expect(clipped.filter((text) => !/\p{M}{4}/u.test(text))).toEqual([]);
   });
 });
 
-describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../shared/media is absent)', () => {
-  /** ISO 15924 codes. Historical scripts, and living ones that have no font in the catalogue yet. */
+describe.skipIf(!hasSharedMedia)('a sample of each script (skipped without ../shared/media)', () => {
+  /** ISO 15924 codes of historical scripts, and of living ones without a font in the catalog yet. */
   const KNOWN_MISSING = `
     Ahom Armi Avst Bass Batk Berf Bhks Brah Bugi Buhd Cakm Cari Chrs Copt Cprt Diak Dogr Dsrt Egyp Elba Elym Glag Gong Gonm
     Goth Gran Hani Hano Hatr Hluw Hmng Hmnp Hung Ital Kawi Khar Khoj Krai Kthi Lepc Limb Linb Lyci Lydi Mahj Maka Mand Mani
@@ -216,12 +216,12 @@ describe.skipIf(!hasSharedMedia)('a sample of every script (skipped where ../sha
   const missing = samples.filter(({ text }) => engine.drawable(text).missingGlyphs > 0);
   const covered = samples.filter((sample) => !missing.includes(sample));
 
-  it('has a font, or is known not to have one', () => {
+  it('has a font, or is listed as missing one', () => {
     expect(samples.length).toBeGreaterThan(150);
     expect(missing.map(({ script }) => script)).toEqual(KNOWN_MISSING.trim().split(/\s+/u));
   });
 
-  it(`draws a letter, never a box, for every character of the ${covered.length} scripts that have`, () => {
+  it(`is drawn without missing-glyph boxes in all ${covered.length} supported scripts`, () => {
     expect(engine.drawable('\u0378').missingGlyphs).toBe(1);
     const box = draw('\u0378');
     expect(hasInk(box)).toBe(true);

@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
 const isBarOnWhite = (pixel: number[]): boolean => pixel[0] === 102 && pixel[1] === 102 && pixel[2] === 102;
 
 describe('a captioned image', () => {
-  it('answers with the file and the facts of the render in its headers', async () => {
+  it('is returned as a file with the render facts in the headers', async () => {
     const response = await post(server, form({ asset: await plainPng(540, 960, '#fff'), text: 'Hello' }));
     expect(response.status).toBe(200);
     const body = await response.arrayBuffer();
@@ -33,7 +33,7 @@ describe('a captioned image', () => {
     expect(await decode(body)).toMatchObject({ width: 540, height: 960, channels: 3 });
   });
 
-  it('centres one bar of 9.6 % of the shorter side, black at 60 %, and leaves every other pixel alone', async () => {
+  it('has one centered bar of 9.6 % of the shorter side, black at 60 %, and no other changed pixels', async () => {
     const response = await post(server, form({ asset: await plainPng(1000, 1400, '#fff'), text: 'Hello' }));
     const pixels = await decode(await response.arrayBuffer());
     expect(rowsWhere(pixels, isBarOnWhite)).toEqual([{ top: 652, bottom: 748 }]);
@@ -43,7 +43,7 @@ describe('a captioned image', () => {
     ]);
   });
 
-  it('puts bars at their positions: 0 at the top edge, 100 at the bottom edge', async () => {
+  it('has bars at their positions, with 0 at the top edge and 100 at the bottom edge', async () => {
     const overlays = JSON.stringify([
       { text: 'top', position: 0 },
       { text: 'quarter', position: 25 },
@@ -58,7 +58,7 @@ describe('a captioned image', () => {
     ]);
   });
 
-  it('spaces defaults 10 points apart and ignores unknown keys, null positions, width and height', async () => {
+  it('has default bars 10 % apart and ignores unknown keys, null positions, width and height', async () => {
     const overlays = JSON.stringify([{ text: 'a', position: null, color: 'red' }, { text: 'b' }, { text: 'c' }]);
     const asset = await plainPng(500, 1000, '#fff');
     const response = await post(server, form({ asset, overlays, width: 'nonsense', height: '-1' }));
@@ -67,7 +67,7 @@ describe('a captioned image', () => {
     expect(bars.map(({ top, bottom }) => (top + bottom) / 2)).toEqual([500, 600, 700]);
   });
 
-  it('counts characters that no font can draw', async () => {
+  it('reports the number of characters without a font in x-missing-glyphs', async () => {
     const text = 'known \u{e000}\u{10ffff} \u{f0000}';
     const response = await post(server, form({ width: '320', height: '320', text }));
     expect(response.headers.get('x-missing-glyphs')).toBe('2');
@@ -75,8 +75,8 @@ describe('a captioned image', () => {
   });
 });
 
-describe('an overlay alone', () => {
-  it('is a transparent PNG of the asked size that says image', async () => {
+describe('an overlay without an asset', () => {
+  it('is returned as a transparent PNG of the requested size with x-source-type image', async () => {
     const response = await post(server, form({ width: '640', height: '360', text: 'Hi' }));
     expect(response.status).toBe(200);
     expect(response.headers.get('x-source-type')).toBe('image');
@@ -86,7 +86,7 @@ describe('an overlay alone', () => {
     expect(pixelAt(pixels, 0, 180)).toEqual([0, 0, 0, 153]);
   });
 
-  it('treats an empty file box of a browser form as no asset', async () => {
+  it('is rendered when a browser form sends an empty file field', async () => {
     const data = form({ width: '64', height: '64', text: 'Hi' });
     data.append('asset', new Blob([]), '');
     const response = await post(server, data);
@@ -94,7 +94,7 @@ describe('an overlay alone', () => {
     await response.arrayBuffer();
   });
 
-  it('reads overlays that come as a file part', async () => {
+  it('is rendered when the overlays are sent as a file part', async () => {
     const data = form({ width: '64', height: '64' });
     data.append('overlays', new Blob(['[{"text":"from a file"}]'], { type: 'application/json' }), 'overlays.json');
     const response = await post(server, data);
@@ -103,15 +103,15 @@ describe('an overlay alone', () => {
   });
 });
 
-describe('other paths', () => {
-  it('answers ping and health', async () => {
+describe('other endpoints', () => {
+  it('return 200 for ping and health', async () => {
     const ping = await fetch(`${server.url}/ping`);
     expect([ping.status, await ping.text()]).toEqual([200, 'pong\n']);
     const health = await fetch(`${server.url}/health`);
     expect(await health.json()).toMatchObject({ status: 'ok', renderer: { images: { ready: expect.any(Number) } } });
   });
 
-  it('explains every error code on the page that problems point to', async () => {
+  it('serve the error documentation that problem responses link to', async () => {
     const page = await (await fetch(`${server.url}/docs/errors`)).text();
     expect(page).toContain('id="asset_undecodable"');
   });

@@ -1,4 +1,4 @@
-// Videos over HTTP: what comes back, and what happens to the processes behind it.
+// Video renders over HTTP: the response, and the life cycle of the worker processes.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -35,7 +35,7 @@ const videosBusy = (): Promise<boolean> => health(server).then(({ renderer }) =>
 const videosReady = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.ready === 1);
 
 describe('a captioned video', () => {
-  it('comes back as an MP4 with its facts in the headers', async () => {
+  it('is returned as an MP4 with the render facts in the headers', async () => {
     const response = await post(server, form({ asset: clip, text: 'Moving' }));
     expect(response.status).toBe(200);
     const body = Buffer.from(await response.arrayBuffer());
@@ -45,14 +45,14 @@ describe('a captioned video', () => {
     expect(response.headers.get('content-disposition')).toBe(`inline; filename="${id}.mp4"`);
     expect(response.headers.get('x-source-type')).toBe('video');
     expect(body.toString('latin1', 4, 8)).toBe('ftyp');
-    const file = path.join(folder, 'answer.mp4');
+    const file = path.join(folder, 'response.mp4');
     writeFileSync(file, body);
     const read = readClip(file, 20);
     expect(read).toMatchObject({ width: 320, height: 240, codec: 'h264', audio: undefined });
     expect(read.frames).toHaveLength(12);
   });
 
-  it('has the bar of an image of its size: 23 rows in the middle, black at 60 %', async () => {
+  it('has the same bar as an image of its size: 23 rows in the middle, black at 60 %', async () => {
     const white = path.join(folder, 'white.mp4');
     const paint = (plane: number): number => (plane === 0 ? 235 : 128);
     makeClip({
@@ -75,7 +75,7 @@ describe('a captioned video', () => {
     for (const outside of [40, 100, 140, 200]) expect(brightness(outside)).toBeGreaterThan(248);
   });
 
-  it('does not make an image wait', async () => {
+  it('does not delay an image render', async () => {
     const video = post(server, form({ asset: longClip, text: 'slow' }));
     await until(videosBusy);
     const image = await post(server, form({ width: '64', height: '64', text: 'quick' }));
@@ -88,43 +88,43 @@ describe('a captioned video', () => {
 });
 
 describe('a video that cannot be rendered', () => {
-  it('answers 413 before the body when it is announced too large', async () => {
+  it('gets 413 before its body is read when its content-length is too large', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    let response = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (response += text));
     socket.write(
       `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 300000000\r\n` +
         'content-type: multipart/form-data; boundary=x\r\n\r\n',
     );
-    await until(() => answer.includes('"code"'));
+    await until(() => response.includes('"code"'));
     socket.destroy();
-    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"code":"asset_too_large".*"limit":200000000,"actual":300000000/su);
+    expect(response).toMatch(/^HTTP\/1\.1 413 .*"code":"asset_too_large".*"limit":200000000,"actual":300000000/su);
   });
 
-  it('answers 422 when it breaks off before its index', async () => {
+  it('gets 422 when it is truncated before its index', async () => {
     const response = await post(server, form({ asset: clip.subarray(0, 200), text: 'a' }));
     expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
   });
 });
 
 describe('a video worker', () => {
-  it('that is killed is replaced, and the caller still gets the video', async () => {
+  it('is replaced when it is killed, and the client still gets the video', async () => {
     const before = (await health(server)).renderer.videos.restarts;
-    const answer = post(server, form({ asset: longClip, text: 'slow' }));
+    const pending = post(server, form({ asset: longClip, text: 'slow' }));
     await until(videosBusy);
     process.kill(videoWorker(), 'SIGKILL');
-    const response = await answer;
+    const response = await pending;
     expect(response.status).toBe(200);
     await response.arrayBuffer();
     expect((await health(server)).renderer.videos.restarts).toBe(before + 1);
   });
 
-  it('stops, and its directory goes, when the client goes away', async () => {
+  it('stops and removes its directory when the client disconnects', async () => {
     await until(videosReady);
     const client = new AbortController();
-    const answer = post(server, form({ asset: longClip, text: 'slow' }), { signal: client.signal });
-    answer.catch(() => undefined);
+    const pending = post(server, form({ asset: longClip, text: 'slow' }), { signal: client.signal });
+    pending.catch(() => undefined);
     await until(videosBusy);
     expect(server.workDirectories()).toHaveLength(1);
     client.abort();
@@ -133,28 +133,28 @@ describe('a video worker', () => {
     expect(await videosBusy()).toBe(false);
   });
 
-  it('ends with the server that is killed in the middle of a render', async () => {
-    const doomed = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-    const answer = post(doomed, form({ asset: longClip, text: 'slow' }));
-    answer.catch(() => undefined);
-    await until(() => health(doomed).then(({ renderer }) => renderer.videos.busy > 0));
-    const workers = doomed.workerPids();
+  it('exits when the server is killed during a render', async () => {
+    const killed = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+    const pending = post(killed, form({ asset: longClip, text: 'slow' }));
+    pending.catch(() => undefined);
+    await until(() => health(killed).then(({ renderer }) => renderer.videos.busy > 0));
+    const workers = killed.workerPids();
     expect(workers).toHaveLength(2);
-    doomed.signal('SIGKILL');
+    killed.signal('SIGKILL');
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
-    rmSync(doomed.dataDirectory, { recursive: true, force: true });
+    rmSync(killed.dataDirectory, { recursive: true, force: true });
   });
 
   function videoWorker(): number {
     const pid = server
       .workerPids()
       .find((worker) => readFileSync(`/proc/${worker}/cmdline`, 'utf8').includes('\0video\0'));
-    if (pid === undefined) throw new Error('no video worker');
+    if (pid === undefined) throw new Error('no video worker is running');
     return pid;
   }
 });
 
-it('tells in its health which codecs it has', async () => {
+it('the health endpoint lists the available codecs', async () => {
   expect((await health(server)).renderer.codecs).toMatchObject({
     ffmpeg: expect.any(String),
     available: { 'encode libx264': true, 'decode h264': true },

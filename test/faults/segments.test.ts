@@ -8,7 +8,7 @@ import { type RunningWorker, startWorker } from '../running-worker.ts';
 import { BT709, paintYuv } from '../video/painting.ts';
 import { plainClip } from '../video/plain-clip.ts';
 import { workDirectory } from '../video/render-clip.ts';
-import { anatomyOf, likenessOfNeighbours, worstLikeness } from '../video/seams.ts';
+import { structureOf, highestPsnrOfNeighbors, lowestPsnr } from '../video/seams.ts';
 
 const FRONT = {
   STORYBAR_WORKERS: '0',
@@ -80,11 +80,11 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
   }
 
   async function expectWhole(answer: Promise<Response>, name: string): Promise<void> {
-    const { frames, sounds } = anatomyOf(await save(answer, name));
+    const { frames, audioPackets } = structureOf(await save(answer, name));
     // As for one render, whoever rendered what and how often.
     expect((await answer).headers.get('x-credits-charged')).toBe(String(Math.ceil(SECONDS / 5)));
     expect(frames).toHaveLength(SECONDS * 30);
-    expect(sounds.length).toBeGreaterThan(500);
+    expect(audioPackets.length).toBeGreaterThan(500);
   }
 
   const says = (server: RunningServer, text: string): boolean => {
@@ -120,9 +120,9 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
     expect(answer.headers.get('server-timing')).toMatch(/encode;dur=.*join;dur=/u);
     const two = await save(Promise.resolve(answer), 'two.mp4');
     expect(says(server, 'cut into segments')).toBe(true);
-    const [left, right] = [anatomyOf(one), anatomyOf(two)];
+    const [left, right] = [structureOf(one), structureOf(two)];
     expect({ ...right, keyframes: left.keyframes }).toEqual(left);
-    expect(worstLikeness(one, two).decibels).toBeGreaterThan(likenessOfNeighbours(one) + 10);
+    expect(lowestPsnr(one, two).decibels).toBeGreaterThan(highestPsnrOfNeighbors(one) + 10);
     await until(async () => (await second.health()).tickets.used > 0);
     await expectNothingLeft(server, [first, second]);
   });
@@ -179,7 +179,7 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
     await sees(server, 2);
     const damaged = Buffer.from(clip);
     damaged.fill(0xa5, 200_000, 200_600);
-    const { frames } = anatomyOf(await save(begin(server, undefined, damaged), 'damaged.mp4'));
+    const { frames } = structureOf(await save(begin(server, undefined, damaged), 'damaged.mp4'));
     expect(frames.length).toBeGreaterThan(SECONDS * 30 - 40);
     expect(says(server, 'rendered whole')).toBe(true);
     await expectNothingLeft(server, workers);

@@ -1,10 +1,10 @@
-// The captions whose pictures are kept: every script family once, and the places where layout usually breaks.
+// The captions with golden images: each script family once, plus the cases where layouts usually break.
 
 import type { Overlay } from '../../src/caption/overlay.ts';
 import type { Size } from '../../src/layout/geometry.ts';
 
 export interface GoldenCase {
-  /** Also the name of the file, `<name>.png`. */
+  /** Also the name of the image file, `<name>.png`. */
   readonly name: string;
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];

@@ -1,4 +1,4 @@
-// A golden case -> pixels, and how far two pictures are apart.
+// Renders golden cases and compares images.
 
 import sharp from 'sharp';
 import type { Size } from '../../src/layout/geometry.ts';
@@ -8,7 +8,7 @@ import type { RenderTools } from '../../src/render/renderer-tools.ts';
 import { Stopwatch } from '../../src/render/timing.ts';
 import type { GoldenCase } from './cases.ts';
 
-/** The overlay on a light gradient: what a person sees, and the alpha of every pixel can still be told. */
+/** Draws the overlay on a light gradient, which is easy to review and still shows the alpha of every pixel. */
 export async function renderGolden({ canvas, overlays }: GoldenCase, tools: RenderTools): Promise<RawImage> {
   const { bands } = await drawBands({ canvas, overlays }, tools, new Stopwatch());
   const image = lightGradient(canvas);
@@ -38,14 +38,14 @@ export async function decodeGolden(file: string): Promise<RawImage> {
 }
 
 /**
- * Fonts and Skia are pinned, so the same machine gives the same bytes. Another processor or a rebuilt library may round
- * the edge of a letter differently: a channel may be off by this much without counting ...
+ * Fonts and Skia are pinned, so the output is identical on the same machine. Another CPU or a rebuilt library can round the
+ * edges of letters differently, so a channel may differ by this much.
  */
 const CHANNEL_TOLERANCE = 32;
-/** ... and this share of all pixels may be off by more. A lost accent, a letter or a shift by one pixel is well above. */
+/** The share of pixels that may differ by more. A missing accent, another letter or a shift by one pixel is well above it. */
 export const SHARE_TOLERANCE = 0.000_05;
 
-/** Share of pixels with any channel further off than the tolerance; pictures of different size have nothing in common. */
+/** The share of pixels with a channel outside the tolerance; 1 when the sizes differ. */
 export function shareOfDifferentPixels(a: RawImage, b: RawImage): number {
   if (a.width !== b.width || a.height !== b.height || a.channels !== b.channels) return 1;
   let different = 0;

@@ -31,7 +31,7 @@ function luma([r, g, b]: Rgb): number {
 }
 
 describe('bars on video', () => {
-  it('are the pixels of the image bars, in their rows, and touch nothing else', async () => {
+  it('have the pixels and rows of image bars and change nothing else', async () => {
     const path = work.path('flat.mp4');
     makeClip({
       path,
@@ -48,23 +48,23 @@ describe('bars on video', () => {
     const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());
     expect(drawn.bands).toHaveLength(3);
     for (const frame of [clip.frames[2], clip.frames[3]]) {
-      if (frame === undefined) throw new Error('a frame is missing');
+      if (frame === undefined) throw new Error('the rendered clip has too few frames');
       for (const band of drawn.bands) {
-        // Flat parts of the bar, first and last row included, at both edges of the picture. In brightness only: color is
-        // shared between two rows.
+        // Flat parts of the bar, including its first and last row, at both edges of the frame. Compares only luma, because two
+        // rows share a chroma sample.
         for (const y of [band.top, band.top + 1, band.top + band.height - 1]) {
           for (const x of [1, CANVAS.width - 2]) {
             expect(Math.abs(luma(frame.rgb(x, y)) - luma(blended(band, x, y)))).toBeLessThanOrEqual(9);
           }
         }
-        // The rows next to it belong to the picture.
+        // The rows next to the bar are unchanged.
         const outside = [band.top - 3, band.top + band.height + 2].filter((y) => y >= 0 && y < CANVAS.height);
         for (const y of outside) expect(distance(frame.rgb(5, y), BACKGROUND)).toBeLessThanOrEqual(10);
       }
     }
   });
 
-  it('keeps the color of emoji and the white of the text', async () => {
+  it('keep the colors of emoji and the white of the text', async () => {
     const path = work.path('flat.mp4');
     const { clip } = await renderClip(path, work.path('emoji.mp4'), OVERLAYS);
     const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());
@@ -74,14 +74,14 @@ describe('bars on video', () => {
     const distances: number[] = [];
     for (let y = band.top + 4; y < band.top + band.height - 4; y += 1) {
       for (let x = 4; x < CANVAS.width - 4; x += 1) {
-        const wanted = blended(band, x, y);
-        // Away from edges, where color at half resolution cannot differ.
-        const flat = [-3, 3].every(
+        const expected = blended(band, x, y);
+        // Only away from edges, where chroma at half resolution makes no difference.
+        const isFlat = [-3, 3].every(
           (step) =>
-            distance(blended(band, x + step, y), wanted) < 12 && distance(blended(band, x, y + step), wanted) < 12,
+            distance(blended(band, x + step, y), expected) < 12 && distance(blended(band, x, y + step), expected) < 12,
         );
-        if (!flat) continue;
-        distances.push(distance(frame.rgb(x, y), wanted));
+        if (!isFlat) continue;
+        distances.push(distance(frame.rgb(x, y), expected));
       }
     }
     const mean = distances.reduce((sum, value) => sum + value, 0) / distances.length;

@@ -1,5 +1,5 @@
-// Makes small clips whose every pixel and timestamp is known, and reads rendered ones back. Only for tests: real files
-// cover what cameras do, these cover what cameras might do.
+// Creates small clips with known pixels and timestamps, and reads rendered clips. Real files cover what cameras do; these clips
+// cover the cases that real files don't.
 
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
@@ -33,7 +33,7 @@ import {
   type Stream,
 } from 'node-av/lib';
 
-/** Planes of one frame, in the values of the pixel format. */
+/** Returns the value of one sample of a plane, in the value range of the pixel format. */
 export type Paint = (plane: number, x: number, y: number, frame: number) => number;
 
 export interface ClipOptions {
@@ -46,7 +46,7 @@ export interface ClipOptions {
   readonly paint: Paint;
   readonly frames?: number;
   readonly timeBase?: { readonly num: number; readonly den: number };
-  /** Timestamps in the time base; evenly spaced by default. */
+  /** Timestamps in ticks of the time base; evenly spaced by default. */
   readonly pts?: readonly number[];
   readonly tags?:
     | {
@@ -71,7 +71,7 @@ export const PLAIN_TAGS = {
 const BEEP_HERTZ = 440;
 
 function check(result: number): number {
-  if (result < 0) throw new Error(`test clip: ${result}`);
+  if (result < 0) throw new Error(`FFmpeg returned ${result} for a test clip`);
   return result;
 }
 
@@ -80,19 +80,19 @@ export function makeClip(options: ClipOptions): void {
   const output = new FormatContext();
   check(output.allocOutputContext2(null, options.container, options.path));
   for (const [name, value] of Object.entries(options.muxerOptions ?? {})) check(output.setOption(name, value));
-  const picture = openPicture(options);
-  const sound = options.audio && openSound(options.audio);
-  const tracks = [picture, ...(sound ? [sound] : [])].map((context) => addTrack(output, context));
+  const videoEncoder = openVideoEncoder(options);
+  const audioEncoder = options.audio && openAudioEncoder(options.audio);
+  const tracks = [videoEncoder, ...(audioEncoder ? [audioEncoder] : [])].map((context) => addTrack(output, context));
   check(output.openOutputSync());
   check(output.writeHeaderSync());
-  if (sound && options.audio && tracks[1]) encodeSound(output, sound, tracks[1], options.audio);
-  if (tracks[0]) encodePicture(output, picture, tracks[0], options);
+  if (audioEncoder && options.audio && tracks[1]) encodeAudio(output, audioEncoder, tracks[1], options.audio);
+  if (tracks[0]) encodeVideo(output, videoEncoder, tracks[0], options);
   check(output.writeTrailerSync());
   output.closeOutputSync();
   output.freeContext();
 }
 
-function openPicture(options: ClipOptions): CodecContext {
+function openVideoEncoder(options: ClipOptions): CodecContext {
   const codec = Codec.findEncoderByName(options.codec as FFEncoderCodec);
   const context = new CodecContext();
   context.allocContext3(codec);
@@ -115,7 +115,7 @@ function openPicture(options: ClipOptions): CodecContext {
   return context;
 }
 
-function openSound({ codec: name, sampleRate }: NonNullable<ClipOptions['audio']>): CodecContext {
+function openAudioEncoder({ codec: name, sampleRate }: NonNullable<ClipOptions['audio']>): CodecContext {
   const codec = Codec.findEncoderByName(name as FFEncoderCodec);
   const context = new CodecContext();
   context.allocContext3(codec);
@@ -136,7 +136,7 @@ function addTrack(output: FormatContext, context: CodecContext): Stream {
   return stream;
 }
 
-function encodePicture(output: FormatContext, context: CodecContext, track: Stream, options: ClipOptions): void {
+function encodeVideo(output: FormatContext, context: CodecContext, track: Stream, options: ClipOptions): void {
   const count = options.pts?.length ?? options.frames ?? 6;
   for (let index = 0; index < count; index += 1) {
     const frame = Frame.fromVideoBuffer(paintFrame(options, index), {
@@ -146,7 +146,7 @@ function encodePicture(output: FormatContext, context: CodecContext, track: Stre
       pts: BigInt(options.pts?.[index] ?? index),
       timeBase: context.timeBase,
     });
-    // Without the last frame's duration, the index would end before it.
+    // Without a duration, the index would end before the last frame.
     frame.duration = BigInt(
       (options.pts?.[index + 1] ?? (options.pts?.[index] ?? index) + 1) - (options.pts?.[index] ?? index),
     );
@@ -185,20 +185,20 @@ function paintFrame({ pixelFormat, width, height, paint }: ClipOptions, frame: n
   return Buffer.concat(chunks);
 }
 
-/** A tone that starts at once and stops at once. */
-function encodeSound(
+/** A constant tone. */
+function encodeAudio(
   output: FormatContext,
   context: CodecContext,
   track: Stream,
   { seconds, sampleRate }: NonNullable<ClipOptions['audio']>,
 ): void {
   const size = context.frameSize > 0 ? context.frameSize : 1_024;
-  const float = context.sampleFormat === AV_SAMPLE_FMT_FLTP;
+  const isFloat = context.sampleFormat === AV_SAMPLE_FMT_FLTP;
   for (let at = 0; at + size <= seconds * sampleRate; at += size) {
-    const buffer = Buffer.alloc(size * (float ? 4 : 2));
+    const buffer = Buffer.alloc(size * (isFloat ? 4 : 2));
     for (let index = 0; index < size; index += 1) {
       const value = 0.5 * Math.sin((2 * Math.PI * BEEP_HERTZ * (at + index)) / sampleRate);
-      if (float) buffer.writeFloatLE(value, index * 4);
+      if (isFloat) buffer.writeFloatLE(value, index * 4);
       else buffer.writeInt16LE(Math.round(value * 32_767), index * 2);
     }
     const frame = Frame.fromAudioBuffer(buffer, {
@@ -230,7 +230,7 @@ function drain(output: FormatContext, context: CodecContext, track: Stream, fram
 
 interface ReadFrame {
   readonly seconds: number;
-  /** Mean RGB of a small square, read as BT.709 limited range. */
+  /** The color of a pixel, read as BT.709 limited range. */
   rgb(x: number, y: number): readonly [number, number, number];
 }
 
@@ -245,14 +245,14 @@ export interface ReadClip {
   readonly streams: number;
 }
 
-/** Decodes every frame with FFmpeg's own choice of demuxer: what any player would see. */
+/** Decodes every frame, with the demuxer that FFmpeg selects, as a player does. Keeps the pixels of the first frames. */
 export function readClip(path: string, keepFrames = 8): ReadClip {
   const input = new FormatContext();
   check(input.openInputSync(path));
   check(input.findStreamInfoSync());
   const video = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_VIDEO);
   const audio = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO);
-  if (!video) throw new Error('no video in the result');
+  if (!video) throw new Error('the file has no video track');
   const codec = Codec.findDecoder(video.codecpar.codecId);
   const context = new CodecContext();
   context.allocContext3(codec);
@@ -260,21 +260,21 @@ export function readClip(path: string, keepFrames = 8): ReadClip {
   context.pktTimebase = video.timeBase;
   check(context.open2Sync(codec));
   const frames: ReadFrame[] = [];
-  const sounds: Buffer[] = [];
+  const audioPackets: Buffer[] = [];
   let start = 0;
   const packet = new Packet();
   packet.alloc();
   while (input.readFrameSync(packet) >= 0) {
     if (packet.streamIndex === video.index) check(context.sendPacketSync(packet));
     if (packet.streamIndex === audio?.index) {
-      if (sounds.length === 0) start = Number(packet.pts) * audio.timeBase.toDouble();
-      sounds.push(Buffer.from(packet.data ?? []));
+      if (audioPackets.length === 0) start = Number(packet.pts) * audio.timeBase.toDouble();
+      audioPackets.push(Buffer.from(packet.data ?? []));
     }
     packet.unref();
-    take(context, video, frames, keepFrames);
+    receiveFrames(context, video, frames, keepFrames);
   }
   context.sendPacketSync(null);
-  take(context, video, frames, keepFrames);
+  receiveFrames(context, video, frames, keepFrames);
   const { width, height, colorSpace, colorPrimaries, colorTrc, colorRange, codecId } = video.codecpar;
   const result: ReadClip = {
     width,
@@ -283,7 +283,7 @@ export function readClip(path: string, keepFrames = 8): ReadClip {
     tags: [colorSpace, colorPrimaries, colorTrc, colorRange],
     seconds: Number(input.duration) / 1e6,
     frames,
-    audio: audio && { codec: avGetCodecName(audio.codecpar.codecId) ?? '', packets: sounds, start },
+    audio: audio && { codec: avGetCodecName(audio.codecpar.codecId) ?? '', packets: audioPackets, start },
     streams: input.nbStreams,
   };
   packet.free();
@@ -292,21 +292,21 @@ export function readClip(path: string, keepFrames = 8): ReadClip {
   return result;
 }
 
-function take(context: CodecContext, stream: Stream, frames: ReadFrame[], keep: number): void {
+function receiveFrames(context: CodecContext, stream: Stream, frames: ReadFrame[], keep: number): void {
   const frame = new Frame();
   frame.alloc();
   while (context.receiveFrameSync(frame) >= 0) {
     const seconds = Number(frame.bestEffortTimestamp) * stream.timeBase.toDouble();
     const { width, height } = frame;
     const bytes = frames.length < keep ? frame.toBuffer() : undefined;
-    frames.push({ seconds, rgb: (x, y) => meanRgb(bytes, width, height, x, y) });
+    frames.push({ seconds, rgb: (x, y) => rgbAt(bytes, width, height, x, y) });
     frame.unref();
   }
   frame.free();
 }
 
-function meanRgb(bytes: Buffer | undefined, width: number, height: number, x: number, y: number) {
-  if (!bytes) throw new Error('frame was not kept');
+function rgbAt(bytes: Buffer | undefined, width: number, height: number, x: number, y: number) {
+  if (!bytes) throw new Error('the pixels of this frame were not kept');
   const half = Math.ceil(width / 2);
   const luma = bytes[Math.floor(y) * width + Math.floor(x)] ?? 0;
   const chromaAt = Math.floor(y / 2) * half + Math.floor(x / 2);

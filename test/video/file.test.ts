@@ -1,4 +1,4 @@
-// The finished file itself: what players need in it, and what must not be in it.
+// The output file: what players need in it, and what it must not contain.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { renderClip, workDirectory } from './render-clip.ts';
 const work = workDirectory();
 afterAll(() => work.remove());
 
-/** The outermost boxes, in order. */
+/** The names of the top-level boxes, in order. */
 function boxes(file: Buffer): string[] {
   const names: string[] = [];
   for (let at = 0; at + 8 <= file.length; ) {
@@ -20,8 +20,8 @@ function boxes(file: Buffer): string[] {
   return names;
 }
 
-describe('the finished file', () => {
-  it('begins with its index and holds 4:2:0 H.264 High', async () => {
+describe('the output file', () => {
+  it('has its index before its data and contains H.264 High', async () => {
     const output = work.path('out.mp4');
     await renderClip(plainClip(work.path('in.mp4')), output);
     const file = readFileSync(output);
@@ -29,17 +29,17 @@ describe('the finished file', () => {
     expect(order[0]).toBe('ftyp');
     expect(order.indexOf('moov')).toBeGreaterThan(0);
     expect(order.indexOf('moov')).toBeLessThan(order.indexOf('mdat'));
-    // ISO 14496-15: version 1, then the profile; 100 is High, which is 4:2:0 with 8 bits.
+    // ISO 14496-15: version 1, then the profile. 100 is High, which is 8-bit 4:2:0.
     const configuration = file.indexOf('avcC', 0, 'latin1') + 4;
     expect([file[configuration], file[configuration + 1]]).toEqual([1, 100]);
   });
 });
 
-describe.skipIf(!hasSharedMedia)('real clips (skipped where ../shared/media is absent)', () => {
+describe.skipIf(!hasSharedMedia)('the output file of a real clip (skipped without ../shared/media)', () => {
   it.each([
     ['video_hdr/media__dolbyVision-hdr.MOV', ['+51.5334-000.1255', 'iPhone', 'com.apple.quicktime']],
     ['video_mp4/media__sample_with_chapters.mp4', ['loci']],
-  ])('%s: place, camera and other metadata are gone', async (name, secrets) => {
+  ])('has no location, camera or other metadata: %s', async (name, secrets) => {
     const output = work.path('stripped.mp4');
     await renderClip(sharedMedia(name), output);
     const [before, after] = [sharedMedia(name), output].map((file) => readFileSync(file).toString('latin1'));

@@ -30,7 +30,7 @@ beforeAll(() => {
 });
 afterAll(() => work.remove());
 
-/** The code a caller gets, from probe or recipe. */
+/** The error that the probe or the recipe throws. */
 function refusal(path: string): { readonly code: string; readonly message: string; readonly limit: unknown } {
   try {
     const probe = probeVideo(path, 'mp4', { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
@@ -49,7 +49,7 @@ function altered(name: string, change: (bytes: Buffer) => Buffer): string {
 }
 
 describe('hostile and damaged files', () => {
-  it('playlists and lists of files never reach the demuxer, and would not be followed', () => {
+  it('are refused when they are playlists or file lists, and the files in them are never opened', () => {
     const playlist = Buffer.from(`#EXTM3U\n#EXTINF:5,\n${GOOD}\n`);
     expect(sniff(playlist)).toBeUndefined();
     expect(sniff(Buffer.from(`ffconcat version 1.0\nfile ${GOOD}\n`))).toBeUndefined();
@@ -61,13 +61,13 @@ describe('hostile and damaged files', () => {
     expect(refusal(disguised).code).toBe('asset_undecodable');
   });
 
-  it('another container under the name of MP4 is not decoded', () => {
+  it('are refused when they are another container named .mp4', () => {
     const path = work.path('wav.mp4');
     writeFileSync(path, Buffer.concat([Buffer.from('RIFF....WAVEfmt '), Buffer.alloc(5_000)]));
     expect(refusal(path).code).toBe('asset_undecodable');
   });
 
-  it('refuses ten hours in the header, a thousand frames a second and huge frames, naming limit and actual', () => {
+  it('are refused with limit and actual value for a duration, frame rate or size over the limit', () => {
     const hours = altered('hours.mp4', (bytes) => {
       const at = bytes.indexOf('mvhd');
       bytes.writeUInt32BE(bytes.readUInt32BE(at + 16) * 36_000, at + 20);
@@ -91,14 +91,14 @@ describe('hostile and damaged files', () => {
     const wide = work.path('wide.mp4');
     makeClip({ ...shape, path: wide, width: 4_128, height: 64, paint: () => 80, frames: 1 });
     expect(refusal(wide)).toMatchObject({ code: 'asset_dimensions_too_large', limit: { limit: 4_096, actual: 4_128 } });
-    // The same file with a modest header: the bitstream gives it away.
+    // The same file with a small size in the header; the bitstream still has the real one.
     const bytes = readFileSync(wide);
     bytes.writeUInt16BE(160, bytes.lastIndexOf('avc1') + 28);
     writeFileSync(wide, bytes);
     expect(refusal(wide).code).toBe('asset_dimensions_too_large');
   });
 
-  it('says what is wrong with files that hold nothing to show', () => {
+  it('are refused with the reason when they contain no decodable frame', () => {
     const encrypted = work.path('encrypted.mp4');
     makeClip({
       path: encrypted,
@@ -123,7 +123,7 @@ describe('hostile and damaged files', () => {
     expect(refusal(headless).code).toBe('asset_undecodable');
   });
 
-  it('renders what there is of a clip that breaks off', async () => {
+  it('are rendered up to the point where they are truncated', async () => {
     const path = altered('half.mp4', (bytes) => bytes.subarray(0, bytes.length * 0.6));
     const { facts, clip } = await renderClip(path, work.path('half-out.mp4'));
     expect(facts.frames).toBeGreaterThan(10);
@@ -131,7 +131,7 @@ describe('hostile and damaged files', () => {
     expect(clip.frames.length).toBe(facts.frames);
   });
 
-  it('survives random damage: every outcome is a video or a documented refusal', async () => {
+  it('are rendered or refused with a documented error after random damage', async () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const outcomes = new Map<string, number>();
@@ -157,16 +157,16 @@ describe('hostile and damaged files', () => {
   });
 });
 
-describe.skipIf(!hasSharedMedia)('damaged real files (needs the sample media beside the repository)', () => {
+describe.skipIf(!hasSharedMedia)('damaged real files (skipped without ../shared/media)', () => {
   const files = filesOf('video_corrupt');
   const videos = files.filter((name) => sniff(readFileSync(sharedMedia(name)).subarray(0, 256)) !== undefined);
 
-  it.each(videos)('%s is rendered or refused', async (name) => {
-    const readable = name.includes('mdat_too_long') || name.includes('missing_stsd');
+  it.each(videos)('are rendered or refused: %s', async (name) => {
+    const isReadable = name.includes('mdat_too_long') || name.includes('missing_stsd');
     const outcome = await renderClip(sharedMedia(name), work.path('corrupt-out.mp4')).then(
       () => 'rendered',
       (error: unknown) => (error instanceof AppError ? error.code : String(error)),
     );
-    expect(outcome).toBe(readable ? 'rendered' : 'asset_undecodable');
+    expect(outcome).toBe(isReadable ? 'rendered' : 'asset_undecodable');
   });
 });

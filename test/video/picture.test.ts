@@ -38,8 +38,8 @@ afterAll(() => work.remove());
 const WIDTH = 320;
 const HEIGHT = 192;
 const LOSSLESS = { preset: 'ultrafast', qp: '4' };
-// x265 learns the delay of B-frames from a frame that a clip this short does not have: its decoding times would be
-// whatever lay in memory, and now and then the muxer refuses them.
+// x265 determines its B-frame delay from a frame that such a short clip doesn't have. Its decoding timestamps would be
+// uninitialized memory, and the muxer would reject them now and then.
 const LOSSLESS_X265 = { preset: 'ultrafast', 'x265-params': 'log-level=none:qp=4:bframes=0' };
 
 function quadrantClip(name: string, changes: Partial<ClipOptions> = {}): string {
@@ -48,8 +48,8 @@ function quadrantClip(name: string, changes: Partial<ClipOptions> = {}): string 
   return plainClip(work.path(name), { width: WIDTH, height: HEIGHT, paint, encoderOptions, ...changes });
 }
 
-/** Puts a display matrix into the track header: a, b, c, d as 16.16 fixed point. */
-function turn(path: string, [a, b, c, d]: readonly [number, number, number, number]): string {
+/** Writes a display matrix to the track header, with a, b, c and d as 16.16 fixed point. */
+function writeDisplayMatrix(path: string, [a, b, c, d]: readonly [number, number, number, number]): string {
   const bytes = readFileSync(path);
   const matrix = bytes.indexOf('tkhd') + 4 + 40;
   for (const [cell, value] of [a, b, 0, c, d, 0].entries()) {
@@ -71,9 +71,9 @@ describe('orientation', () => {
     ['270 mirrored', [0, -1, -1, 0]],
   ] as const;
 
-  it.each(matrices)('%s: every corner lands where the matrix puts it', async (name, [a, b, c, d]) => {
-    const path = turn(quadrantClip(`turn-${name}.mp4`), [a, b, c, d]);
-    const { clip, probe } = await renderClip(path, work.path(`turned-${name}.mp4`));
+  it.each(matrices)('puts every corner where the display matrix maps it: %s', async (name, [a, b, c, d]) => {
+    const path = writeDisplayMatrix(quadrantClip(`rotate-${name}.mp4`), [a, b, c, d]);
+    const { clip, probe } = await renderClip(path, work.path(`rotated-${name}.mp4`));
     const swapped = a === 0;
     expect([probe.width, probe.height]).toEqual(swapped ? [HEIGHT, WIDTH] : [WIDTH, HEIGHT]);
     expect([clip.width, clip.height]).toEqual([probe.width, probe.height]);
@@ -106,7 +106,7 @@ describe('color', () => {
         },
       },
     ],
-    ['untagged small: BT.601', { paint: paintYuv(quadrants(WIDTH, HEIGHT), BT601), tags: undefined }],
+    ['untagged SD, assumed to be BT.601', { paint: paintYuv(quadrants(WIDTH, HEIGHT), BT601), tags: undefined }],
     [
       'BT.709 full range',
       {
@@ -115,10 +115,7 @@ describe('color', () => {
       },
     ],
     ['4:4:4', { pixelFormat: 'yuv444p' }],
-    [
-      '4:2:2 ten bits',
-      { pixelFormat: 'yuv422p10le', paint: paintYuv(quadrants(WIDTH, HEIGHT), { ...BT709, bits: 10 }) },
-    ],
+    ['10-bit 4:2:2', { pixelFormat: 'yuv422p10le', paint: paintYuv(quadrants(WIDTH, HEIGHT), { ...BT709, bits: 10 }) }],
     [
       'ProRes, BT.601',
       {
@@ -147,7 +144,7 @@ describe('color', () => {
       },
     ],
     [
-      'BT.2020 standard range, neutral stays neutral',
+      'BT.2020 with standard dynamic range',
       {
         pixelFormat: 'yuv420p10le',
         paint: paintYuv(() => GRAY, { ...BT2020, bits: 10 }),
@@ -161,7 +158,7 @@ describe('color', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (name, changes) => {
+  it.each(cases)('keeps the colors of a clip in %s', async (name, changes) => {
     const path = quadrantClip(`color ${name}.${changes.container ?? 'mp4'}`, changes);
     const { clip } = await renderClip(path, work.path(`colored ${name}.mp4`));
     expect(clip.codec).toBe('h264');
@@ -180,7 +177,7 @@ describe('color', () => {
   });
 });
 
-// Signal values in percent, as a waveform monitor shows them.
+/** Takes signal values in percent, as on a waveform monitor. */
 async function renderSignal(name: string, transfer: typeof AVCOL_TRC_SMPTE2084, signal: Rgb): Promise<Rgb> {
   const path = quadrantClip(`${name}.mp4`, {
     codec: 'libx265',
@@ -197,14 +194,14 @@ async function renderSignal(name: string, transfer: typeof AVCOL_TRC_SMPTE2084, 
 }
 
 describe('high dynamic range', () => {
-  it('HLG: reference white is bright, not grey, and neutral', async () => {
+  it('maps reference white of HLG to a bright, neutral white', async () => {
     const [r, g, b] = await renderSignal('hlg-white', AVCOL_TRC_ARIB_STD_B67, [75, 75, 75]);
     expect(g).toBeGreaterThan(205);
     expect(g).toBeLessThan(235);
     expect(distance([r, g, b], [g, g, g])).toBeLessThanOrEqual(3);
   });
 
-  it('PQ: reference white (58 %) is bright, beyond the peak is white', async () => {
+  it('maps reference white of PQ (58 %) to a bright white, and values above the peak to white', async () => {
     const [, white] = await renderSignal('pq-white', AVCOL_TRC_SMPTE2084, [58, 58, 58]);
     expect(white).toBeGreaterThan(190);
     expect(white).toBeLessThan(235);
@@ -212,7 +209,7 @@ describe('high dynamic range', () => {
     expect(Math.min(r, g, b)).toBeGreaterThan(250);
   });
 
-  it('skin keeps its hue: red over green over blue, neither grey nor orange', async () => {
+  it('keeps the hue of skin tones', async () => {
     const [r, g, b] = await renderSignal('hlg-skin', AVCOL_TRC_ARIB_STD_B67, [58, 48, 42]);
     expect(r - g).toBeGreaterThan(20);
     expect(g - b).toBeGreaterThan(8);
@@ -220,8 +217,8 @@ describe('high dynamic range', () => {
   });
 });
 
-describe('shape', () => {
-  it('makes odd sides even without resampling', async () => {
+describe('frame size and transparency', () => {
+  it('crops odd sides to even ones without resampling', async () => {
     const [width, height] = [161, 99];
     const path = work.path('odd.webm');
     makeClip({
@@ -240,7 +237,7 @@ describe('shape', () => {
     expect(distance(clip.frames[0]?.rgb(6, 96) ?? [0, 0, 0], BLUE)).toBeLessThanOrEqual(10);
   });
 
-  it('puts transparent WebM on black', async () => {
+  it('flattens transparent WebM onto black', async () => {
     const path = work.path('alpha.webm');
     makeClip({
       path,

@@ -1,7 +1,7 @@
 import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
 import { BT709, GRAY, paintYuv } from './painting.ts';
 
-/** A small, short, grey H.264 MP4, but for the changes; returns its path. */
+/** Creates a small, short, gray H.264 MP4 with these changes, and returns its path. */
 export function plainClip(path: string, changes: Partial<ClipOptions> = {}): string {
   makeClip({
     path,

@@ -35,7 +35,7 @@ export interface RenderedClip {
 
 export const CAPTION: readonly Overlay[] = [{ text: 'Hi', position: 50 }];
 
-/** Probe, decide, render and read back; the recipe travels as JSON, as it does to a worker. */
+/** Probes, renders and reads a clip. The recipe goes through JSON, as on its way to a worker. */
 export async function renderClip(
   path: string,
   outPath: string,
@@ -44,7 +44,7 @@ export async function renderClip(
 ): Promise<RenderedClip> {
   const probe = probeVideo(path, formatOf(path), { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
   const recipe = composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS);
-  const travelled: VideoRecipe = JSON.parse(JSON.stringify(recipe));
-  const facts = await renderOnVideo(travelled, path, outPath, tools, options);
+  const received: VideoRecipe = JSON.parse(JSON.stringify(recipe));
+  const facts = await renderOnVideo(received, path, outPath, tools, options);
   return { probe, recipe, facts, clip: readClip(outPath) };
 }

@@ -1,4 +1,4 @@
-// A video rendered whole and rendered in segments, and what tells the two files apart.
+// Renders a video in segments, and compares the result with that of a whole render.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
@@ -10,48 +10,48 @@ import { joinVideo, renderOnVideo, type VideoFacts } from '../../src/render/vide
 
 const tools = createRenderTools();
 
-/** The pieces travel as JSON and as files, as they do between machines. */
+/** Recipes go through JSON and segments through files, as between machines. */
 export async function renderInSegments(
   recipe: VideoRecipe,
   segments: readonly VideoSegment[],
   path: string,
   outPath: string,
 ): Promise<VideoFacts> {
-  const together = `${outPath}.segments`;
+  const segmentsPath = `${outPath}.segments`;
   for (const [index, segment] of segments.entries()) {
     const file = `${outPath}.${index}`;
     const piece = { type: 'segment', segment } as const;
-    await renderOnVideo(travelled({ ...recipe, piece }), path, file, tools);
-    appendFileSync(together, readFileSync(file));
+    await renderOnVideo(throughJson({ ...recipe, piece }), path, file, tools);
+    appendFileSync(segmentsPath, readFileSync(file));
   }
   const piece = { type: 'join', segments } as const;
-  return await joinVideo(travelled({ ...recipe, piece }), { asset: path, segments: together, output: outPath });
+  return await joinVideo(throughJson({ ...recipe, piece }), { asset: path, segments: segmentsPath, output: outPath });
 }
 
-function travelled(recipe: VideoRecipe): VideoRecipe {
+function throughJson(recipe: VideoRecipe): VideoRecipe {
   return JSON.parse(JSON.stringify(recipe)) as VideoRecipe;
 }
 
-export interface FileAnatomy {
+export interface FileStructure {
   readonly seconds: number;
-  /** Each track's own words about itself. */
+  /** The parameters of each track. */
   readonly tracks: readonly Readonly<Record<string, unknown>>[];
-  /** When each frame is shown, in that order. */
+  /** Presentation times, in that order. */
   readonly frames: readonly number[];
-  /** In the order of decoding; MP4 has durations only there. */
+  /** In decoding order, the only order for which MP4 stores durations. */
   readonly decoding: readonly { readonly dts: number; readonly duration: number }[];
   readonly keyframes: readonly number[];
-  readonly sounds: readonly { readonly pts: number; readonly duration: number; readonly data: string }[];
+  readonly audioPackets: readonly { readonly pts: number; readonly duration: number; readonly data: string }[];
 }
 
-export function anatomyOf(path: string): FileAnatomy {
+export function structureOf(path: string): FileStructure {
   const input = open(path);
   const video = trackOf(input, AVMEDIA_TYPE_VIDEO);
   const audio = trackOf(input, AVMEDIA_TYPE_AUDIO);
   const frames: number[] = [];
   const keyframes: number[] = [];
   const decoding: { dts: number; duration: number }[] = [];
-  const sounds: { pts: number; duration: number; data: string }[] = [];
+  const audioPackets: { pts: number; duration: number; data: string }[] = [];
   const packet = new Packet();
   packet.alloc();
   while (input.readFrameSync(packet) >= 0) {
@@ -61,7 +61,7 @@ export function anatomyOf(path: string): FileAnatomy {
       decoding.push({ dts: Number(packet.dts), duration });
       if (packet.isKeyframe) keyframes.push(pts);
     } else if (packet.streamIndex === audio?.index) {
-      sounds.push({ pts, duration, data: packet.data?.toString('base64') ?? '' });
+      audioPackets.push({ pts, duration, data: packet.data?.toString('base64') ?? '' });
     }
     packet.unref();
   }
@@ -69,34 +69,34 @@ export function anatomyOf(path: string): FileAnatomy {
   const seconds = Number(input.duration) / 1e6;
   packet.free();
   input.closeInputSync();
-  frames.sort((one, other) => one - other);
-  return { seconds, tracks, frames, decoding, keyframes, sounds };
+  frames.sort((a, b) => a - b);
+  return { seconds, tracks, frames, decoding, keyframes, audioPackets };
 }
 
-/** Of every frame of one file against the same frame of the other, the worst; in decibels, of the luma. */
-export function worstLikeness(one: string, other: string): { readonly decibels: number; readonly frame: number } {
+/** The lowest luma PSNR between a frame of one file and the same frame of the other. */
+export function lowestPsnr(one: string, other: string): { readonly decibels: number; readonly frame: number } {
   const [left, right] = [lumaOf(one), lumaOf(other)];
-  let worst = { decibels: Number.POSITIVE_INFINITY, frame: -1 };
+  let lowest = { decibels: Number.POSITIVE_INFINITY, frame: -1 };
   for (let frame = 0; ; frame += 1) {
     const [a, b] = [left.next(), right.next()];
     if (a.done === true || b.done === true) {
-      if (a.done !== b.done) throw new Error(`one file ends at frame ${frame}`);
-      return worst;
+      if (a.done !== b.done) throw new Error(`one of the files ends at frame ${frame}`);
+      return lowest;
     }
     const decibels = psnr(a.value, b.value);
-    if (decibels < worst.decibels) worst = { decibels, frame };
+    if (decibels < lowest.decibels) lowest = { decibels, frame };
   }
 }
 
-/** Of every frame against its successor, the best: what a doubled or missing frame would look like. */
-export function likenessOfNeighbours(path: string): number {
-  let before: Buffer | undefined;
-  let best = 0;
+/** The highest PSNR between two consecutive frames: the value for a repeated or missing frame. */
+export function highestPsnrOfNeighbors(path: string): number {
+  let previous: Buffer | undefined;
+  let highest = 0;
   for (const luma of lumaOf(path)) {
-    if (before) best = Math.max(best, psnr(before, luma));
-    before = luma;
+    if (previous) highest = Math.max(highest, psnr(previous, luma));
+    previous = luma;
   }
-  return best;
+  return highest;
 }
 
 function psnr(one: Buffer, other: Buffer): number {
@@ -108,7 +108,7 @@ function psnr(one: Buffer, other: Buffer): number {
 function* lumaOf(path: string): Generator<Buffer, undefined> {
   const input = open(path);
   const video = trackOf(input, AVMEDIA_TYPE_VIDEO);
-  if (!video) throw new Error('no video in the result');
+  if (!video) throw new Error('the file has no video track');
   const codec = Codec.findDecoder(video.codecpar.codecId);
   const context = new CodecContext();
   context.allocContext3(codec);
@@ -121,9 +121,9 @@ function* lumaOf(path: string): Generator<Buffer, undefined> {
     for (let isMore = true; isMore; ) {
       isMore = input.readFrameSync(packet) >= 0;
       if (isMore && packet.streamIndex !== video.index) continue;
-      if (context.sendPacketSync(isMore ? packet : null) < 0) throw new Error('the result cannot be decoded');
+      if (context.sendPacketSync(isMore ? packet : null) < 0) throw new Error('the output cannot be decoded');
       while (context.receiveFrameSync(frame) >= 0) {
-        if (frame.decodeErrorFlags !== 0) throw new Error('the result is damaged');
+        if (frame.decodeErrorFlags !== 0) throw new Error('the output has a damaged frame');
         yield frame.toBuffer().subarray(0, frame.width * frame.height);
       }
     }
@@ -143,9 +143,9 @@ function describeTrack({ timeBase, startTime, duration, codecpar }: Stream): Rea
     startTime: Number(startTime),
     duration: Number(duration),
     codec: [codecId, codecTag, profile, level, extradata?.toString('base64')],
-    picture: [width, height, `${sampleAspectRatio.num}/${sampleAspectRatio.den}`],
+    frame: [width, height, `${sampleAspectRatio.num}/${sampleAspectRatio.den}`],
     colors: [colorSpace, colorPrimaries, colorTrc, colorRange],
-    sound: [sampleRate, channels],
+    audio: [sampleRate, channels],
   };
 }
 

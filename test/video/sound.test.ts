@@ -11,11 +11,11 @@ afterAll(() => work.remove());
 const clip = (name: string, changes: Partial<ClipOptions>): string =>
   plainClip(work.path(name), { frames: 30, ...changes });
 
-describe('sound', () => {
+describe('audio', () => {
   it.each([
     ['aac', 'aac', 'mp4'],
     ['libmp3lame', 'mp3', 'mp4'],
-  ] as const)('%s is copied packet for packet', async (encoder, codec, container) => {
+  ] as const)('is copied packet by packet from %s', async (encoder, codec, container) => {
     const path = clip(`${encoder}.mp4`, { container, audio: { codec: encoder, seconds: 1, sampleRate: 44_100 } });
     const source = readClip(path);
     const { clip: rendered, probe } = await renderClip(path, work.path(`${encoder}-out.mp4`));
@@ -27,14 +27,14 @@ describe('sound', () => {
     expect(rendered.audio?.start).toBeCloseTo(source.audio?.start ?? Number.NaN, 3);
   });
 
-  it('MP3 too slow for MP4 becomes AAC', async () => {
+  it('is encoded as AAC when the sample rate of an MP3 is too low for MP4', async () => {
     const path = clip('slow.mov', { container: 'mov', audio: { codec: 'libmp3lame', seconds: 1, sampleRate: 11_025 } });
     const { clip: rendered, probe } = await renderClip(path, work.path('slow-out.mp4'));
     expect(probe.audio).toMatchObject({ codec: 'mp3', action: 'encode' });
     expect(rendered.audio?.codec).toBe('aac');
   });
 
-  it('goes with a single picture, too', async () => {
+  it('is kept in a video with a single frame', async () => {
     const path = clip('still.webm', {
       container: 'webm',
       codec: 'libvpx',
@@ -51,7 +51,7 @@ describe('sound', () => {
   it.each([
     ['pcm_s16le', 'mov', 'libx264'],
     ['libopus', 'webm', 'libvpx'],
-  ] as const)('%s becomes AAC of the same length', async (encoder, container, codec) => {
+  ] as const)('is encoded from %s to AAC of the same duration', async (encoder, container, codec) => {
     const options = codec === 'libvpx' ? { deadline: 'realtime', 'cpu-used': '8' } : { preset: 'ultrafast' };
     const path = clip(`${encoder}.${container}`, {
       container,
@@ -66,10 +66,10 @@ describe('sound', () => {
     expect(Math.abs(rendered.seconds - probe.durationSeconds)).toBeLessThan(0.04);
   });
 
-  it('passes over a track whose configuration is damaged', async () => {
+  it('is left out when the configuration of its track is damaged', async () => {
     const path = clip('damaged.mp4', { audio: { codec: 'libopus', seconds: 1, sampleRate: 48_000 } });
     const bytes = readFileSync(path);
-    // No channels at all.
+    // Zero channels.
     bytes[bytes.indexOf('dOps') + 5] = 0;
     writeFileSync(path, bytes);
     const { clip: rendered } = await renderClip(path, work.path('damaged-out.mp4'));
@@ -77,25 +77,25 @@ describe('sound', () => {
     expect(rendered.frames).toHaveLength(30);
   });
 
-  it('none stays none', async () => {
+  it('is not added to a video without audio', async () => {
     const { clip: rendered, probe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
     expect(probe.audio).toBeNull();
     expect(rendered.streams).toBe(1);
   });
 });
 
-describe.skipIf(!hasSharedMedia)('sound of real clips (needs the sample media beside the repository)', () => {
+describe.skipIf(!hasSharedMedia)('tracks of real clips (skipped without ../shared/media)', () => {
   it.each([
     ['video_real/streamioffmpeg__file_with_data_streams.mp4', 2],
     ['video_mp4/media__sample_with_chapters.mp4', 2],
     ['video_hdr/media__dolbyVision-hdr.MOV', 2],
     ['video_mp4/wpt__text.mov', 1],
-  ])('%s: data, subtitle, chapter and cover tracks are dropped', async (name, streams) => {
+  ])('are dropped when they contain data, subtitles, chapters or cover art: %s', async (name, streams) => {
     const { clip: rendered } = await renderClip(sharedMedia(name), work.path('tracks.mp4'));
     expect(rendered.streams).toBe(streams);
   });
 
-  it('leaves out sound that cannot be read, and keeps the picture', async () => {
+  it('are dropped when their audio cannot be read, while the video is kept', async () => {
     const path = sharedMedia('video_corrupt/media__sample_missing_stsd.mp4');
     const { clip: rendered } = await renderClip(path, work.path('no-stsd.mp4'));
     expect(rendered.audio).toBeUndefined();

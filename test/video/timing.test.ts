@@ -8,12 +8,12 @@ import { renderClip, workDirectory } from './render-clip.ts';
 const work = workDirectory();
 afterAll(() => work.remove());
 
-/** Every frame looks different, so that a lost or doubled one shows. */
+/** Every frame looks different, so that a lost or repeated one is detected. */
 const paint = paintYuv((x, _, frame) => [(x * 2 + frame * 9) % 256, 90, 120], BT709);
 const clip = (name: string, changes: Partial<ClipOptions>): string => plainClip(work.path(name), { paint, ...changes });
 
 describe('timing', () => {
-  it('keeps uneven timestamps to the tick, with B-frames on both sides', async () => {
+  it('keeps irregular timestamps exactly, with B-frames in input and output', async () => {
     const pts = [0, 17, 50, 51, 120, 121, 122, 300, 333, 366, 400, 1000, 1033, 1066];
     const path = clip('vfr.mp4', { pts, timeBase: { num: 1, den: 1000 }, encoderOptions: { preset: 'medium' } });
     const { clip: rendered, facts } = await renderClip(path, work.path('vfr-out.mp4'));
@@ -21,7 +21,7 @@ describe('timing', () => {
     expect(facts.frames).toBe(pts.length);
   });
 
-  it('moves a clip that begins late to zero', async () => {
+  it('shifts a clip that starts late to zero', async () => {
     const path = clip('late.webm', {
       container: 'webm',
       codec: 'libvpx',
@@ -35,7 +35,7 @@ describe('timing', () => {
     expect(rendered.seconds).toBeCloseTo(0.2, 1);
   });
 
-  it('reads fragmented files, whose header says nothing', async () => {
+  it('reads fragmented files, whose header has no duration', async () => {
     const path = clip('fragmented.mp4', { frames: 30, muxerOptions: { movflags: 'frag_keyframe+empty_moov' } });
     const { clip: rendered, probe } = await renderClip(path, work.path('fragmented-out.mp4'));
     expect(probe.durationSeconds).toBeCloseTo(1, 2);
@@ -43,7 +43,7 @@ describe('timing', () => {
     expect(rendered.seconds).toBeCloseTo(1, 2);
   });
 
-  it('reports progress and stops at a signal', async () => {
+  it('reports progress and stops when its signal aborts', async () => {
     const path = clip('long.mp4', { frames: 240, width: 640, height: 360, paint: paintYuv(() => GRAY, BT709) });
     const seen: number[] = [];
     const { facts } = await renderClip(path, work.path('progress.mp4'), undefined, {
@@ -60,14 +60,14 @@ describe('timing', () => {
   });
 });
 
-describe.skipIf(!hasSharedMedia)('timing of real clips (needs the sample media beside the repository)', () => {
+describe.skipIf(!hasSharedMedia)('timing of real clips (skipped without ../shared/media)', () => {
   it.each([
     ['video_mp4/media__edit_list_positive_shift.mp4', 270, 10.006, 1],
     ['video_mp4/media__sample_edit_list_only_preroll_sync_sample.mp4', 16, 0.534, 0],
     ['video_fragmented/media__sample_partially_fragmented.mp4', 30, 1.156, 0.067],
     ['video_real/metadataextrac__FLIR_Thermal.mp4', 84, 11.353, 0],
     ['video_webm/wpt__rgb100.webm', 3, 0.6, 0],
-  ])('%s: %i frames, %f s', async (name, frames, seconds, firstAt) => {
+  ])('matches the source: %s has %i frames in %f seconds', async (name, frames, seconds, firstAt) => {
     const { clip: rendered, probe } = await renderClip(sharedMedia(name), work.path('sample.mp4'));
     expect(rendered.frames).toHaveLength(frames);
     expect(Math.abs(rendered.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
