@@ -1,5 +1,5 @@
-// The contact sheet: every case a newcomer looks at first, in one PNG, for people to judge. `npm run look` writes
-// out/look.png; a path as argument writes elsewhere.
+// Renders a contact sheet with the most important cases, for visual review. `npm run look` writes out/look.png; pass a path to write
+// another file.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ interface Case {
   readonly captions: Captions;
   readonly width?: number;
   readonly height?: number;
-  /** A bright, busy backdrop instead of the photo. */
+  /** Brightens the photo behind the bars. */
   readonly bright?: true;
 }
 
@@ -49,7 +49,7 @@ const CASES: readonly Case[] = [
       { text: 'fourth, at 80' },
     ],
   },
-  { title: 'defaults that must give way', captions: [{ text: LONG }, { text: 'moved just below' }] },
+  { title: 'defaults that have to move', captions: [{ text: LONG }, { text: 'moved just below' }] },
   { title: 'landscape 1920x1080', captions: [{ text: 'Wide' }, { text: 'and tidy' }], width: 1920, height: 1080 },
   { title: '16x16', captions: 'tiny', width: 16, height: 16 },
   { title: '7680x4320', captions: 'Eight thousand pixels across', width: 7680, height: 4320 },
@@ -80,7 +80,7 @@ async function paintTile(target: SKRSContext2D, item: Case, x: number, y: number
   target.fillStyle = '#333';
   target.font = '400 22px main';
   target.fillText(item.title, x, y + 26);
-  // Small canvases are enlarged with hard pixels, so that their rows can be counted.
+  // Small canvases are enlarged without smoothing, so that their rows can be counted.
   target.imageSmoothingEnabled = scale < 1;
   target.drawImage(await loadImage(bytes), x, y + TILE.label, width * scale, height * scale);
 }

@@ -1,4 +1,4 @@
-// The pictures of README.md, made by the product. Run with `npx tsx scripts/readme-pictures.ts` when the look changes.
+// Renders the example images of README.md. Run with `npx tsx scripts/readme-pictures.ts` when the look changes.
 
 import sharp from 'sharp';
 import { type Captions, renderImage } from '../src/index.ts';

@@ -1,4 +1,4 @@
-// Paints examples/clip.mp4, the clip of the playground: our own, so it needs nobody's licence. It ends where it begins.
+// Generates examples/clip.mp4, the clip of the playground. It loops seamlessly and is our own work, so it needs no license.
 // Run with `npx tsx scripts/sample-clip.ts`.
 
 import { makeClip, PLAIN_TAGS } from '../test/video/clip.ts';

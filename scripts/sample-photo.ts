@@ -1,5 +1,5 @@
-// Paints examples/photo.jpg, the picture of the first curl and of the README: our own, so it needs nobody's licence.
-// Run with `npx tsx scripts/sample-photo.ts`; the same seed paints the same picture.
+// Generates examples/photo.jpg, the photo of the README and of its first curl example. It is our own work, so it needs no
+// license. Run with `npx tsx scripts/sample-photo.ts`; the same seed generates the same photo.
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';
@@ -26,7 +26,7 @@ for (const range of ranges) paintRange(context, range);
 paintLake(context);
 paintShore(context);
 
-// Grain, like a phone at dusk: without it, smooth gradients band and compress into a lie about photos.
+// Grain, as in a phone photo at dusk. Without it, the gradients show banding and compress unrealistically well.
 const { data } = context.getImageData(0, 0, WIDTH, HEIGHT);
 for (let index = 0; index < data.length; index += 4) {
   const grain = (random() - 0.5) * 9;
@@ -101,7 +101,7 @@ function paintRange(target: SKRSContext2D, { base, relief, roughness, color }: R
   target.fill();
 }
 
-/** Heights from 0 to about 1 along a ridge. */
+/** Heights along a ridge, from 0 to about 1. */
 function midpointRidge(levels: number, roughness: number): number[] {
   let ridge = [random() * 0.6, random() * 0.6];
   let spread = 0.6;
@@ -115,7 +115,7 @@ function midpointRidge(levels: number, roughness: number): number[] {
   return ridge.map((height) => Math.max(0, height));
 }
 
-/** The landscape upside down, dimmed and broken by ripples that grow towards the viewer. */
+/** The reflected landscape, dimmed and distorted by ripples that grow toward the viewer. */
 function paintLake(target: SKRSContext2D): void {
   const depth = HEIGHT - HORIZON;
   for (let row = 0; row < depth; row += 1) {

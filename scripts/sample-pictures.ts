@@ -1,5 +1,5 @@
-// Paints examples/city.jpg and examples/table.jpg, for the front page and the playground: our own, so they need nobody's
-// licence. Run with `npx tsx scripts/sample-pictures.ts`; the same seed paints the same pictures.
+// Generates examples/city.jpg and examples/table.jpg, for the home page and the playground. They are our own work, so they need no
+// license. Run with `npx tsx scripts/sample-pictures.ts`; the same seed generates the same images.
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';
@@ -70,7 +70,7 @@ interface Row {
   readonly tallest: number;
   readonly narrowest: number;
   readonly color: string;
-  /** Share of windows with light. */
+  /** The share of lit windows. */
   readonly lit: number;
 }
 
@@ -97,7 +97,7 @@ function paintTowers(
   }
 }
 
-/** The skyline upside down, row by row, swaying more towards the viewer. */
+/** The reflected skyline, row by row, with ripples that grow toward the viewer. */
 function paintRiver(target: SKRSContext2D, width: number, height: number, shore: number): void {
   const depth = height - shore;
   for (let row = 0; row < depth; row += 1) {

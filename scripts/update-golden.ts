@@ -1,4 +1,4 @@
-// Draws every golden case anew. The only writer of test/golden/*.png: look at each picture before committing it.
+// Renders all golden images again. Only this script writes test/golden/*.png. Review each image before you commit it.
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,4 +13,4 @@ const tools = createRenderTools();
 for (const golden of GOLDEN_CASES) {
   writeFileSync(path.join(folder, `${golden.name}.png`), await encodeGolden(await renderGolden(golden, tools)));
 }
-console.log(`${GOLDEN_CASES.length} pictures drawn: look at them.`);
+console.log(`Rendered ${GOLDEN_CASES.length} golden images. Review them before you commit.`);

@@ -1,17 +1,17 @@
 import type { Scene } from './scene.ts';
 
-/** The finished file: its bytes, or where a program wrote it. */
+/** The output: its bytes, or the path of the file that a program wrote. */
 export type Output = Uint8Array | string;
 
-/** One way to put the bars on a picture. */
+/** One way to draw the bars on a photo. */
 export interface Contender {
   readonly name: string;
-  /** Everything that a service would do once, before the first request, happens here and is not timed. */
+  /** Does the work that a service does once, before its first request. This isn't measured. */
   prepare(scene: Scene): Promise<() => Promise<Output>>;
 }
 
-/** A peer that cannot take part here, and why. */
-export interface Absent {
+/** A peer that isn't available on this machine. */
+export interface SkippedPeer {
   readonly name: string;
-  readonly absent: string;
+  readonly reason: string;
 }

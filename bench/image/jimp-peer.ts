@@ -3,21 +3,21 @@ import { SANS_128_WHITE, SANS_64_WHITE } from 'jimp/fonts';
 import { BAR_ALPHA } from '../../src/layout/style.ts';
 import type { Contender } from './contender.ts';
 
-/** Its fonts are bitmaps of fixed sizes: the nearest. */
+/** Jimp has bitmap fonts of fixed sizes. From this size on, the larger one is closer. */
 const LARGE_FONT_FROM_PX = 96;
 
 export const jimpPeer: Contender = {
   name: 'jimp',
-  prepare: async ({ picture, bars }) => {
+  prepare: async ({ photo, bars }) => {
     const largest = Math.max(...bars.map((bar) => bar.fontSize));
     const font = await loadFont(largest >= LARGE_FONT_FROM_PX ? SANS_128_WHITE : SANS_64_WHITE);
     return async () => {
-      const image = await Jimp.read(picture.jpeg);
+      const image = await Jimp.read(photo.jpeg);
       for (const { top, height, text } of bars) {
-        const shade = new Jimp({ width: picture.width, height, color: Math.round(BAR_ALPHA * 255) });
+        const shade = new Jimp({ width: photo.width, height, color: Math.round(BAR_ALPHA * 255) });
         image.composite(shade, 0, top);
-        const centred = { text, alignmentX: HorizontalAlign.CENTER, alignmentY: VerticalAlign.MIDDLE };
-        image.print({ font, x: 0, y: top, text: centred, maxWidth: picture.width, maxHeight: height });
+        const centered = { text, alignmentX: HorizontalAlign.CENTER, alignmentY: VerticalAlign.MIDDLE };
+        image.print({ font, x: 0, y: top, text: centered, maxWidth: photo.width, maxHeight: height });
       }
       return await image.getBuffer(JimpMime.png);
     };

@@ -1,13 +1,13 @@
-// The program behind library.ts: every message is one call of the library, answered when it is done.
+// The child process of library.ts. Each message triggers one render, and a message reports that it is done.
 
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { renderImage } from '../../src/index.ts';
 import { CAPTIONS } from './scene.ts';
 
-const [, , photo] = process.argv;
-if (photo === undefined) throw new Error('which photo?');
-const asset = await readFile(photo);
+const [, , file] = process.argv;
+if (file === undefined) throw new Error('usage: library-process.ts <photo>');
+const asset = await readFile(file);
 sharp.cache(false);
 process.on('message', () => {
   renderImage(asset, CAPTIONS).then(

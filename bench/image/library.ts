@@ -1,4 +1,4 @@
-// The bare library call, in a process that does nothing else: neither it nor whoever measures pays for the other's garbage.
+// Calls the library in a separate process, so that its garbage collection and that of the benchmark don't affect each other.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,18 +11,18 @@ export interface Library {
   close(): void;
 }
 
-export function startLibrary(photo: string): Library {
-  const child = fork(PROGRAM, [photo]);
-  const ended = once(child, 'exit').then(() => {
-    throw new Error('the library process ended');
+export function startLibrary(file: string): Library {
+  const child = fork(PROGRAM, [file]);
+  const exited = once(child, 'exit').then(() => {
+    throw new Error('the library process exited');
   });
-  // Told to whoever waits for a render; ending afterwards is as it should be.
-  ended.catch(() => undefined);
+  // Only matters while a render is pending; exiting after `close` is expected.
+  exited.catch(() => undefined);
   return {
     render: async () => {
-      const answered = once(child, 'message');
+      const done = once(child, 'message');
       child.send('render');
-      await Promise.race([answered, ended]);
+      await Promise.race([done, exited]);
     },
     close: () => child.disconnect(),
   };

@@ -1,11 +1,12 @@
-// The bars alone, as a transparent PNG: what a caller pays who composites elsewhere.
+// Measures transparent overlays, for callers who composite the bars themselves.
 
 import { renderOverlay } from '../../src/index.ts';
+import { must } from '../../src/primitives/must.ts';
 import { interleave, type Series } from './rounds.ts';
 
 const SIZE = { width: 1080, height: 1920 } as const;
 
-/** Cheap enough for many more rounds than photos get. */
+/** Overlays are fast enough for more rounds than photos. */
 const ROUNDS_PER_ROUND = 5;
 
 const TEXTS = ['Golden hour, no filter needed', 'Three hours of waiting', 'Would you have stayed?', 'Ask me anything'];
@@ -18,7 +19,10 @@ export async function measureOverlays(rounds: number): Promise<Series<number>[]>
   return await interleave(
     [
       { name: TEXT_ONLY, run: overlayOf((text) => text) },
-      { name: WITH_EMOJI, run: overlayOf((text, index) => `${text} ${EMOJI[index % EMOJI.length] ?? ''}`) },
+      {
+        name: WITH_EMOJI,
+        run: overlayOf((text, index) => `${text} ${must(EMOJI[index % EMOJI.length], 'the emoji')}`),
+      },
     ],
     rounds * ROUNDS_PER_ROUND,
   );
@@ -28,9 +32,9 @@ function overlayOf(decorate: (text: string, index: number) => string): () => Pro
   let call = 0;
   return async () => {
     call += 1;
-    // Other captions every time: nobody asks for the same overlay twice in a row.
+    // Different captions each time, as in real use.
     const captions = [20, 50, 80].map((position, bar) => {
-      const text = TEXTS[(call + bar) % TEXTS.length] ?? '';
+      const text = must(TEXTS[(call + bar) % TEXTS.length], 'the caption');
       return { text: decorate(`${text} ${call}`, call + bar), position };
     });
     return (await renderOverlay(SIZE, captions)).bytes.length;

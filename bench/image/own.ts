@@ -1,4 +1,4 @@
-// Our pipeline, and the least any pipeline with this decoder and this encoder could take.
+// Our pipeline, and the minimum that any pipeline with this decoder and encoder needs.
 
 import sharp from 'sharp';
 import { renderImage } from '../../src/index.ts';
@@ -13,9 +13,9 @@ const FLOOR = 'floor: decode + encode, no bars';
 export function ourPipeline(onTimings: (timings: Timings) => void): Contender {
   return {
     name: OURS,
-    prepare: async ({ picture }) => {
+    prepare: async ({ photo }) => {
       return async () => {
-        const { bytes, timings } = await renderImage(picture.jpeg, CAPTIONS);
+        const { bytes, timings } = await renderImage(photo.jpeg, CAPTIONS);
         onTimings(timings);
         return bytes;
       };
@@ -25,9 +25,9 @@ export function ourPipeline(onTimings: (timings: Timings) => void): Contender {
 
 export const floor: Contender = {
   name: FLOOR,
-  prepare: async ({ picture }) => {
+  prepare: async ({ photo }) => {
     return async () => {
-      const { data, info } = await sharp(picture.jpeg, { failOn: 'error', pages: 1, sequentialRead: true })
+      const { data, info } = await sharp(photo.jpeg, { failOn: 'error', pages: 1, sequentialRead: true })
         .autoOrient()
         .toColorspace('srgb')
         .raw({ depth: 'uchar' })

@@ -1,4 +1,4 @@
-// Three bars on one photo: everybody's time and file size, and ours as the unit.
+// Measures three bars on one photo: the time and file size of each contender, relative to ours.
 
 import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Timings } from '../../src/render/timing.ts';
 import type { Contender, Output } from './contender.ts';
 import { floor, OURS, ourPipeline } from './own.ts';
-import type { Picture } from './pictures.ts';
+import type { Photo } from './pictures.ts';
 import { best, interleave, median, medianRatio, type Series, seriesNamed } from './rounds.ts';
 import { layOut, PEER_FONT, PEER_FONT_NAME, type Scene } from './scene.ts';
 import { settle } from './settle.ts';
@@ -25,7 +25,7 @@ export interface PhotoRow {
 
 export interface PhotoResult {
   readonly rows: readonly PhotoRow[];
-  /** Ours over the floor, from the same rounds. */
+  /** Our time relative to the floor, from the same rounds. */
   readonly overFloor: number;
   readonly steps: string;
 }
@@ -33,22 +33,22 @@ export interface PhotoResult {
 export interface PhotoOptions {
   readonly peers: readonly Contender[];
   readonly rounds: number;
-  /** Where to keep everybody's last picture, for looking at. */
+  /** A directory for the last output of each contender. */
   readonly keep: string | undefined;
 }
 
-export async function measurePhoto(picture: Picture, { peers, rounds, keep }: PhotoOptions): Promise<PhotoResult> {
+export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoOptions): Promise<PhotoResult> {
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-'));
   const timings: Timings[] = [];
   const contenders = [ourPipeline((steps) => timings.push(steps)), floor, ...peers];
   try {
-    const scene = await setScene(picture, directory);
+    const scene = await setScene(photo, directory);
     const runners = [];
     for (const contender of contenders) {
       runners.push({ name: contender.name, run: await contender.prepare(scene) });
     }
     const all = await interleave(runners, rounds, settle);
-    if (keep !== undefined) await keepPictures(keep, picture, all);
+    if (keep !== undefined) await keepOutputs(keep, photo, all);
     return {
       rows: await toRows(all),
       overFloor: medianRatio(seriesNamed(all, OURS), seriesNamed(all, floor.name)),
@@ -59,8 +59,8 @@ export async function measurePhoto(picture: Picture, { peers, rounds, keep }: Ph
   }
 }
 
-export function formatPhoto(picture: Picture, { rows, steps }: PhotoResult): string {
-  const header = [`3 bars on ${picture.name} (JPEG, ${megabytes(picture.jpeg.length)} MB)`];
+export function formatPhoto(photo: Photo, { rows, steps }: PhotoResult): string {
+  const header = [`3 bars on ${photo.name} (JPEG, ${megabytes(photo.jpeg.length)} MB)`];
   const table = formatTable([
     [...header, 'rounds', 'best ms', 'median ms', 'x ours', 'MB', 'x ours'],
     ...rows.map((row) => [
@@ -73,13 +73,13 @@ export function formatPhoto(picture: Picture, { rows, steps }: PhotoResult): str
       fixed(row.sizeRatio, 2),
     ]),
   ]);
-  return `${table}\nour steps, ms: ${steps}`;
+  return `${table}\nour steps (median ms): ${steps}`;
 }
 
-async function setScene(picture: Picture, directory: string): Promise<Scene> {
-  await writeFile(path.join(directory, `${picture.name}.jpg`), picture.jpeg);
+async function setScene(photo: Photo, directory: string): Promise<Scene> {
+  await writeFile(path.join(directory, `${photo.name}.jpg`), photo.jpeg);
   await copyFile(PEER_FONT, path.join(directory, PEER_FONT_NAME));
-  return { picture, directory, bars: layOut(picture) };
+  return { photo, directory, bars: layOut(photo) };
 }
 
 async function toRows(all: readonly Series<Output>[]): Promise<PhotoRow[]> {
@@ -101,10 +101,10 @@ async function toRows(all: readonly Series<Output>[]): Promise<PhotoRow[]> {
   );
 }
 
-async function keepPictures(folder: string, picture: Picture, all: readonly Series<Output>[]): Promise<void> {
+async function keepOutputs(folder: string, photo: Photo, all: readonly Series<Output>[]): Promise<void> {
   for (const { name, last } of all) {
     const bytes = typeof last === 'string' ? await readFile(last) : last;
-    await writeFile(path.join(folder, `${picture.name} ${name.replaceAll(/\W+/gu, '-')}.png`), bytes);
+    await writeFile(path.join(folder, `${photo.name} ${name.replaceAll(/\W+/gu, '-')}.png`), bytes);
   }
 }
 

@@ -1,9 +1,9 @@
-// The inputs: one photo at two sizes, encoded once before anything is timed.
+// The input photos: one photo at two sizes, encoded before anything is measured.
 
 import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 
-export interface Picture {
+export interface Photo {
   readonly name: string;
   readonly width: number;
   readonly height: number;
@@ -16,46 +16,47 @@ const SIZES = [
 ] as const;
 const QUALITY = 90;
 
-export interface Pictures {
+export interface Photos {
   readonly source: string;
-  readonly story: Picture;
-  readonly large: Picture;
+  readonly story: Photo;
+  readonly large: Photo;
 }
 
-export async function makeTestImages(photo: string | undefined): Promise<Pictures> {
+/** Scales the photo of this file, or generates one without a file. */
+export async function makePhotos(file: string | undefined): Promise<Photos> {
   const [story, large] = await Promise.all(
     SIZES.map(async (size) => {
-      const image = photo === undefined ? await noisyGradient(size) : await fitted(photo, size);
+      const image = file === undefined ? await noisyGradient(size) : await scaled(file, size);
       return { ...size, jpeg: await image.jpeg({ quality: QUALITY }).toBuffer() };
     }),
   );
-  if (!story || !large) throw new Error('a picture is missing');
-  return { source: photo === undefined ? 'a generated noisy gradient' : path.basename(photo), story, large };
+  if (!story || !large) throw new Error('a photo is missing');
+  return { source: file === undefined ? 'a generated noisy gradient' : path.basename(file), story, large };
 }
 
-interface Target {
+interface TargetSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** Turned where that spares enlarging: an enlarged photo is smoother, and compresses better, than a real one. */
-async function fitted(photo: string, { width, height }: Target): Promise<Sharp> {
-  const { autoOrient } = await sharp(photo).metadata();
-  const turn = autoOrient.width > autoOrient.height !== width > height && width > autoOrient.width ? 90 : 0;
-  const upright = await sharp(photo)
+/** Rotates the photo if that avoids enlarging it: an enlarged photo is smoother and compresses better than a real one. */
+async function scaled(file: string, { width, height }: TargetSize): Promise<Sharp> {
+  const { autoOrient } = await sharp(file).metadata();
+  const rotation = autoOrient.width > autoOrient.height !== width > height && width > autoOrient.width ? 90 : 0;
+  const upright = await sharp(file)
     .autoOrient()
     .toColorspace('srgb')
     .removeAlpha()
     .png({ compressionLevel: 0 })
     .toBuffer();
-  return sharp(await sharp(upright).rotate(turn).png({ compressionLevel: 0 }).toBuffer()).resize(width, height);
+  return sharp(await sharp(upright).rotate(rotation).png({ compressionLevel: 0 }).toBuffer()).resize(width, height);
 }
 
-async function noisyGradient({ width, height }: Target): Promise<Sharp> {
+async function noisyGradient({ width, height }: TargetSize): Promise<Sharp> {
   const data = Buffer.alloc(width * height * 3);
   let seed = 1;
   for (let index = 0; index < data.length; index += 1) {
-    // A linear congruential generator: the same picture on every machine.
+    // A linear congruential generator, so that the photo is the same on every machine.
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     const pixel = Math.floor(index / 3);
     const across = (pixel % width) / width;

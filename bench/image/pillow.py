@@ -1,4 +1,4 @@
-# Draws the same scene once per line of standard input, so that the interpreter's start is not timed.
+# Draws the scene once per line on stdin, so that the start of the interpreter isn't measured.
 import json
 import sys
 

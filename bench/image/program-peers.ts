@@ -1,24 +1,25 @@
-// Command line programs. Starting the process is part of their price: it is how services call them.
+// Command-line programs. Starting the process counts, because services that use them start one per image as well.
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BAR_ALPHA, style } from '../../src/layout/style.ts';
-import type { Absent, Contender } from './contender.ts';
+import { must } from '../../src/primitives/must.ts';
+import type { Contender, SkippedPeer } from './contender.ts';
 import { findProgram, isNative, prints, runProgram } from './programs.ts';
 import { PEER_FONT_NAME, type Scene } from './scene.ts';
 
-export async function imageMagick(): Promise<Contender | Absent> {
+export async function imageMagick(): Promise<Contender | SkippedPeer> {
   const name = 'ImageMagick';
   const program = await findProgram(
     ['magick', 'convert'],
     async (file) => (await isNative(file)) && (await prints(file, ['-version'], 'ImageMagick')),
   );
-  if (program === undefined) return { name, absent: 'neither magick nor convert is installed' };
+  if (program === undefined) return { name, reason: 'neither magick nor convert is installed' };
   return {
     name,
     prepare: async (scene) => {
       const output = 'imagemagick.png';
-      const args = [pictureName(scene), '-auto-orient', ...magickBars(scene), output];
+      const args = [photoFileName(scene), '-auto-orient', ...magickBars(scene), output];
       return async () => {
         await runProgram(program, args, scene.directory);
         return path.join(scene.directory, output);
@@ -27,13 +28,13 @@ export async function imageMagick(): Promise<Contender | Absent> {
   };
 }
 
-function magickBars({ picture, bars }: Scene): string[] {
+function magickBars({ photo, bars }: Scene): string[] {
   const shades = bars.flatMap((bar) => [
     '-draw',
-    `rectangle 0,${bar.top} ${picture.width - 1},${bar.top + bar.height - 1}`,
+    `rectangle 0,${bar.top} ${photo.width - 1},${bar.top + bar.height - 1}`,
   ]);
   const texts = bars.flatMap((bar) => {
-    // Measured from the top of the text's line, which leaves the baseline to the font.
+    // Relative to the top of the line; ImageMagick takes the baseline from the font.
     const line = Math.round(bar.top + style.padding * bar.fontSize);
     return ['-pointsize', String(bar.fontSize), '-annotate', `+0+${line}`, bar.text];
   });
@@ -41,17 +42,17 @@ function magickBars({ picture, bars }: Scene): string[] {
   return ['-fill', `rgba(0,0,0,${BAR_ALPHA})`, ...shades, ...lettering, ...texts];
 }
 
-export async function ffmpeg(): Promise<Contender | Absent> {
+export async function ffmpeg(): Promise<Contender | SkippedPeer> {
   const name = 'ffmpeg drawtext';
   const program = await findProgram(['ffmpeg'], (file) => prints(file, ['-hide_banner', '-filters'], 'drawtext'));
-  if (program === undefined) return { name, absent: 'no ffmpeg with the drawtext filter is installed' };
+  if (program === undefined) return { name, reason: 'ffmpeg with the drawtext filter is not installed' };
   return {
     name,
     prepare: async (scene) => {
       const output = 'ffmpeg.png';
       await Promise.all(scene.bars.map((bar, index) => writeFile(captionFile(scene, index), bar.text)));
       const quiet = ['-hide_banner', '-loglevel', 'error', '-nostdin', '-y'];
-      const args = [...quiet, '-i', pictureName(scene), '-vf', drawFilters(scene), '-frames:v', '1', output];
+      const args = [...quiet, '-i', photoFileName(scene), '-vf', drawFilters(scene), '-frames:v', '1', output];
       return async () => {
         await runProgram(program, args, scene.directory);
         return path.join(scene.directory, output);
@@ -64,7 +65,7 @@ function drawFilters({ bars }: Scene): string {
   const filters = bars.flatMap(({ top, height, fontSize, lines }, index) => [
     `drawbox=x=0:y=${top}:w=iw:h=${height}:color=black@${BAR_ALPHA}:t=fill`,
     `drawtext=fontfile=${PEER_FONT_NAME}:textfile=caption-${index}.txt:fontsize=${fontSize}:fontcolor=white` +
-      `:x=(w-text_w)/2:y=${top + (lines[0]?.baseline ?? 0)}-ascent`,
+      `:x=(w-text_w)/2:y=${top + must(lines[0], 'the line').baseline}-ascent`,
   ]);
   return filters.join(',');
 }
@@ -73,6 +74,6 @@ function captionFile({ directory }: Scene, index: number): string {
   return path.join(directory, `caption-${index}.txt`);
 }
 
-export function pictureName({ picture }: Scene): string {
-  return `${picture.name}.jpg`;
+export function photoFileName({ photo }: Scene): string {
+  return `${photo.name}.jpg`;
 }

@@ -1,4 +1,4 @@
-// Programs of the host: finding the right one, and running it to its end.
+// Finds and runs programs that are installed on the host.
 
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** The first program of one of these names that `suits`, in the order of the search path. */
+/** The first program with one of these names, in the order of PATH, for which `suits` returns true. */
 export async function findProgram(
   names: readonly string[],
   suits: (file: string) => Promise<boolean>,
@@ -20,7 +20,7 @@ export async function findProgram(
   return undefined;
 }
 
-/** A wrapper script would add its interpreter's start to every call. */
+/** A wrapper script would add the start of its interpreter to every measurement. */
 export async function isNative(file: string): Promise<boolean> {
   const handle = await open(file);
   try {
@@ -31,10 +31,10 @@ export async function isNative(file: string): Promise<boolean> {
   }
 }
 
-/** Whether it ends well and what it prints contains `wanted`. */
-export async function prints(file: string, args: readonly string[], wanted: string): Promise<boolean> {
+/** Whether the program succeeds and its output contains `text`. */
+export async function prints(file: string, args: readonly string[], text: string): Promise<boolean> {
   try {
-    return (await execute(file, args)).stdout.includes(wanted);
+    return (await execute(file, args)).stdout.includes(text);
   } catch {
     return false;
   }

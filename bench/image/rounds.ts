@@ -1,5 +1,5 @@
-// Interleaved measuring: every round asks each contender once, so that a noisy moment of the machine hits all of them, and
-// ratios are taken inside a round before their median is.
+// Interleaved measurement: each round runs every contender once, so that noise on the machine affects all of them. Ratios are
+// computed within a round, and their median is reported.
 
 import { performance } from 'node:perf_hooks';
 
@@ -10,17 +10,17 @@ export interface Runner<Result> {
 
 export interface Series<Result> {
   readonly name: string;
-  /** By round; `undefined` where a slow contender sat out. */
+  /** Milliseconds per round; `undefined` for rounds that a slow contender skipped. */
   readonly times: readonly (number | undefined)[];
   readonly last: Result;
 }
 
-/** Slow contenders take part in as many rounds as this allows. */
+/** Slow contenders run only as many rounds as fit into this time. */
 const TIME_PER_CONTENDER_MS = 5_000;
-const FEWEST_ROUNDS = 2;
-/** Enough for code to be compiled; a contender that takes longer than this is not waiting for its compiler. */
+const MIN_ROUNDS = 2;
+/** Long enough for the JIT compiler. */
 const WARM_UP_MS = 800;
-const MOST_WARM_UPS = 30;
+const MAX_WARM_UPS = 30;
 
 export async function interleave<Result>(
   runners: readonly Runner<Result>[],
@@ -30,13 +30,13 @@ export async function interleave<Result>(
   const entries: { runner: Runner<Result>; times: (number | undefined)[]; last: Result; share: number }[] = [];
   for (const runner of runners) {
     const warm = await warmUp(runner);
-    const affordable = Math.max(FEWEST_ROUNDS, Math.floor(TIME_PER_CONTENDER_MS / warm.ms));
+    const affordable = Math.max(MIN_ROUNDS, Math.floor(TIME_PER_CONTENDER_MS / warm.ms));
     entries.push({ runner, times: [], last: warm.result, share: Math.min(1, affordable / rounds) });
   }
   for (let round = 0; round < rounds; round += 1) {
-    // There and back again: nobody always runs in the wake of the same neighbour.
+    // Alternate the order, so that no contender always runs after the same one.
     for (const entry of round % 2 === 0 ? entries : entries.toReversed()) {
-      // Spread evenly over all rounds, the first included.
+      // Spread the runs of a slow contender evenly over all rounds, including the first.
       const takesPart = round === 0 || Math.floor(round * entry.share) > Math.floor((round - 1) * entry.share);
       if (takesPart) await beforeEach();
       const { ms, result } = takesPart ? await timed(entry.runner) : { ms: undefined, result: entry.last };
@@ -47,11 +47,11 @@ export async function interleave<Result>(
   return entries.map(({ runner, times, last }) => ({ name: runner.name, times, last }));
 }
 
-/** Its time is the shortest seen: it decides how many rounds a contender can afford. */
+/** Returns the shortest time, which determines how many rounds a slow contender runs. */
 async function warmUp<Result>(runner: Runner<Result>): Promise<{ ms: number; result: Result }> {
   let { ms, result } = await timed(runner);
   let spent = ms;
-  for (let count = 1; count < MOST_WARM_UPS && spent < WARM_UP_MS; count += 1) {
+  for (let count = 1; count < MAX_WARM_UPS && spent < WARM_UP_MS; count += 1) {
     const next = await timed(runner);
     spent += next.ms;
     ms = Math.min(ms, next.ms);
@@ -74,12 +74,12 @@ export function median(values: readonly (number | undefined)[]): number {
   return (low + high) / 2;
 }
 
-/** What the machine can do when nobody disturbs it. */
+/** The shortest time, which is the least affected by other load on the machine. */
 export function best(values: readonly (number | undefined)[]): number {
   return Math.min(...values.filter((value) => value !== undefined));
 }
 
-/** The median over the rounds in which both took part. */
+/** The median over the rounds that both ran. */
 export function medianRatio(of: Series<unknown>, to: Series<unknown>): number {
   return median(
     of.times.map((ms, round) => {
@@ -100,6 +100,6 @@ export function medianDifference(of: Series<unknown>, minus: Series<unknown>): n
 
 export function seriesNamed<Result>(all: readonly Series<Result>[], name: string): Series<Result> {
   const found = all.find((series) => series.name === name);
-  if (!found) throw new Error(`nothing was measured for ${name}`);
+  if (!found) throw new Error(`there are no measurements of ${name}`);
   return found;
 }

@@ -1,12 +1,11 @@
-// What everybody draws: one picture, three captions, and where our layout puts their bars, so that peers darken and letter
-// the same rows as we do.
+// What all contenders draw: one photo and three captions. The bars come from our layout, so that peers draw on the same rows.
 
 import { createRequire } from 'node:module';
 import { type Bar, layoutOverlays } from '../../src/layout/layout.ts';
 import { TextEngine } from '../../src/raster/text-engine.ts';
-import type { Picture } from './pictures.ts';
+import type { Photo } from './pictures.ts';
 
-// One line each, without emoji: what every peer can draw.
+// One line each, without emoji, because not every peer can draw more.
 export const CAPTIONS = [
   { text: 'Golden hour, no filter needed', position: 20 },
   { text: 'Three hours of waiting for this', position: 50 },
@@ -14,19 +13,19 @@ export const CAPTIONS = [
 ] as const;
 
 export interface Scene {
-  readonly picture: Picture;
+  readonly photo: Photo;
   readonly bars: readonly Bar[];
-  /** A private directory with the picture and the peers' font, so that no path needs quoting in a program's arguments. */
+  /** A temporary directory with the photo and the font, so that file names in program arguments need no quoting. */
   readonly directory: string;
 }
 
-/** Plain TrueType, which all peers read. */
+/** A TrueType font, which all peers support. */
 export const PEER_FONT = createRequire(import.meta.url).resolve(
   '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
 );
 export const PEER_FONT_NAME = 'face.ttf';
 
-export function layOut({ width, height }: Picture): readonly Bar[] {
+export function layOut({ width, height }: Photo): readonly Bar[] {
   const engine = new TextEngine();
   return layoutOverlays(CAPTIONS, { width, height }, (caption) => engine.measurerFor(caption)).bars;
 }

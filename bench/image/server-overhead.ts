@@ -1,14 +1,14 @@
-// What the way through HTTP, disk and a worker process adds to the bare library call, on the same photo.
+// Measures what HTTP, the disk and the worker process add to a library call with the same photo.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Absent } from './contender.ts';
+import type { SkippedPeer } from './contender.ts';
 import { type Library, startLibrary } from './library.ts';
-import type { Picture } from './pictures.ts';
+import type { Photo } from './pictures.ts';
 import { interleave, median, type Series } from './rounds.ts';
 import { CAPTIONS } from './scene.ts';
-import { type Answer, isBuilt, multipart, type Server, startServer } from './server.ts';
+import { isBuilt, multipart, type OverlayResponse, type Server, startServer } from './server.ts';
 import { stepMedians } from './steps.ts';
 
 export interface Overhead {
@@ -18,21 +18,21 @@ export interface Overhead {
   readonly steps: string;
 }
 
-/** A difference of two small times needs more rounds than a ratio of large ones. */
+/** The difference of two short times needs more rounds than the ratio of long ones. */
 const ROUNDS_PER_ROUND = 6;
-/** A server that is in use has its code compiled. */
+/** The code of a server in use is compiled. */
 const WARM_UPS = 40;
 
-export async function measureOverhead(picture: Picture, rounds: number): Promise<Overhead | Absent> {
-  if (!isBuilt()) return { name: 'server', absent: 'not built, run `npm run build` first' };
+export async function measureOverhead(photo: Photo, rounds: number): Promise<Overhead | SkippedPeer> {
+  if (!isBuilt()) return { name: 'server', reason: 'not built; run `npm run build` first' };
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-server-'));
   try {
-    const photo = path.join(directory, 'photo.jpg');
-    await writeFile(photo, picture.jpeg);
+    const file = path.join(directory, 'photo.jpg');
+    await writeFile(file, photo.jpeg);
     const server = await startServer(path.join(directory, 'data'));
-    const library = startLibrary(photo);
+    const library = startLibrary(file);
     try {
-      return await compare(server, library, picture, rounds * ROUNDS_PER_ROUND);
+      return await compare(server, library, photo, rounds * ROUNDS_PER_ROUND);
     } finally {
       library.close();
       await server.close();
@@ -42,26 +42,26 @@ export async function measureOverhead(picture: Picture, rounds: number): Promise
   }
 }
 
-async function compare(server: Server, bare: Library, picture: Picture, rounds: number): Promise<Overhead> {
-  const body = multipart(picture.jpeg, CAPTIONS);
-  const answers: Answer[] = [];
+async function compare(server: Server, bareLibrary: Library, photo: Photo, rounds: number): Promise<Overhead> {
+  const body = multipart(photo.jpeg, CAPTIONS);
+  const responses: OverlayResponse[] = [];
   for (let count = 0; count < WARM_UPS; count += 1) {
     await server.overlay(body);
-    await bare.render();
+    await bareLibrary.render();
   }
   const [http, library] = await interleave<unknown>(
     [
-      { name: 'HTTP round trip', run: async () => answers.push(await server.overlay(body)) },
-      { name: 'library call', run: () => bare.render() },
+      { name: 'HTTP round trip', run: async () => responses.push(await server.overlay(body)) },
+      { name: 'library call', run: () => bareLibrary.render() },
     ],
     rounds,
   );
   if (!http || !library) throw new Error('nothing was measured');
-  const warm = answers.slice(-rounds);
+  const measured = responses.slice(-rounds);
   return {
     http,
     library,
-    renderMs: median(warm.map((answer) => answer.renderMs)),
-    steps: stepMedians(warm.map((answer) => answer.steps)),
+    renderMs: median(measured.map(({ renderMs }) => renderMs)),
+    steps: stepMedians(measured.map(({ steps }) => steps)),
   };
 }

@@ -1,4 +1,4 @@
-// The real server as a child process, with a data directory of its own, asked over one connection that stays open.
+// Runs the server as a child process with its own data directory, and sends requests over one persistent connection.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,15 +12,15 @@ const BUILT = fileURLToPath(new URL('../../dist/cli/cli.js', import.meta.url));
 const BOUNDARY = 'storybar-benchmark-boundary';
 const READ_BYTES = 256 * 1024;
 
-export interface Answer {
-  /** `x-render-duration-ms`: from the last byte received to the finished file. */
+export interface OverlayResponse {
+  /** From `x-render-duration-ms`: the time from the last byte of the request to the finished file. */
   readonly renderMs: number;
-  /** `server-timing`, by step. */
+  /** Milliseconds per step, from `server-timing`. */
   readonly steps: Readonly<Record<string, number>>;
 }
 
 export interface Server {
-  overlay(body: Buffer): Promise<Answer>;
+  overlay(body: Buffer): Promise<OverlayResponse>;
   close(): Promise<void>;
 }
 
@@ -33,30 +33,30 @@ export async function startServer(dataDirectory: string): Promise<Server> {
     env: { PORT: '0', STORYBAR_DATA_DIR: dataDirectory, STORYBAR_LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const { url, key } = await readWelcome(child);
-  const line = new Line(new URL(url), key);
+  const { url, key } = await readStartupOutput(child);
+  const connection = new Connection(new URL(url), key);
   return {
-    overlay: (body) => line.post(body),
+    overlay: (body) => connection.post(body),
     close: async () => {
-      line.close();
+      connection.close();
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
     },
   };
 }
 
-async function readWelcome(child: ChildProcess): Promise<{ url: string; key: string }> {
-  if (!child.stdout) throw new Error('the server has no output');
+async function readStartupOutput(child: ChildProcess): Promise<{ url: string; key: string }> {
+  if (!child.stdout) throw new Error('the server has no stdout');
   let url: string | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    url ??= /listens on (?<url>\S+)/u.exec(line)?.groups?.['url'];
+    url ??= /listen(?:s|ing) on (?<url>\S+)/u.exec(line)?.groups?.['url'];
     const key = /x-api-key: (?<key>\w+)/u.exec(line)?.groups?.['key'];
     if (url !== undefined && key !== undefined) return { url, key };
   }
-  throw new Error('the server ended before it said where it listens');
+  throw new Error('the server exited before it printed its URL and API key');
 }
 
-/** Built once: what a client spends on its own form is not the server's time. */
+/** The body is built once, so that the time of the client isn't measured. */
 export function multipart(asset: Buffer, overlays: object): Buffer {
   const part = (disposition: string): string => `--${BOUNDARY}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
   return Buffer.concat([
@@ -68,15 +68,15 @@ export function multipart(asset: Buffer, overlays: object): Buffer {
 }
 
 /**
- * One connection, one buffer. Node's own client takes longer over an answer of three megabytes than the server does, and
- * leaves garbage that is collected on somebody else's time.
+ * A minimal HTTP client with one connection and one buffer. Node's own client takes longer for a response of three megabytes
+ * than the server, and its garbage would be collected during later measurements.
  */
-class Line {
+class Connection {
   readonly #socket: Socket;
   readonly #url: URL;
   readonly #key: string;
   #onBytes: (bytes: Buffer) => void = () => undefined;
-  #onBroken: (error: Error) => void = () => undefined;
+  #onError: (error: Error) => void = () => undefined;
 
   constructor(url: URL, key: string) {
     this.#url = url;
@@ -87,11 +87,11 @@ class Line {
     };
     const onread = { buffer: Buffer.alloc(READ_BYTES), callback: read };
     this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true, onread });
-    this.#socket.on('error', (error) => this.#onBroken(error));
-    this.#socket.on('close', () => this.#onBroken(new Error('the server closed the connection')));
+    this.#socket.on('error', (error) => this.#onError(error));
+    this.#socket.on('close', () => this.#onError(new Error('the server closed the connection')));
   }
 
-  async post(body: Buffer): Promise<Answer> {
+  async post(body: Buffer): Promise<OverlayResponse> {
     const head = [
       `POST /v1/overlay HTTP/1.1`,
       `host: ${this.#url.host}`,
@@ -99,41 +99,41 @@ class Line {
       `content-type: multipart/form-data; boundary=${BOUNDARY}`,
       `content-length: ${body.length}`,
     ];
-    const answered = new Promise<Answer>((resolve, reject) => {
-      this.#onBroken = reject;
+    const response = new Promise<OverlayResponse>((resolve, reject) => {
+      this.#onError = reject;
       let headers = '';
-      let left = Number.POSITIVE_INFINITY;
+      let remaining = Number.POSITIVE_INFINITY;
       this.#onBytes = (bytes) => {
         let length = bytes.length;
-        if (left === Number.POSITIVE_INFINITY) {
-          const before = headers.length;
+        if (remaining === Number.POSITIVE_INFINITY) {
+          const received = headers.length;
           headers += bytes.toString('latin1');
           const end = headers.indexOf('\r\n\r\n');
           if (end < 0) return;
           headers = headers.slice(0, end);
-          length -= end + 4 - before;
-          left = Number(headerOf(headers, 'content-length'));
+          length -= end + 4 - received;
+          remaining = Number(headerOf(headers, 'content-length'));
         }
-        left -= length;
-        if (left > 0) return;
-        if (headers.startsWith('HTTP/1.1 200 ')) resolve(toAnswer(headers));
-        else reject(new Error(`the server answered ${headers}`));
+        remaining -= length;
+        if (remaining > 0) return;
+        if (headers.startsWith('HTTP/1.1 200 ')) resolve(toResponse(headers));
+        else reject(new Error(`the server responded with ${headers}`));
       };
     });
     this.#socket.cork();
     this.#socket.write(`${head.join('\r\n')}\r\n\r\n`);
     this.#socket.write(body);
     this.#socket.uncork();
-    return await answered;
+    return await response;
   }
 
   close(): void {
-    this.#onBroken = () => undefined;
+    this.#onError = () => undefined;
     this.#socket.destroy();
   }
 }
 
-function toAnswer(headers: string): Answer {
+function toResponse(headers: string): OverlayResponse {
   return {
     renderMs: Number(headerOf(headers, 'x-render-duration-ms')),
     steps: parseTiming(headerOf(headers, 'server-timing')),
@@ -141,8 +141,8 @@ function toAnswer(headers: string): Answer {
 }
 
 function headerOf(headers: string, name: string): string {
-  const line = headers.split('\r\n').find((one) => one.toLowerCase().startsWith(`${name}:`));
-  if (line === undefined) throw new Error(`the server sent no ${name}`);
+  const line = headers.split('\r\n').find((header) => header.toLowerCase().startsWith(`${name}:`));
+  if (line === undefined) throw new Error(`the response has no ${name} header`);
   return line.slice(name.length + 1).trim();
 }
 

@@ -1,4 +1,4 @@
-// A clean start for whoever is measured next: without it, the garbage of one contender is collected on the next one's time.
+// Collects garbage between measurements. Otherwise, the garbage of one contender would slow down the next one.
 
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -9,7 +9,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 export async function settle(): Promise<void> {
   collectGarbage();
-  // Native memory goes back in finalizers, which run on the next turns of the loop.
+  // Finalizers free native memory on the next turns of the event loop.
   await setImmediate();
   await setImmediate();
 }

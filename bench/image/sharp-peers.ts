@@ -1,5 +1,5 @@
-// sharp as it is mostly used, and tuned step by step. It gets the finished overlay as a PNG for free: drawing the text is
-// timed for everybody else, so these rows flatter sharp a little.
+// sharp as it is usually used, and tuned step by step. It gets the finished overlay as a PNG, and drawing the text isn't part of
+// its time, which favors sharp a little.
 
 import sharp, { type Sharp } from 'sharp';
 import { renderOverlay } from '../../src/index.ts';
@@ -23,11 +23,11 @@ export const sharpPeers: readonly Contender[] = [
 function sharpPeer(name: string, finish: (composited: Sharp) => Promise<Output>): Contender {
   return {
     name,
-    prepare: async ({ picture }: Scene) => {
-      const overlay = await renderOverlay(picture, CAPTIONS);
+    prepare: async ({ photo }: Scene) => {
+      const overlay = await renderOverlay(photo, CAPTIONS);
       return () =>
         finish(
-          sharp(picture.jpeg)
+          sharp(photo.jpeg)
             .autoOrient()
             .composite([{ input: overlay.bytes }]),
         );

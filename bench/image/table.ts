@@ -1,4 +1,4 @@
-/** Aligned columns: the first to the left, figures to the right. */
+/** Aligns the first column to the left and all others to the right. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

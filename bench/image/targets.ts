@@ -1,4 +1,4 @@
-// What we set out to reach, beside what was measured. A report, not a test: on a busy machine a miss may be noise.
+// Compares the measurements with our targets. This is a report and not a test, because on a busy machine a miss can be noise.
 
 import type { PhotoResult, PhotoRow } from './photos.ts';
 import { OURS } from './own.ts';
@@ -19,7 +19,7 @@ export interface Measured {
 
 export function formatTargets({ photos, overlays, serverOverheadMs }: Measured): string {
   return formatTable([
-    ['target', 'wanted', 'measured', ''],
+    ['target', 'goal', 'measured', ''],
     ...photos.flatMap(({ name, result }) => photoTargets(name, result)),
     ...overlays.map(({ name, ms }) => {
       return [
@@ -38,13 +38,18 @@ function photoTargets(name: string, { rows, overFloor }: PhotoResult): string[][
   const size = rowNamed(rows, OURS).bytes / sharp.bytes;
   return [
     [
-      `faster than ${SHARP_DEFAULT}, ${name}`,
+      `speed-up over ${SHARP_DEFAULT}, ${name}`,
       `>= ${SPEED_UP}x`,
       `${fixed(sharp.timeRatio, 2)}x`,
       verdict(sharp.timeRatio >= SPEED_UP),
     ],
-    [`file smaller than its, ${name}`, '< 1x', `${fixed(size, 2)}x`, verdict(size < 1)],
-    [`time over the floor, ${name}`, `<= ${OVER_FLOOR}x`, `${fixed(overFloor, 2)}x`, verdict(overFloor <= OVER_FLOOR)],
+    [`file size relative to ${SHARP_DEFAULT}, ${name}`, '< 1x', `${fixed(size, 2)}x`, verdict(size < 1)],
+    [
+      `time relative to the floor, ${name}`,
+      `<= ${OVER_FLOOR}x`,
+      `${fixed(overFloor, 2)}x`,
+      verdict(overFloor <= OVER_FLOOR),
+    ],
   ];
 }
 
@@ -60,6 +65,6 @@ function verdict(isMet: boolean): string {
 
 function rowNamed(rows: readonly PhotoRow[], name: string): PhotoRow {
   const found = rows.find((row) => row.name === name);
-  if (!found) throw new Error(`no row for ${name}`);
+  if (!found) throw new Error(`there is no row for ${name}`);
   return found;
 }

@@ -7,7 +7,7 @@ import { createAsset } from '../../src/media/asset.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { hasNats, startNats } from '../../test/running-nats.ts';
-import { makeTestImages } from '../image/pictures.ts';
+import { makePhotos } from '../image/pictures.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import { measureCosts, type Request } from './costs.ts';
 import { measureEngine } from './engine.ts';
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const nats = await startNats();
   const fleet = await startFleet(nats.url);
   try {
-    const { story, large } = await makeTestImages(undefined);
+    const { story, large } = await makePhotos(undefined);
     const photo = createAsset({
       path: path.join(fleet.directory, 'photo'),
       format: 'jpeg',

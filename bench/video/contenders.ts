@@ -1,5 +1,5 @@
-// Who takes part. Ours and the floor run in Node; the others are what people build from a system FFmpeg, where there is
-// one: same encoder settings for all.
+// The contenders. Our renderer and the floor run in Node. The others are common ways to use an installed FFmpeg and are skipped
+// without one. All use the same encoder settings.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -8,8 +8,9 @@ import type { VideoRecipe } from '../../src/render/video-recipe.ts';
 import { encoderArguments } from './encoder-arguments.ts';
 
 export interface Figures {
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly wall: number;
+  /** In milliseconds. */
   readonly cpu: number;
   readonly rssMb: number;
 }
@@ -17,7 +18,7 @@ export interface Figures {
 export interface Job {
   readonly clip: string;
   readonly output: string;
-  /** The overlay as a full-frame PNG, for those who lay one over. */
+  /** The overlay as a full-frame PNG, for contenders that composite one. */
   readonly png: string;
   readonly recipe: VideoRecipe;
 }
@@ -33,11 +34,11 @@ function inNode(kind: string): Contender {
   };
 }
 
-/** `-benchmark` prints processor time and peak memory of the program itself. */
+/** `-benchmark` makes FFmpeg print its CPU time and peak memory. */
 function ffmpeg(inputs: (job: Job) => readonly string[], filter: (job: Job) => readonly string[]): Contender {
   return (job) => {
-    const before = ['-hide_banner', '-y', '-benchmark', '-i', job.clip];
-    const args = [...before, ...inputs(job), ...filter(job), ...encoderArguments(job)];
+    const input = ['-hide_banner', '-y', '-benchmark', '-i', job.clip];
+    const args = [...input, ...inputs(job), ...filter(job), ...encoderArguments(job)];
     const start = performance.now();
     const { stderr, status } = spawnSync('ffmpeg', args, { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr.slice(-500));
@@ -47,7 +48,7 @@ function ffmpeg(inputs: (job: Job) => readonly string[], filter: (job: Job) => r
   };
 }
 
-/** Text by drawtext, one call per caption: no emoji, no wrapping, no other script. */
+/** One drawtext filter per caption, which supports neither emoji nor wrapping nor other scripts. */
 function drawtext({ recipe }: Job): readonly string[] {
   const font = path.join(
     path.dirname(createRequire(import.meta.url).resolve('inter-ui/package.json')),

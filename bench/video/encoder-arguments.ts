@@ -1,6 +1,6 @@
 import type { Job } from './contenders.ts';
 
-/** The same encoder settings for everyone who calls a system FFmpeg. */
+/** Our encoder settings as FFmpeg arguments. */
 export function encoderArguments({ recipe: { encoder }, output }: Pick<Job, 'recipe' | 'output'>): string[] {
   return [
     ...['-c:v', 'libx264', '-preset', encoder.preset, '-crf', `${encoder.crf}`],

@@ -1,8 +1,10 @@
-// What a browser-based or script-based renderer does: every frame leaves FFmpeg raw, is painted in Node, and goes back.
+// The approach of browser-based and script-based renderers: FFmpeg pipes raw frames to Node, which draws on them and pipes them
+// to another FFmpeg.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
+import { must } from '../../src/primitives/must.ts';
 import { bakeBands } from '../../src/raster/blend.ts';
 import { drawBands } from '../../src/render/bands.ts';
 import type { RenderTools } from '../../src/render/renderer-tools.ts';
@@ -17,9 +19,9 @@ export async function pipeFrames(job: Job, tools: RenderTools): Promise<Figures>
   const start = performance.now();
   const decode = ffmpeg(['-i', job.clip, '-f', 'rawvideo', '-pix_fmt', 'rgb24', 'pipe:1']);
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${width}x${height}`, '-r', `${job.recipe.frameRate}`];
-  const sound = ['-map', '0:v', '-map', '1:a?'];
-  const encode = ffmpeg([...raw, '-i', 'pipe:0', '-i', job.clip, ...sound, ...encoderArguments(job)]);
-  const time = new ProcessorTime([process.pid, decode.child.pid ?? 0, encode.child.pid ?? 0]);
+  const tracks = ['-map', '0:v', '-map', '1:a?'];
+  const encode = ffmpeg([...raw, '-i', 'pipe:0', '-i', job.clip, ...tracks, ...encoderArguments(job)]);
+  const time = new ProcessorTime([process.pid, pidOf(decode.child), pidOf(encode.child)]);
   for await (const data of framesOf(decode.output, width * height * 3)) {
     bakeBands({ width, height, channels: 3, data }, bands);
     if (!encode.input.write(data)) await once(encode.input, 'drain');
@@ -33,6 +35,10 @@ export async function pipeFrames(job: Job, tools: RenderTools): Promise<Figures>
 function ffmpeg(args: readonly string[]): { child: ChildProcess; input: Writable; output: Readable } {
   const child = spawn('ffmpeg', ['-v', 'error', '-y', ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   return { child, input: child.stdin, output: child.stdout };
+}
+
+function pidOf({ pid }: ChildProcess): number {
+  return must(pid, 'the pid of ffmpeg');
 }
 
 async function* framesOf(stream: Readable, size: number): AsyncGenerator<Buffer> {

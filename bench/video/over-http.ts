@@ -1,4 +1,4 @@
-// Ours as callers meet it: the running server, from the first byte sent to the last byte received.
+// Our renderer behind HTTP: measures from the first byte sent to the last byte received.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { form, health, post, type RunningServer, startServer } from '../../test/running-server.ts';
@@ -20,13 +20,13 @@ export class OverHttp {
   async render({ clip, output }: Job): Promise<Figures> {
     const body = form({ asset: readFileSync(clip), overlays: JSON.stringify(OVERLAYS) });
     const time = new ProcessorTime([this.#server.pid, ...this.#server.workerPids()]);
-    // While the others ran, this process was blocked and the idle connection went stale; find out before the clock runs.
+    // The other contenders blocked this process, so the idle connection may be closed. Reconnect before the measurement.
     await health(this.#server).catch(() => health(this.#server));
     const start = performance.now();
     const response = await post(this.#server, body);
     const bytes = Buffer.from(await response.arrayBuffer());
     const wall = performance.now() - start;
-    if (response.status !== 200) throw new Error(`the server answered ${response.status}: ${bytes.toString()}`);
+    if (response.status !== 200) throw new Error(`the server responded with ${response.status}: ${bytes.toString()}`);
     writeFileSync(output, bytes);
     return { wall, ...time.figures() };
   }

@@ -1,8 +1,8 @@
-// Processor time and peak memory of other processes, from the kernel; sampled, because a process that ended tells nothing.
+// CPU time and peak memory of other processes, from /proc. They are sampled, because a process that has exited is gone from there.
 
 import { readFileSync } from 'node:fs';
 
-/** What `getconf CLK_TCK` says on every common Linux. */
+/** CLK_TCK is 100 on every common Linux. */
 const TICK_MS = 10;
 
 interface Usage {
@@ -25,7 +25,7 @@ export class ProcessorTime {
     }
   }
 
-  /** Since the beginning: milliseconds of all together, and the sum of their peaks. */
+  /** The CPU time of all processes since construction, and the sum of their peak memory. */
   figures(): Usage {
     this.sample();
     const used = [...this.#latest].map(([pid, { cpu, rssMb }]) => ({
@@ -47,7 +47,7 @@ function usageOf(pid: number): Usage | undefined {
     const peak = /VmHWM:\s+(?<kb>\d+)/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.['kb'];
     return { cpu: (Number(fields[11]) + Number(fields[12])) * TICK_MS, rssMb: Number(peak ?? 0) / 1024 };
   } catch {
-    // Gone: the last sample stands.
+    // The process has exited, so its last sample counts.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// One render in a process of its own, so that its time and memory can be told apart. Prints its figures as JSON.
+// Runs one render in a separate process, to measure its time and memory alone. Prints the figures as JSON.
 // usage: render-one.ts <clip> <output> <ours|floor>
 
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { OVERLAYS } from './overlays.ts';
 
 const [clip = '', output = '', kind = 'ours'] = process.argv.slice(2);
 const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
-// A worker is warm when a job arrives: fonts are loaded, code is compiled.
+// Warm up like a worker that waits for jobs: load fonts and compile code.
 const tools = createRenderTools();
 const probed = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
 const recipe = composeVideoRecipe(probed, OVERLAYS, DEFAULT_VIDEO_LIMITS);

@@ -1,5 +1,5 @@
-// Time, memory, size and quality of a video render, next to the least it could cost (the same decode and encode without
-// bars) and next to what people do instead. Runs are interleaved, so that a busy machine is busy for all; read the ratios.
+// Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without bars) and
+// with common alternatives. Runs are interleaved, so that load on the machine affects all; compare the ratios.
 // usage: npm run bench:video -- [clip ...]      STORYBAR_BENCH_RUNS=3
 
 import { spawnSync } from 'node:child_process';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { sniff } from '../../src/media/sniff.ts';
 import type { VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
+import { must } from '../../src/primitives/must.ts';
 import { drawBands } from '../../src/render/bands.ts';
 import { composeTransparentRecipe } from '../../src/render/recipe.ts';
 import { renderTransparent } from '../../src/render/render.ts';
@@ -46,7 +47,7 @@ async function prepare(clip: string): Promise<Job> {
   return { clip, output: path.join(work, 'out.mp4'), png, recipe };
 }
 
-/** Both pictures with the bars painted over, compared: what happened to the rest of the frame. */
+/** Masks the bars in both videos and compares the rest of the frames. */
 async function ssimOutsideBars({ clip, output, recipe }: Job): Promise<string> {
   const { bands } = await drawBands(recipe, tools, new Stopwatch());
   const masks = bands
@@ -65,7 +66,7 @@ async function ssimOutsideBars({ clip, output, recipe }: Job): Promise<string> {
   return /All:([\d.]+)/u.exec(stderr)?.[1] ?? '-';
 }
 
-/** The best of the runs: what else the machine did can only have made the others slower. */
+/** The best run, which is the least affected by other load on the machine. */
 function best(values: readonly number[]): number {
   return Math.min(...values);
 }
@@ -82,19 +83,20 @@ async function bench(clip: string): Promise<void> {
     for (const [name, contender] of Object.entries(contenders)) {
       figures.get(name)?.push(await contender(job));
       if (run > 0) continue;
-      // The floor has no bars, but is compared over the same pixels.
+      // The floor has no bars but is compared on the same pixels.
       const ssim = hasFfmpeg() ? await ssimOutsideBars(job) : '-';
       results.set(name, { bytes: statSync(job.output).size, ssim });
     }
   }
-  const floor = best(figures.get('floor')?.map(({ wall }) => wall) ?? []);
-  const floorCpu = best(figures.get('floor')?.map(({ cpu }) => cpu) ?? []);
-  console.log('                                wall s  of floor   cpu s  of floor  rss MB  size KB  ssim outside bars');
+  const floorRuns = must(figures.get('floor'), 'the floor');
+  const floor = best(floorRuns.map(({ wall }) => wall));
+  const floorCpu = best(floorRuns.map(({ cpu }) => cpu));
+  console.log('                                wall s   x floor   cpu s   x floor  rss MB  size KB  ssim outside bars');
   for (const [name, all] of figures) {
-    const wall = best(all.map((one) => one.wall));
-    const cpu = best(all.map((one) => one.cpu));
-    const rss = best(all.map((one) => one.rssMb));
-    const { bytes = 0, ssim = '-' } = results.get(name) ?? {};
+    const wall = best(all.map((run) => run.wall));
+    const cpu = best(all.map((run) => run.cpu));
+    const rss = best(all.map((run) => run.rssMb));
+    const { bytes, ssim } = must(results.get(name), `the result of ${name}`);
     const columns = [
       (wall / 1000).toFixed(2),
       (wall / floor).toFixed(3),
@@ -107,7 +109,7 @@ async function bench(clip: string): Promise<void> {
 }
 
 const clips = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
-if (clips.length === 0) console.log('no clips: name some on the command line');
+if (clips.length === 0) console.log('No sample clips found. Pass clips on the command line.');
 try {
   for (const clip of clips) await bench(clip);
 } finally {
