@@ -1,5 +1,5 @@
-// Renders a contact sheet with the most important cases, for visual review. `npm run look` writes out/look.png; pass a path to write
-// another file.
+// Renders a contact sheet with the most important cases, for visual review. `npm run look` writes out/look.png; pass a
+// path to write another file.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';

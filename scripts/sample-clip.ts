@@ -1,5 +1,5 @@
-// Generates examples/clip.mp4, the clip of the playground. It loops seamlessly and is our own work, so it needs no license.
-// Run with `npx tsx scripts/sample-clip.ts`.
+// Generates examples/clip.mp4, the clip of the playground. It loops seamlessly and is our own work, so it needs no
+// license. Run with `npx tsx scripts/sample-clip.ts`.
 
 import { makeClip, PLAIN_TAGS } from '../test/video/clip.ts';
 import { BT709, paintYuv, type Rgb } from '../test/video/painting.ts';

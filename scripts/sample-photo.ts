@@ -1,5 +1,5 @@
-// Generates examples/photo.jpg, the photo of the README and of its first curl example. It is our own work, so it needs no
-// license. Run with `npx tsx scripts/sample-photo.ts`; the same seed generates the same photo.
+// Generates examples/photo.jpg, the photo of the README and of its first curl example. It is our own work, so it needs
+// no license. Run with `npx tsx scripts/sample-photo.ts`; the same seed generates the same photo.
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';

@@ -1,5 +1,5 @@
-// Generates examples/city.jpg and examples/table.jpg, for the home page and the playground. They are our own work, so they need no
-// license. Run with `npx tsx scripts/sample-pictures.ts`; the same seed generates the same images.
+// Generates examples/city.jpg and examples/table.jpg, for the home page and the playground. They are our own work, so
+// they need no license. Run with `npx tsx scripts/sample-pictures.ts`; the same seed generates the same images.
 
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';

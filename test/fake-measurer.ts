@@ -1,5 +1,5 @@
-// Measures text without fonts: half an em per character, one em per emoji, nothing for marks and invisible characters. That
-// makes expected widths easy to compute by hand.
+// Measures text without fonts: half an em per character, one em per emoji, nothing for marks and invisible characters.
+// That makes expected widths easy to compute by hand.
 
 import { graphemes } from '../src/caption/graphemes.ts';
 import type { Extent, Measurer, Run } from '../src/layout/measurer.ts';

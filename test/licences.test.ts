@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const LOCK = path.resolve(import.meta.dirname, '../package-lock.json');
 
-/** SPDX identifiers. LGPL and MPL apply to libraries that are used unmodified; see THIRD_PARTY_NOTICES.md for FFmpeg. */
+/** SPDX identifiers. LGPL and MPL packages are used unmodified; see THIRD_PARTY_NOTICES.md for FFmpeg. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',

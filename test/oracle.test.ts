@@ -1,6 +1,6 @@
-// Compares our line layout with that of an independent engine: CanvasKit's Paragraph with ICU, on the same font files. It breaks
-// lines greedily, so each caption is laid out twice: at the full width to compare the number of lines, and at the width of our
-// widest line, where greedy breaking must give the same lines as our balancing.
+// Compares our line layout with that of an independent engine: CanvasKit's Paragraph with ICU, on the same font files.
+// It breaks lines greedily, so each caption is laid out twice: at the full width to compare the number of lines, and at
+// the width of our widest line, where greedy breaking must give the same lines as our balancing.
 
 import { readFileSync } from 'node:fs';
 import canvasKitFactory, { type CanvasKit, type Paragraph, type TypefaceFontProvider } from 'canvaskit-wasm/full';
@@ -26,7 +26,7 @@ const WORDS = {
   emoji: ['😀', '❤️', '👨‍👩‍👧‍👦', '👍🏽', '🏳️‍🌈'],
 } as const;
 
-/** Put around and after a word without a space. The engines differ on closing marks after a space; see the test below. */
+/** Put around and after a word without a space, because the engines differ on closing marks after a space. */
 const AROUND = ['', '', '', '()', '""'];
 const AFTER = ['', '', '', '.', ',', '!', '?', ':', '...'];
 
@@ -190,8 +190,8 @@ describe('layoutParagraph compared with CanvasKit', () => {
     expect(comparable.filter(({ sameOrder }) => !sameOrder).map(({ text }) => text)).toEqual([]);
     expect(Math.max(...comparable.map(({ widthRatio }) => Math.abs(widthRatio - 1)))).toBeLessThan(0.01);
 
-    // About one caption in a hundred breaks elsewhere, because another word just fits with the slack. There was no other
-    // cause in 1,000 captions.
+    // About one caption in a hundred breaks elsewhere, because another word just fits with the slack. There was no
+    // other cause in 1,000 captions.
     const different = results.filter(({ sameLines }) => !sameLines).map(({ text }) => text);
     expect(different.slice(COUNT / 50)).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Tests text handling with the data files of the Unicode Consortium, the Big List of Naughty Strings, and a sample of each script
-// drawn with the real fonts.
+// Tests text handling with the data files of the Unicode Consortium, the Big List of Naughty Strings, and a sample of
+// each script drawn with the real fonts.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -46,8 +46,8 @@ describe.skipIf(!hasSharedMedia)('GraphemeBreakTest.txt (skipped without ../shar
 
 describe.skipIf(!hasSharedMedia)('LineBreakTest.txt (skipped without ../shared/media)', () => {
   /**
-   * The file is from Unicode 15.0, but the library implements 15.1, where LB15a and LB15b replaced LB15. Only an opening
-   * quotation mark (Pi) now prevents a break after its spaces, and only a closing one (Pf) a break before it.
+   * The file is from Unicode 15.0, but the library implements 15.1, where LB15a and LB15b replaced LB15. Only an
+   * opening quotation mark (Pi) now prevents a break after its spaces, and only a closing one (Pf) a break before it.
    */
   const CHANGED_IN_15_1: Readonly<Record<string, readonly number[]>> = {
     '0022 0020 2329': [2, 3],

@@ -1,4 +1,4 @@
-// Calls the library in a separate process, so that its garbage collection and that of the benchmark don't affect each other.
+// Calls the library in a separate process, so that its garbage collection and the benchmark's don't interfere.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -39,7 +39,7 @@ interface TargetSize {
   readonly height: number;
 }
 
-/** Rotates the photo if that avoids enlarging it: an enlarged photo is smoother and compresses better than a real one. */
+/** Rotates the photo if that avoids enlarging it, because an enlarged photo compresses better than a real one. */
 async function scaled(file: string, { width, height }: TargetSize): Promise<Sharp> {
   const { autoOrient } = await sharp(file).metadata();
   const rotation = autoOrient.width > autoOrient.height !== width > height && width > autoOrient.width ? 90 : 0;

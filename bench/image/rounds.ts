@@ -1,5 +1,5 @@
-// Interleaved measurement: each round runs every contender once, so that noise on the machine affects all of them. Ratios are
-// computed within a round, and their median is reported.
+// Interleaved measurement: each round runs every contender once, so that noise on the machine affects all of them.
+// Ratios are computed within a round, and their median is reported.
 
 import { performance } from 'node:perf_hooks';
 

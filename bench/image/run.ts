@@ -1,5 +1,5 @@
-// `npm run bench:image`: compares our image pipeline with its peers on the same photos, and with its targets. Machines differ and
-// are shared, so compare the ratios rather than the milliseconds.
+// `npm run bench:image`: compares our image pipeline with its peers on the same photos, and with its targets. Machines
+// differ and are shared, so compare the ratios rather than the milliseconds.
 
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

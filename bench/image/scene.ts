@@ -1,4 +1,4 @@
-// What all contenders draw: one photo and three captions. The bars come from our layout, so that peers draw on the same rows.
+// What all contenders draw: one photo with three captions. Our layout places the bars, so all draw on the same rows.
 
 import { createRequire } from 'node:module';
 import { type Bar, layoutOverlays } from '../../src/layout/layout.ts';

@@ -68,8 +68,8 @@ export function multipart(asset: Buffer, overlays: object): Buffer {
 }
 
 /**
- * A minimal HTTP client with one connection and one buffer. Node's own client takes longer for a response of three megabytes
- * than the server, and its garbage would be collected during later measurements.
+ * A minimal HTTP client with one connection and one buffer. Node's own client takes longer for a response of three
+ * megabytes than the server, and its garbage would be collected during later measurements.
  */
 class Connection {
   readonly #socket: Socket;

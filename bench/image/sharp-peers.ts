@@ -1,5 +1,5 @@
-// sharp as it is usually used, and tuned step by step. It gets the finished overlay as a PNG, and drawing the text isn't part of
-// its time, which favors sharp a little.
+// sharp as it is usually used, and tuned step by step. It gets the finished overlay as a PNG, and drawing the text
+// isn't part of its time, which favors sharp a little.
 
 import sharp, { type Sharp } from 'sharp';
 import { renderOverlay } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-// Compares the measurements with our targets. This is a report and not a test, because on a busy machine a miss can be noise.
+// Compares the measurements with our targets. This is a report and not a test, because noise can cause a miss.
 
 import type { PhotoResult, PhotoRow } from './photos.ts';
 import { OURS } from './own.ts';

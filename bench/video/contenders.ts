@@ -1,5 +1,5 @@
-// The contenders. Our renderer and the floor run in Node. The others are common ways to use an installed FFmpeg and are skipped
-// without one. All use the same encoder settings.
+// The contenders. Our renderer and the floor run in Node. The others are common ways to use an installed FFmpeg and are
+// skipped without one. All use the same encoder settings.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// The approach of browser-based and script-based renderers: FFmpeg pipes raw frames to Node, which draws on them and pipes them
-// to another FFmpeg.
+// The approach of browser-based and script-based renderers: FFmpeg pipes raw frames to Node, which draws on them and
+// pipes them to another FFmpeg.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -20,7 +20,7 @@ export class OverHttp {
   async render({ clip, output }: Job): Promise<Figures> {
     const body = form({ asset: readFileSync(clip), overlays: JSON.stringify(OVERLAYS) });
     const time = new ProcessorTime([this.#server.pid, ...this.#server.workerPids()]);
-    // The other contenders blocked this process, so the idle connection may be closed. Reconnect before the measurement.
+    // The other contenders blocked this process, so the idle connection may be closed. Reconnect first.
     await health(this.#server).catch(() => health(this.#server));
     const start = performance.now();
     const response = await post(this.#server, body);

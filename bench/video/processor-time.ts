@@ -1,4 +1,4 @@
-// CPU time and peak memory of other processes, from /proc. They are sampled, because a process that has exited is gone from there.
+// Samples the CPU time and peak memory of other processes from /proc, where they disappear when they exit.
 
 import { readFileSync } from 'node:fs';
 

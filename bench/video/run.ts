@@ -1,6 +1,6 @@
-// Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without bars) and
-// with common alternatives. Runs are interleaved, so that load on the machine affects all; compare the ratios.
-// usage: npm run bench:video -- [clip ...]      STORYBAR_BENCH_RUNS=3
+// Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without
+// bars) and with common alternatives. Runs are interleaved, so load on the machine affects all; compare the ratios.
+// Usage: npm run bench:video -- [clip ...], with STORYBAR_BENCH_RUNS=3 for the number of runs
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

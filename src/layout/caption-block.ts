@@ -1,4 +1,4 @@
-// Lays out a caption as the lines inside its bar, at the default font size or the largest smaller one that fits the canvas.
+// Lays out a caption as the lines inside its bar, at the default font size or the largest smaller one that fits.
 
 import { must } from '../primitives/must.ts';
 import type { Size } from './geometry.ts';

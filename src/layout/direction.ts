@@ -13,10 +13,10 @@ export function embeddingLevels(paragraph: string): Uint8Array {
 }
 
 /**
- * The library works on UTF-16 units and treats surrogates as left-to-right letters, so a leading emoji would flip a Hebrew
- * caption. Astral characters are therefore replaced, unit for unit, by a BMP character of their bidi class. Emoji become
- * neutral: a flag consists of letters, but those must not set the direction of a sentence. Keycaps stay digits, because two
- * of them form a number.
+ * The library works on UTF-16 units and treats surrogates as left-to-right letters, so a leading emoji would flip a
+ * Hebrew caption. Astral characters are therefore replaced, unit for unit, by a BMP character of their bidi class.
+ * Emoji become neutral: a flag consists of letters, but those must not set the direction of a sentence. Keycaps stay
+ * digits, because two of them form a number.
  */
 function withoutSurrogates(paragraph: string): string {
   let text = '';

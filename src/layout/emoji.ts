@@ -1,5 +1,5 @@
-// Finds the color emoji in a text. They are measured and drawn separately, with the emoji font first. With a single font list,
-// a heart with an emoji selector would come from the first text font that has a white heart.
+// Finds the color emoji in a text. They are measured and drawn separately, with the emoji font first. With a single
+// font list, a heart with an emoji selector would come from the first text font that has a white heart.
 
 import { graphemes } from '../caption/graphemes.ts';
 

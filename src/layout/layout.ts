@@ -1,5 +1,5 @@
-// Computes the layout: captions and a canvas in, bars with positioned lines out. It knows nothing about fonts, pixels or files,
-// because an injected function measures the text. The same input always gives the same layout.
+// Computes the layout: captions and a canvas in, bars with positioned lines out. It knows nothing about fonts, pixels
+// or files, because an injected function measures the text. The same input always gives the same layout.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { must } from '../primitives/must.ts';

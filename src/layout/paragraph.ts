@@ -19,7 +19,7 @@ export interface TextLine extends Extent {
 
 const SOFT_HYPHEN = '\u00ad';
 const HYPHEN = '-';
-/** Relevant for line breaking and direction, but removed before drawing, because some fonts would draw a box for them. */
+/** Affect line breaks and direction, but are removed before drawing, because some fonts would draw a box for them. */
 const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
 

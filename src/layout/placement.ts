@@ -9,8 +9,8 @@ export interface Rows {
 }
 
 /**
- * An explicit position is used exactly, even if it covers another bar. A bar with a default position moves to avoid the bars
- * before it: down, or up where there is no room below, and only as far as needed.
+ * An explicit position is used exactly, even if it covers another bar. A bar with a default position moves to avoid the
+ * bars before it: down, or up where there is no room below, and only as far as needed.
  */
 export function placeBars(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed = placeInOrder(overlays, heights, canvasHeight);
@@ -19,9 +19,9 @@ export function placeBars(overlays: readonly Overlay[], heights: readonly number
 }
 
 /**
- * With many bars on a low canvas, moving them one by one leaves gaps that are too small, although all bars would fit. In that
- * case all of them move: in the order of their default positions, each as close to its own position as possible. Returns
- * `undefined` when they don't fit.
+ * With many bars on a low canvas, moving them one by one leaves gaps that are too small, although all bars would fit.
+ * In that case all of them move: in the order of their default positions, each as close to its own position as
+ * possible. Returns `undefined` when they don't fit.
  */
 function packDefaults(heights: readonly number[], canvasHeight: number): Rows[] | undefined {
   const bars = heights
@@ -57,7 +57,7 @@ function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], 
   return placed;
 }
 
-/** Centers the bar at `position` percent of the height, then moves it inside: 0 touches the top edge, 100 the bottom edge. */
+/** Centers the bar at `position` percent of the height, then moves it inside, so that 0 and 100 touch the edges. */
 function topFor(position: number, height: number, canvasHeight: number): number {
   const centered = Math.round((position / 100) * canvasHeight - height / 2);
   return Math.min(Math.max(centered, 0), canvasHeight - height);

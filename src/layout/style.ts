@@ -1,4 +1,4 @@
-// The numbers behind the look; docs/look.md says where they were measured. Lengths are in em unless a name says otherwise.
+// The numbers behind the look; docs/look.md says where they were measured. Lengths are in em by default.
 
 import type { Size } from './geometry.ts';
 

@@ -1,5 +1,5 @@
-// Wraps measured segments into lines. Greedy wrapping determines the number of lines. The lines are then balanced by making
-// them as narrow as that number allows, and a single word on the last line is avoided.
+// Wraps measured segments into lines. Greedy wrapping determines the number of lines. The lines are then balanced by
+// making them as narrow as that number allows, and a single word on the last line is avoided.
 
 import { must } from '../primitives/must.ts';
 

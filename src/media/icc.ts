@@ -1,11 +1,11 @@
-// Detects embedded color profiles that are plain sRGB. Their pixels need no conversion, and converting them anyway would
-// change some of them by a rounding error.
+// Detects embedded color profiles that are plain sRGB. Their pixels need no conversion, and converting them anyway
+// would change some of them by a rounding error.
 
 const TAG_COUNT_OFFSET = 128;
 const TAG_SIZE = 12;
 /**
- * Excludes names that start with "sRGB" but mean linear light or another rendering intent. "c2" is the name of the compact
- * sRGB profile that large photo services embed.
+ * Excludes names that start with "sRGB" but mean linear light or another rendering intent. "c2" is the name of the
+ * compact sRGB profile that large photo services embed.
  */
 const SRGB_NAME = /^(?:sRGB(?!.*(?:linear|-g1|-labl|v4|appearance))|c2$|uRGB$)/iu;
 

@@ -1,5 +1,5 @@
-// Decodes JPEG, PNG and WebP to upright 8-bit sRGB pixels. This is the only file that calls the image decoder. It runs in
-// render workers or in the process of a library user, never in the API server.
+// Decodes JPEG, PNG and WebP to upright 8-bit sRGB pixels. This is the only file that calls the image decoder. It runs
+// in render workers or in the process of a library user, never in the API server.
 
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
@@ -20,7 +20,7 @@ export interface DecodedImage extends Size {
   readonly headroom: number;
 }
 
-/** Room for the largest header. The decoder adds it as rows above the image, which avoids a copy of all pixels later. */
+/** Room for the largest header. The decoder adds it as rows above the image, which avoids copying all pixels later. */
 const HEADROOM_BYTES = 128;
 
 /** All other loaders stay blocked: an SVG or TIFF renamed to .png must not reach its decoder. */

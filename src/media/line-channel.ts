@@ -1,5 +1,5 @@
-// Messages between processes as newline-delimited JSON. Node's own IPC channel isn't used because a malformed line from the
-// child crashes the parent, and a compromised decoder could send one.
+// Messages between processes as newline-delimited JSON. Node's own IPC channel isn't used because a malformed line from
+// the child crashes the parent, and a compromised decoder could send one.
 
 import type { Duplex } from 'node:stream';
 import { must } from '../primitives/must.ts';

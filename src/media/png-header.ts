@@ -1,5 +1,4 @@
-// The decoder accepts a PNG whose IHDR chunk fails its checksum and trusts the size in it. Browsers reject such a file, and
-// so does this check.
+// The decoder accepts a PNG whose IHDR chunk fails its checksum and trusts the size in it. Browsers reject it.
 
 import { crc32 } from 'node:zlib';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Follows single-child wrappers, such as a sandbox, down to the worker itself. The wrappers use no memory worth counting. */
+/** Follows wrappers with a single child, such as a sandbox, down to the worker. The wrappers use hardly any memory. */
 export function innermostProcess(pid: number): number | undefined {
   const children = childrenOf(pid);
   const [only, ...more] = children ?? [];
@@ -11,8 +11,8 @@ export function innermostProcess(pid: number): number | undefined {
 }
 
 /**
- * Resident memory in bytes; undefined when the process is gone or not readable. Synchronous on purpose: /proc isn't on disk,
- * and each trip through libuv's thread pool takes many times as long as the read.
+ * Resident memory in bytes; undefined when the process is gone or not readable. Synchronous on purpose: /proc isn't on
+ * disk, and each trip through libuv's thread pool takes many times as long as the read.
  */
 export function residentBytes(pid: number): number | undefined {
   const status = read(`/proc/${pid}/status`) ?? '';

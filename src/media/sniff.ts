@@ -1,5 +1,5 @@
-// Detects the format of a file from its bytes. The file name and the declared content type are ignored, so a playlist named
-// .mp4 is rejected here, before any decoder sees it.
+// Detects the format of a file from its bytes. The file name and the declared content type are ignored, so a playlist
+// named .mp4 is rejected here, before any decoder sees it.
 
 export type AssetFormat = 'jpeg' | 'png' | 'webp' | 'mp4' | 'mov' | 'webm';
 export type AssetKind = 'image' | 'video';

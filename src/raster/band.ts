@@ -1,5 +1,5 @@
-// The drawn pixels of an overlay. Overlapping bars are merged into one band, so that photos, videos and transparent PNGs all
-// use the same bytes.
+// The drawn pixels of an overlay. Overlapping bars are merged into one band, so that photos, videos and transparent
+// PNGs all use the same bytes.
 
 import { BAR_ALPHA } from '../layout/style.ts';
 
@@ -13,15 +13,15 @@ export interface Band {
 }
 
 /**
- * A view of RGBA pixels as little-endian words. They are signed because V8 keeps those as integers. Unsigned words with the
- * top bit set, which includes every pixel of a bar, would become floating-point numbers.
+ * A view of RGBA pixels as little-endian words. They are signed because V8 keeps those as integers. Unsigned words with
+ * the top bit set, which includes every pixel of a bar, would become floating-point numbers.
  */
 export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
 export const BAR_ALPHA_BYTE: number = Math.round(BAR_ALPHA * 255);
-/** A pixel of the bar without text, as a word of `wordsOf`: black at the bar's alpha. Most pixels of a band are this one. */
+/** A pixel of the bar without text, as a word of `wordsOf`: black at the bar's alpha. Most of a band is this word. */
 export const PLAIN_BAR: number = BAR_ALPHA_BYTE << 24;
 
 /** Porter-Duff "over" for straight RGBA words: composites `above` onto `below` from index `start`, in place. */

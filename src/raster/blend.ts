@@ -22,7 +22,7 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
 const PHOTO_SHARE = 255 - BAR_ALPHA_BYTE;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
-/** Finds rows without text with a memory comparison and darkens runs of them together. Other rows are blended pixel by pixel. */
+/** Finds rows without text by comparing memory and darkens runs of them together. Other rows are blended one by one. */
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
   const words = wordsOf(band.pixels);
   const rows = Buffer.from(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length);

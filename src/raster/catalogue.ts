@@ -1,5 +1,5 @@
-// The bundled fonts, in order of preference. Fonts installed on the host are never used, so a caption looks the same on every
-// machine. Each family is an npm package. Large families come in slices that are loaded on demand.
+// The bundled fonts, in order of preference. Fonts installed on the host are never used, so a caption looks the same on
+// every machine. Each family is an npm package. Large families come in slices that are loaded on demand.
 
 export interface FontFamily {
   readonly id: string;

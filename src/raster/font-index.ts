@@ -1,5 +1,4 @@
-// Determines which of the bundled fonts a caption needs, and which of its characters none of them supports, before anything is
-// drawn.
+// Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
 import { graphemes } from '../caption/graphemes.ts';
 import { isEmoji } from '../layout/emoji.ts';

@@ -1,6 +1,6 @@
-// The same Han code point looks different in China, Taiwan, Japan and Korea. A request names no language, so the region is
-// inferred from the text: kana means Japan and hangul Korea. Otherwise, common characters that exist only in simplified or
-// only in traditional Chinese decide.
+// The same Han code point looks different in China, Taiwan, Japan and Korea. A request names no language, so the region
+// is inferred from the text: kana means Japan and hangul Korea. Otherwise, common characters that exist only in
+// simplified or only in traditional Chinese decide.
 
 export type HanRegion = 'sc' | 'tc' | 'jp' | 'kr';
 

@@ -1,6 +1,6 @@
-// Converts bands to the format of video frames: BT.709 limited range, 4:2:0, with alpha. A chroma sample covers two rows, so a
-// band that starts on an odd row gets a transparent row above it. Every pixel keeps its position, and a chroma sample that is
-// shared with the frame outside the band is blended in proportion.
+// Converts bands to the format of video frames: BT.709 limited range, 4:2:0, with alpha. A chroma sample covers two
+// rows, so a band that starts on an odd row gets a transparent row above it. Every pixel keeps its position, and a
+// chroma sample that is shared with the frame outside the band is blended in proportion.
 
 import type { Band } from './band.ts';
 

@@ -1,5 +1,5 @@
-// Measures text and draws bars with Skia. There is one engine per process. It reuses one canvas, because canvases are freed by
-// finalizers, which never run while the event loop is busy.
+// Measures text and draws bars with Skia. There is one engine per process. It reuses one canvas, because canvases are
+// freed by finalizers, which never run while the event loop is busy.
 
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';

@@ -1,5 +1,5 @@
-// The watermark on renders with test keys: small, in the lower right corner, and readable on any background because it is light
-// with a dark outline.
+// The watermark on renders with test keys: small, in the lower right corner, and readable on any background because it
+// is light with a dark outline.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Size } from '../layout/geometry.ts';

@@ -1,5 +1,6 @@
-// A recipe contains every decision about a render. Pure functions compute it from the request, the probe and the limits of the
-// caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on another machine.
+// A recipe contains every decision about a render. Pure functions compute it from the request, the probe and the limits
+// of the caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on
+// another machine.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';

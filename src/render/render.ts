@@ -1,5 +1,5 @@
-// Renders images and transparent overlays: a recipe and an asset in, the bytes of the output and facts about it out. Knows
-// nothing about HTTP, the store or settings.
+// Renders images and transparent overlays: a recipe and an asset in, the bytes of the output and facts about it out.
+// Knows nothing about HTTP, the store or settings.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
@@ -28,8 +28,8 @@ export interface Rendered extends RenderFacts {
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
   const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, stopwatch);
-  // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders would
-  // each allocate new memory.
+  // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders
+  // would each allocate new memory.
   await setImmediate();
   const bytes = await stopwatch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
   return { bytes, ...recipe.canvas, bars, missingGlyphs, timings: stopwatch.timings };

@@ -39,7 +39,7 @@ export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
   videoFps: 60,
 };
 
-/** Phones record 60.06 frames per second as 60, and a clip cut at 60 seconds includes the rest of its last frame and audio. */
+/** A 60 fps recording of a phone can have 60.06, and a clip cut at 60 seconds contains the rest of its last frame. */
 const FPS_TOLERANCE = 1.05;
 const SECONDS_TOLERANCE = 0.5;
 /** Frames and bytes that a render accepts beyond those in the probe. */

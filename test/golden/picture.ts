@@ -38,11 +38,11 @@ export async function decodeGolden(file: string): Promise<RawImage> {
 }
 
 /**
- * Fonts and Skia are pinned, so the output is identical on the same machine. Another CPU or a rebuilt library can round the
- * edges of letters differently, so a channel may differ by this much.
+ * Fonts and Skia are pinned, so the output is identical on the same machine. Another CPU or a rebuilt library can round
+ * the edges of letters differently, so a channel may differ by this much.
  */
 const CHANNEL_TOLERANCE = 32;
-/** The share of pixels that may differ by more. A missing accent, another letter or a shift by one pixel is well above it. */
+/** The share of pixels that may differ by more. A missing accent, another letter or a one-pixel shift exceeds it. */
 export const SHARE_TOLERANCE = 0.000_05;
 
 /** The share of pixels with a channel outside the tolerance; 1 when the sizes differ. */

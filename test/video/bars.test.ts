@@ -50,8 +50,8 @@ describe('bars on video', () => {
     for (const frame of [clip.frames[2], clip.frames[3]]) {
       if (frame === undefined) throw new Error('the rendered clip has too few frames');
       for (const band of drawn.bands) {
-        // Flat parts of the bar, including its first and last row, at both edges of the frame. Compares only luma, because two
-        // rows share a chroma sample.
+        // Flat parts of the bar, including its first and last row, at both edges of the frame. Compares only luma,
+        // because two rows share a chroma sample.
         for (const y of [band.top, band.top + 1, band.top + band.height - 1]) {
           for (const x of [1, CANVAS.width - 2]) {
             expect(Math.abs(luma(frame.rgb(x, y)) - luma(blended(band, x, y)))).toBeLessThanOrEqual(9);

@@ -1,5 +1,5 @@
-// Creates small clips with known pixels and timestamps, and reads rendered clips. Real files cover what cameras do; these clips
-// cover the cases that real files don't.
+// Creates small clips with known pixels and timestamps, and reads rendered clips. Real files cover what cameras do;
+// these clips cover the cases that real files don't.
 
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
@@ -245,7 +245,7 @@ export interface ReadClip {
   readonly streams: number;
 }
 
-/** Decodes every frame, with the demuxer that FFmpeg selects, as a player does. Keeps the pixels of the first frames. */
+/** Decodes every frame like a player, with the demuxer that FFmpeg selects. Keeps the pixels of the first frames. */
 export function readClip(path: string, keepFrames = 8): ReadClip {
   const input = new FormatContext();
   check(input.openInputSync(path));

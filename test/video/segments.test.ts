@@ -1,5 +1,5 @@
-// A video that is rendered in segments and joined equals the one from a single render: the same frame times, audio bytes and
-// track parameters. Frames may differ as much as between two lossy encodes, but no more at a seam than elsewhere.
+// A video that is rendered in segments and joined equals the one from a single render: the same frame times, audio
+// bytes and track parameters. Frames may differ as much as between two lossy encodes, also at a seam.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 
-/** Checked against the container header, the decoder and the size with square pixels, because each of them can differ. */
+/** Checked for the container header, the decoder and the size with square pixels, because each can differ. */
 export function assertMaxSide(maxSide: number, { width, height }: Size): void {
   const actual = Math.max(width, height);
   if (actual <= maxSide) return;

@@ -13,7 +13,8 @@ const YIELD_INTERVAL_MS = 40;
 
 /**
  * Calls `handle` for each packet, until the end of the file or until `handle` returns false. Uses the synchronous API,
- * because it is about 10 % faster than the asynchronous one, and yields regularly so that signals and messages get through.
+ * because it is about 10 % faster than the asynchronous one, and yields regularly so that signals and messages get
+ * through.
  */
 export async function forEachPacket(
   container: Container,

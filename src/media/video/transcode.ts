@@ -1,5 +1,5 @@
-// The render loop: read, decode, filter, encode and write one packet at a time. Memory stays constant, whatever the length
-// of the video.
+// The render loop: read, decode, filter, encode and write one packet at a time. Memory stays constant, whatever the
+// length of the video.
 
 import type { Packet } from 'node-av/lib';
 import type { BarImage } from './frames/graph.ts';

@@ -1,5 +1,5 @@
-// A zlib stream assembled from separately compressed pieces. Only rows with pixels are compressed. Runs of zero bytes come from
-// a small cache, so the empty part of a canvas costs nothing.
+// A zlib stream assembled from separately compressed pieces. Only rows with pixels are compressed. Runs of zero bytes
+// come from a small cache, so the empty part of a canvas costs nothing.
 
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import { Adler } from './adler.ts';

@@ -1,11 +1,11 @@
-// Joins PNGs that were encoded in parallel, each a strip of one image, without compressing anything again. This relies on the
-// exact output of the encoder: one block per image, always the same Huffman table, and every row filtered with Paeth. If a
-// stream looks different, nothing is joined and the caller encodes the image in one piece.
+// Joins PNGs that were encoded in parallel, each a strip of one image, without compressing anything again. This relies
+// on the exact output of the encoder: one block per image, always the same Huffman table, and every row filtered with
+// Paeth. If a stream looks different, nothing is joined and the caller encodes the image in one piece.
 //
-// Two things in a strip's stream must change before it can follow another. First, a single bit marks its block as the last
-// one. Second, its first row was filtered as if there were no row above. Paeth then equals Sub, so the row must declare Sub,
-// whose code is two bits shorter. An empty block of ten bits before it shifts the rest of the stream back to its original bit
-// position within a byte, so that it can be copied as it is.
+// Two things in a strip's stream must change before it can follow another. First, a single bit marks its block as the
+// last one. Second, its first row was filtered as if there were no row above. Paeth then equals Sub, so the row must
+// declare Sub, whose code is two bits shorter. An empty block of ten bits before it shifts the rest of the stream back
+// to its original bit position within a byte, so that it can be copied as it is.
 
 import type { Size } from '../../layout/geometry.ts';
 import { must } from '../../primitives/must.ts';
@@ -31,10 +31,7 @@ const STORED_HEADER_BITS = 3;
 const LAST_BLOCK_BIT = 1;
 const ADLER_BYTES = 4;
 
-/**
- * Joins strips in order from top to bottom, and modifies them in place. Returns `undefined` when they don't have the expected
- * form.
- */
+/** Joins strips from top to bottom, and modifies them in place. Returns `undefined` if they have an unexpected form. */
 export function joinStrips(image: Size & { readonly channels: 3 | 4 }, strips: readonly Strip[]): Buffer | undefined {
   const adler = new Adler();
   const parts: Uint8Array[] = [];

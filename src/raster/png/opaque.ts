@@ -1,5 +1,5 @@
-// Encodes raw pixels as PNG with a native encoder. The encoder has no function for raw RGB, so the pixels go through its PNM
-// decoder, which needs only a text header before them. Opaque photos stay three-channel that way.
+// Encodes raw pixels as PNG with a native encoder. The encoder has no function for raw RGB, so the pixels go through
+// its PNM decoder, which needs only a text header before them. Opaque photos stay three-channel that way.
 
 import { availableParallelism } from 'node:os';
 import { CompressionType, FilterType, Transformer } from '@napi-rs/image';
@@ -8,8 +8,8 @@ import type { RawImage } from '../blend.ts';
 import { joinStrips } from './join.ts';
 
 /**
- * From this size on, strips pay off: a photo of 1080x1920 takes a quarter less time, and throughput on a busy machine stays
- * the same. For smaller images, throughput would drop. A strip has at least half of this.
+ * From this size on, strips pay off: a photo of 1080x1920 takes a quarter less time, and throughput on a busy machine
+ * stays the same. For smaller images, throughput would drop. A strip has at least half of this.
  */
 const MIN_PIXELS_FOR_STRIPS = 2_000_000;
 const MAX_STRIPS = 4;
@@ -29,8 +29,8 @@ async function encodeWhole(image: RawImage, signal: AbortSignal | undefined): Pr
 }
 
 /**
- * Encodes each strip in a thread of the pool. The first strip needs no copy, so its thread already works while the other
- * strips are copied.
+ * Encodes each strip in a thread of the pool. The first strip needs no copy, so its thread already works while the
+ * other strips are copied.
  */
 export async function encodeInStrips(
   image: RawImage,

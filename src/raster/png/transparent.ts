@@ -1,5 +1,5 @@
-// Writes a transparent PNG with only the bars. It is assembled from the bands, so the full canvas is never in memory. Text on a
-// bar has few colors and gets a palette; color emoji need RGBA. Both are lossless.
+// Writes a transparent PNG with only the bars. It is assembled from the bands, so the full canvas is never in memory.
+// Text on a bar has few colors and gets a palette; color emoji need RGBA. Both are lossless.
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';

@@ -1,5 +1,5 @@
-// Decides from the color tags of a video how to convert it to BT.709, limited range, standard dynamic range. Tags are often
-// missing and sometimes wrong; the assumptions made then are those of common players.
+// Decides from the color tags of a video how to convert it to BT.709, limited range, standard dynamic range. Tags are
+// often missing and sometimes wrong; the assumptions made then are those of common players.
 
 import type { Size } from '../../../layout/geometry.ts';
 
@@ -16,8 +16,8 @@ export interface ColorTags {
 }
 
 /**
- * `keep`: no conversion. `matrix`: converts coefficients, range, depth or subsampling. `gamut`: also converts wide-gamut
- * primaries. `tonemap`: converts HDR.
+ * `keep`: no conversion. `matrix`: converts coefficients, range, depth or subsampling. `gamut`: also converts
+ * wide-gamut primaries. `tonemap`: converts HDR.
  */
 export type ColorTreatment = 'keep' | 'matrix' | 'gamut' | 'tonemap';
 

@@ -1,5 +1,5 @@
-// Wraps one decoder. Errors in the data are skipped rather than thrown: a clip with a few bad packets plays everywhere and
-// should render here too.
+// Wraps one decoder. Errors in the data are skipped rather than thrown: a clip with a few bad packets plays everywhere
+// and should render here too.
 
 import { AV_CODEC_FLAG_OUTPUT_CORRUPT, AVERROR_EOF } from 'node-av/constants';
 import { CodecContext, type Frame, type Packet, type Stream } from 'node-av/lib';

@@ -1,5 +1,5 @@
-// Encoder settings. Constant quality determines the size, and a maximum bit rate relative to the source keeps a small clip
-// small. docs/decisions/0010-video-encoder.md has the measurements behind the numbers.
+// Encoder settings. Constant quality determines the size, and a maximum bit rate relative to the source keeps a small
+// clip small. docs/decisions/0010-video-encoder.md has the measurements behind the numbers.
 
 import type { Size } from '../../../layout/geometry.ts';
 

@@ -1,6 +1,6 @@
-// The filters between the decoder and the bars, as data. The list depends only on the probe, so the same clip always gets
-// the same filters. Color conversion comes first, on the frame as stored. Rotation comes last, when the frame is 8-bit
-// 4:2:0 and cheap to move.
+// The filters between the decoder and the bars, as data. The list depends only on the probe, so the same clip always
+// gets the same filters. Color conversion comes first, on the frame as stored. Rotation comes last, when the frame is
+// 8-bit 4:2:0 and cheap to move.
 
 import type { Size } from '../../../layout/geometry.ts';
 import {

@@ -1,6 +1,6 @@
-// The video track: decoder, filters with bars, encoder. Frames keep their source timestamps, shifted so that the video starts
-// at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before it, so a
-// segment comes out exactly as it would in the whole video.
+// The video track: decoder, filters with bars, encoder. Frames keep their source timestamps, shifted so that the video
+// starts at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before
+// it, so a segment comes out exactly as it would in the whole video.
 
 import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
@@ -100,7 +100,7 @@ export class VideoTrack {
     this.#encodeFiltered();
   }
 
-  /** Some streams change their size or pixel format midway. A filter graph accepts only one format, so it is rebuilt. */
+  /** Some streams change their size or format midway. A filter graph accepts only one format, so it is rebuilt. */
   #ensureGraph(): void {
     const { video, steps, canvas } = this.#plan;
     const { width, height } = this.#decoded;

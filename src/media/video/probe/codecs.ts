@@ -1,5 +1,5 @@
-// The decoders that may run, and what the linked FFmpeg build offers. This is an allowlist: FFmpeg decodes several hundred
-// formats, and an attacker needs a vulnerability in only one of them.
+// The decoders that may run, and what the linked FFmpeg build offers. This is an allowlist: FFmpeg decodes several
+// hundred formats, and an attacker needs a vulnerability in only one of them.
 
 import type { FFDecoderCodec, FFEncoderCodec } from 'node-av/constants';
 import { Codec, Filter, getFFmpegInfo } from 'node-av/lib';

@@ -1,5 +1,5 @@
-// An opened video file. The demuxer is the one that `sniff` selected. FFmpeg never picks it, because a playlist or concat
-// list disguised as MP4 could make FFmpeg read other files or URLs.
+// An opened video file. The demuxer is the one that `sniff` selected. FFmpeg never picks it, because a playlist or
+// concat list disguised as MP4 could make FFmpeg read other files or URLs.
 
 import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';

@@ -1,5 +1,5 @@
-// Reads the duration from the `mvhd` box of an MP4 or MOV. FFmpeg derives it from the sample tables instead, but a file that
-// declares ten hours should be rejected for that before anything else happens.
+// Reads the duration from the `mvhd` box of an MP4 or MOV. FFmpeg derives it from the sample tables instead, but a file
+// that declares ten hours should be rejected for that before anything else happens.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 

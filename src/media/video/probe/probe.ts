@@ -1,5 +1,5 @@
-// Describes a video before a render is planned: opens the file, reads its packets and decodes one frame. The result is plain
-// JSON, because the recipe may be composed in another process.
+// Describes a video before a render is planned: opens the file, reads its packets and decodes one frame. The result is
+// plain JSON, because the recipe may be composed in another process.
 
 import { AV_FRAME_FLAG_INTERLACED, AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants';
 import { avGetPixFmtName, type Frame, type Stream } from 'node-av/lib';

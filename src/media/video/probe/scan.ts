@@ -1,5 +1,5 @@
-// Reads every packet once and decodes only the first frame. Headers can be wrong about duration, frame rate and size, by
-// mistake or on purpose; the packets show what a render will process.
+// Reads every packet once and decodes only the first frame. Headers can be wrong about duration, frame rate and size,
+// by mistake or on purpose; the packets show what a render will process.
 
 import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import { Frame, Packet, type Stream } from 'node-av/lib';

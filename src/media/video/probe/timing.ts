@@ -16,7 +16,7 @@ export function toFrameRate(framesPerSecond: number): Ratio {
   return { num: Math.round(bounded * 1_000), den: 1_000 };
 }
 
-/** The time to subtract from every timestamp so that the clip starts at zero. Tracks keep their offset to each other. */
+/** The time to subtract from all timestamps so that the clip starts at zero. Tracks keep their relative offset. */
 export function startOffset(videoStart: number, audioStart: number | undefined): number {
   if (videoStart < 0) return videoStart;
   return Math.max(0, Math.min(videoStart, audioStart ?? videoStart));

@@ -1,5 +1,5 @@
-// Selects the video and audio streams of a container. FFmpeg's own selection can be cover art or a spatial audio track that
-// no decoder supports.
+// Selects the video and audio streams of a container. FFmpeg's own selection can be cover art or a spatial audio track
+// that no decoder supports.
 
 import {
   AV_DISPOSITION_ATTACHED_PIC,

@@ -19,7 +19,7 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-/** A stream like those of real encoders: closed and open GOPs, B-frames after their references, sometimes uneven timing. */
+/** A stream like those of real encoders: closed and open GOPs, B-frames after their references, irregular timing. */
 function makeStream(seed: number): PacketInfo[] {
   const pick = random(seed);
   const isUneven = pick(2) === 1;

@@ -1,7 +1,7 @@
-// Finds where a video can be cut into segments that are rendered separately and joined afterwards. Works on packet metadata
-// only: packets are numbered in file order, and times are ticks of the source's time base. A frame belongs to the segment
-// that contains its presentation time. Frames of an open GOP that are shown before their keyframe therefore belong to the
-// segment before it.
+// Finds where a video can be cut into segments that are rendered separately and joined afterwards. Works on packet
+// metadata only: packets are numbered in file order, and times are ticks of the source's time base. A frame belongs to
+// the segment that contains its presentation time. Frames of an open GOP that are shown before their keyframe therefore
+// belong to the segment before it.
 
 import { must } from '../../../primitives/must.ts';
 
@@ -38,15 +38,12 @@ export interface VideoSegment {
 export const MAX_CUTS = 500;
 
 /**
- * Decoding starts at least this many packets before a cut. That is the most frames a decoder may hold back for reordering,
- * and frames that it can't decode right after its first keyframe are shown before that point.
+ * Decoding starts at least this many packets before a cut. That is the most frames a decoder may hold back for
+ * reordering, and frames that it can't decode right after its first keyframe are shown before that point.
  */
 const PREROLL_PACKETS = 16;
 
-/**
- * Returns up to `MAX_CUTS` cuts in order of time, at least `spacing` ticks apart. Returns none when the timestamps are
- * ambiguous.
- */
+/** Returns up to `MAX_CUTS` cuts in order of time, at least `spacing` ticks apart; none if timestamps are ambiguous. */
 export function findCuts(packets: readonly PacketInfo[], spacing: number): readonly Cut[] {
   const shown = shownByTime(packets);
   if (shown === undefined || Number.isNaN(spacing)) return [];
@@ -81,8 +78,9 @@ export interface VideoSpan {
 const MAX_SEGMENT_SHARE = 0.75;
 
 /**
- * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short, its keyframes are too
- * far apart, or the numbers make no sense. A file or a remote worker supplies them, so no value may make this slow.
+ * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short, its keyframes
+ * are too far apart, or the numbers make no sense. A file or a remote worker supplies them, so no value may make this
+ * slow.
  */
 export function planSegments(
   cuts: readonly Cut[],

@@ -1,6 +1,6 @@
-// Joins segments to the MP4 that a single render would have produced. Video packets are copied unchanged, and the audio of the
-// source is processed as in a whole render. The video track takes its headers from an encoder that is opened with the same
-// settings but encodes nothing; segments with other headers are rejected.
+// Joins segments to the MP4 that a single render would have produced. Video packets are copied unchanged, and the audio
+// of the source is processed as in a whole render. The video track takes its headers from an encoder that is opened
+// with the same settings but encodes nothing; segments with other headers are rejected.
 
 import { Packet } from 'node-av/lib';
 import { must } from '../../../primitives/must.ts';
@@ -70,7 +70,7 @@ export async function joinSegments(
   }
 }
 
-/** Checks that all segments are there and that each can follow the one before it. Returns the packets of all segments. */
+/** Checks that all segments are present and that each can follow the one before it. Returns all their packets. */
 function readSegments(
   reader: SegmentReader,
   segments: readonly VideoSegment[],

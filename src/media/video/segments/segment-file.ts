@@ -1,5 +1,5 @@
-// The file format for an encoded segment on its way to the join: every packet with its exact timestamps, in a format that
-// needs no demuxer. Segment files can be concatenated.
+// The file format for an encoded segment on its way to the join: every packet with its exact timestamps, in a format
+// that needs no demuxer. Segment files can be concatenated.
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { Packet } from 'node-av/lib';
@@ -102,7 +102,7 @@ export class SegmentReader {
     this.#file = openSync(path, 'r');
   }
 
-  /** Reads the index of the next segment, without the data of its packets. Returns `undefined` at the end of the file. */
+  /** Reads the index of the next segment, without its packet data. Returns `undefined` at the end of the file. */
   next(): StoredSegment | undefined {
     const head = this.#read(this.#at, HEAD_BYTES);
     if (head.length === 0) return undefined;

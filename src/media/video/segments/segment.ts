@@ -1,6 +1,6 @@
-// Renders one segment of a video exactly as it would be in the whole video: the same frames at the same times, starting with
-// a keyframe. Any doubt about that is an internal error and not the fault of the asset, because the whole video can still
-// be rendered.
+// Renders one segment of a video exactly as it would be in the whole video: the same frames at the same times, starting
+// with a keyframe. Any doubt about that is an internal error and not the fault of the asset, because the whole video
+// can still be rendered.
 
 import { AV_FRAME_FLAG_CORRUPT } from 'node-av/constants';
 import type { Frame, Packet } from 'node-av/lib';

@@ -1,5 +1,5 @@
-// Decodes audio that MP4 players don't support and encodes it as AAC. Unusual channel layouts become stereo. Gaps between
-// timestamps become silence, so that audio and video stay in sync.
+// Decodes audio that MP4 players don't support and encodes it as AAC. Unusual channel layouts become stereo. Gaps
+// between timestamps become silence, so that audio and video stay in sync.
 
 import { AV_BUFFERSRC_FLAG_PUSH, AV_NOPTS_VALUE, AV_SAMPLE_FMT_FLTP, AVERROR_EOF } from 'node-av/constants';
 import {

@@ -31,8 +31,8 @@ class CopiedAudioTrack implements AudioTrack {
   process(packet: Packet): void {
     const timestamp = packet.dts === AV_NOPTS_VALUE ? packet.pts : packet.dts;
     if (timestamp === AV_NOPTS_VALUE) return;
-    // The edit list hides these packets. Before the start they are kept: a decoder needs them as preroll, and their negative
-    // timestamps keep them silent. Anywhere else they would be audible.
+    // The edit list hides these packets. Before the start they are kept: a decoder needs them as preroll, and their
+    // negative timestamps keep them silent. Anywhere else they would be audible.
     const isHidden = packet.hasFlags(AV_PKT_FLAG_DISCARD) && timestamp >= this.#offset;
     const isRepeated = this.#nextTimestamp !== AV_NOPTS_VALUE && timestamp < this.#nextTimestamp;
     if (isHidden || (isRepeated && timestamp + packet.duration <= this.#nextTimestamp)) return;
