@@ -1,4 +1,4 @@
-// The decoder accepts a PNG whose IHDR chunk fails its checksum and trusts the size in it. Browsers reject it.
+// The decoder accepts a PNG whose IHDR chunk fails its checksum, and trusts its size. Like browsers, we reject it.
 
 import { crc32 } from 'node:zlib';
 

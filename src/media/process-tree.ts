@@ -1,4 +1,4 @@
-// Reads /proc for a child process and its descendants. On systems without /proc every function returns undefined.
+// Reads /proc for a child process and its descendants. Without /proc, these functions do nothing.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

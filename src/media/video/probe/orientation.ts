@@ -15,8 +15,8 @@ export const UPRIGHT: Orientation = { transpose: false, flipX: false, flipY: fal
 const MATRIX_BYTES = 36;
 
 /**
- * Reads the display matrix of a stream: nine 32-bit numbers. It maps a point (x, y) to (x * m0 + y * m3, x * m1 + y *
- * m4). Other angles are rounded to the nearest right angle, and a matrix of zeros counts as upright.
+ * Reads the display matrix of a stream. Its nine 32-bit numbers map a point (x, y) to (x*m0 + y*m3, x*m1 + y*m4). Other
+ * angles are rounded to the nearest right angle, and a matrix of zeros counts as upright.
  */
 export function readOrientation(matrix: Buffer | null): Orientation {
   if (matrix === null || matrix.length < MATRIX_BYTES) return UPRIGHT;
