@@ -41,9 +41,10 @@ export async function renderClip(
   outPath: string,
   overlays: readonly Overlay[] = CAPTION,
   options: TranscodeOptions = {},
+  adjust: (recipe: VideoRecipe) => VideoRecipe = (recipe) => recipe,
 ): Promise<RenderedClip> {
   const probe = probeVideo(path, formatOf(path), { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
-  const recipe = composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS);
+  const recipe = adjust(composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS));
   const received: VideoRecipe = JSON.parse(JSON.stringify(recipe));
   const facts = await renderOnVideo(received, path, outPath, tools, options);
   return { probe, recipe, facts, clip: readClip(outPath) };
