@@ -1,28 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { ResourceStack } from './resource-stack.ts';
 
-describe('what has been opened', () => {
-  it('is closed in reverse, each after the one before, and once', async () => {
-    const opened = new ResourceStack();
-    const order: string[] = [];
-    for (const name of ['store', 'workers', 'pages']) {
-      opened.add({
-        close: async () => {
-          order.push(`${name} closes`);
-          await Promise.resolve();
-          order.push(`${name} closed`);
-        },
-      });
-    }
-    await opened.close();
-    await opened.close();
-    expect(order).toEqual([
-      'pages closes',
+/** A stack of these resources; `log` tells when each starts and ends to close. Those named in `failing` fail to close. */
+function stackOf(names: readonly string[], failing: readonly string[] = []): { stack: ResourceStack; log: string[] } {
+  const stack = new ResourceStack();
+  const log: string[] = [];
+  for (const name of names) {
+    stack.add({
+      close: async () => {
+        log.push(`${name} closing`);
+        await Promise.resolve();
+        if (failing.includes(name)) throw new Error(`${name} failed`);
+        log.push(`${name} closed`);
+      },
+    });
+  }
+  return { stack, log };
+}
+
+describe('ResourceStack', () => {
+  it('closes resources in reverse order, one after the other, and only once', async () => {
+    const { stack, log } = stackOf(['store', 'workers', 'pages']);
+    await stack.close();
+    await stack.close();
+    expect(log).toEqual([
+      'pages closing',
       'pages closed',
-      'workers closes',
+      'workers closing',
       'workers closed',
-      'store closes',
+      'store closing',
       'store closed',
     ]);
+  });
+
+  it('closes the other resources when one fails to close, then throws its error', async () => {
+    const { stack, log } = stackOf(['store', 'workers', 'pages'], ['pages']);
+    await expect(stack.close()).rejects.toThrow('pages failed');
+    expect(log).toEqual(['pages closing', 'workers closing', 'workers closed', 'store closing', 'store closed']);
+  });
+
+  it('throws all errors when several resources fail to close', async () => {
+    const { stack, log } = stackOf(['store', 'workers', 'pages'], ['store', 'pages']);
+    const failure = await stack.close().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(AggregateError);
+    expect(failure).toMatchObject({ errors: [{ message: 'pages failed' }, { message: 'store failed' }] });
+    expect(log).toContain('workers closed');
   });
 });

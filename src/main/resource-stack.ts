@@ -1,19 +1,29 @@
-// What has been opened so far, closed in reverse: whoever opened last may still use what was there before. A start that
-// fails half way leaves nothing running behind, and so the program ends.
+// Everything that was opened so far, closed in reverse order, because a resource may use the ones opened before it. A start
+// that fails halfway leaves nothing running, so the process can exit.
 
 interface Closable {
   close(): Promise<void>;
 }
 
 export class ResourceStack {
-  readonly #parts: Closable[] = [];
+  readonly #resources: Closable[] = [];
 
-  add<Part extends Closable>(part: Part): Part {
-    this.#parts.push(part);
-    return part;
+  add<Resource extends Closable>(resource: Resource): Resource {
+    this.#resources.push(resource);
+    return resource;
   }
 
+  /** Closes every resource, even when closing one fails. Throws the only failure, or all of them in an `AggregateError`. */
   async close(): Promise<void> {
-    for (let part = this.#parts.pop(); part; part = this.#parts.pop()) await part.close();
+    const failures: unknown[] = [];
+    for (let resource = this.#resources.pop(); resource; resource = this.#resources.pop()) {
+      try {
+        await resource.close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 1) throw new AggregateError(failures, 'several resources could not be closed');
+    if (failures.length === 1) throw failures[0];
   }
 }
