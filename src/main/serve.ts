@@ -44,7 +44,10 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   try {
     return await open(settings, resources);
   } catch (error) {
-    await resources.close();
+    // Reported apart, because it must not hide why the start failed.
+    await resources.close().catch((closeError: unknown) => {
+      process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
+    });
     throw error;
   }
 }

@@ -16,6 +16,7 @@ export interface Engine extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres';
   /** All of `work` or nothing. Whatever it throws is thrown on, after the rollback. `work` may run more than once. */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
+  /** Closing a second time does nothing. */
   close(): Promise<void>;
 }
 

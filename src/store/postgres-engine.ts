@@ -24,6 +24,7 @@ const ATTEMPTS = 5;
 export class PostgresEngine implements Engine {
   readonly dialect = 'postgres';
   readonly #pool: pg.Pool;
+  #closed: Promise<void> | undefined;
 
   private constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -69,7 +70,8 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    this.#closed ??= this.#pool.end();
+    await this.#closed;
   }
 }
 

@@ -1,6 +1,8 @@
 // The database goes away under a running server, and comes back.
 
 import { afterAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/config/settings.ts';
+import { serve } from '../../src/main/serve.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { createDatabase, createPostgres, NO_POSTGRES } from '../postgres-server.ts';
@@ -78,6 +80,18 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
     expect(await usedIn(place)).toBe(3);
     await server.stop();
     await line.stop();
+  });
+});
+
+describe.skipIf(!database)(`a server that fails to start on PostgreSQL${database ? '' : `: ${NO_POSTGRES}`}`, () => {
+  it('names the plan that accounts have and the plans file lacks', async () => {
+    const url = await createDatabase(database?.url ?? '');
+    const engine = await openAt(url);
+    const { accounts } = createStore(engine);
+    await accounts.create({ id: 'a', name: 'Ann' }, 'cli:test');
+    await accounts.subscribe('a', 'gold', 'now', 'cli:test');
+    await engine.close();
+    await expect(serve(readSettings({ STORYBAR_DATABASE_URL: url }))).rejects.toThrow('accounts have the plan "gold"');
   });
 });
 
