@@ -35,6 +35,7 @@ export class Housekeeping {
     await store.ledger.heartbeat();
     await this.#sweep();
     this.#every(5 * SECOND_MS, 'heartbeat', async () => await store.ledger.heartbeat());
+    this.#every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
     this.#every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
     this.#every(2 * SECOND_MS, 'count refusals', async () => await refusals.flush());
     this.#every(HOUR_MS, 'forget', async () => await this.#forget());
@@ -44,9 +45,18 @@ export class Housekeeping {
   async stop(): Promise<void> {
     const { store, refusals, logger } = this.#options;
     for (const timer of this.#timers) clearInterval(timer);
-    const last = await Promise.allSettled([store.ledger.heartbeat(), refusals.flush()]);
-    for (const { reason } of last.filter((result) => result.status === 'rejected')) {
-      logger.error({ err: reason as unknown }, 'left unwritten at the end');
+    await this.#retryPendingWrites();
+    const writes = store.pendingWrites.list();
+    if (writes.length > 0) logger.error({ writes }, 'ledger entries not written before shutdown');
+    await refusals.flush().catch((error: unknown) => {
+      logger.error({ err: error }, 'counts of refused requests not written before shutdown');
+    });
+  }
+
+  async #retryPendingWrites(): Promise<void> {
+    const { store, logger } = this.#options;
+    for (const { write, error } of await store.pendingWrites.retry()) {
+      logger.error({ ...write, err: error }, 'ledger entry given up after repeated failures');
     }
   }
 

@@ -37,6 +37,10 @@ export function unavailable(cause: unknown): AppError {
   return new AppError('storage_unavailable', MESSAGE, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'storage_unavailable';
+}
+
 /** The connection broke during the commit: the change may have happened or not. */
 export class OutcomeUnknown extends AppError {
   constructor(cause: unknown) {

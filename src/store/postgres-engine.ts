@@ -2,8 +2,7 @@
 // right at the isolation level that is the default there, read committed.
 
 import pg from 'pg';
-import { AppError } from '../errors.ts';
-import { type Engine, OutcomeUnknown, type Parameter, type SqlSession, unavailable } from './engine.ts';
+import { type Engine, isUnavailable, OutcomeUnknown, type Parameter, type SqlSession, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { isConflict, isTrouble } from './postgres-errors.ts';
 
@@ -86,8 +85,7 @@ async function onOneConnection<Result>(pool: pg.Pool, work: (session: SqlSession
     return result;
   } catch (error) {
     // A connection in trouble is thrown away, and so is one that cannot even roll back: the database does it by itself.
-    const broken = error instanceof AppError && error.code === 'storage_unavailable';
-    if (broken) client.release(true);
+    if (isUnavailable(error)) client.release(true);
     else
       await client.query('rollback').then(
         () => client.release(),

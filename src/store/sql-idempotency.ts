@@ -1,5 +1,6 @@
-import { setImmediate as breathe } from 'node:timers/promises';
-import { type Engine, first, type SqlSession } from './engine.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
+import type { RetryQueue } from './pending-writes.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import type { Claim, Idempotency } from './store.ts';
@@ -20,15 +21,51 @@ export class SqlIdempotency implements Idempotency {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: Lease;
+  readonly #pendingWrites: RetryQueue;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease) {
+  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: RetryQueue) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;
+    this.#pendingWrites = pendingWrites;
   }
 
   async claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
     await this.#lease.ensure();
+    try {
+      return await this.#tryClaim(accountId, key, fingerprint, renderId);
+    } catch (error) {
+      // The caller does not render, so a claim that was committed after all must be given back.
+      if (error instanceof OutcomeUnknown) {
+        this.#pendingWrites.add(
+          { kind: 'abandon', renderId },
+          async () => await this.#delete(accountId, key, renderId),
+        );
+      }
+      throw error;
+    }
+  }
+
+  async abandon(accountId: string, key: string, renderId: string): Promise<void> {
+    const write = { kind: 'abandon', renderId } as const;
+    // The request has failed already, and its own error is the one to report.
+    await this.#pendingWrites
+      .run(write, async () => await this.#delete(accountId, key, renderId))
+      .catch(() => undefined);
+  }
+
+  async removeExpired(): Promise<void> {
+    const now = this.#clock().toISOString();
+    for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
+      removed = await this.#engine.run(
+        `delete from idempotency
+         where (account_id, key) in (select account_id, key from idempotency where expires_at <= ? limit ?)`,
+        [now, BATCH],
+      );
+    }
+  }
+
+  async #tryClaim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
     const now = this.#clock();
     const expiresAt = new Date(now.getTime() + KEPT_MS).toISOString();
     return await this.#engine.transaction(async (session) => {
@@ -46,22 +83,11 @@ export class SqlIdempotency implements Idempotency {
     });
   }
 
-  async abandon(accountId: string, key: string, renderId: string): Promise<void> {
+  async #delete(accountId: string, key: string, renderId: string): Promise<void> {
     await this.#engine.run(
       "delete from idempotency where account_id = ? and key = ? and render_id = ? and state = 'running'",
       [accountId, key, renderId],
     );
-  }
-
-  async removeExpired(): Promise<void> {
-    const now = this.#clock().toISOString();
-    for (let removed = BATCH; removed === BATCH; await breathe()) {
-      removed = await this.#engine.run(
-        `delete from idempotency
-         where (account_id, key) in (select account_id, key from idempotency where expires_at <= ? limit ?)`,
-        [now, BATCH],
-      );
-    }
   }
 
   async #judge(

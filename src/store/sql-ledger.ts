@@ -2,11 +2,11 @@
 // in the same transaction. Tables are touched in one order everywhere (idempotency, renders, periods, usage), so that two
 // transactions never wait for each other in a circle.
 
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Balance, priceOf } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
-import { AppError } from '../errors.ts';
-import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
+import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } from './engine.ts';
+import type { RetryQueue } from './pending-writes.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
@@ -35,40 +35,43 @@ export class SqlLedger implements Ledger {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: Lease;
-  /** What the database did not take. While this process lives nobody else would end these. */
-  readonly #unwritten = new Map<string, End>();
+  readonly #pendingWrites: RetryQueue;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease) {
+  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: RetryQueue) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;
+    this.#pendingWrites = pendingWrites;
   }
 
   async reserve(hold: NewHold): Promise<ReserveResult> {
+    const { renderId } = hold;
     await this.#lease.ensure();
     try {
       const reservation = await this.#engine.transaction(async (session) => await this.#reserve(session, hold));
-      this.#unwritten.delete(hold.renderId);
+      this.#pendingWrites.remove({ kind: 'release', renderId });
       return reservation;
     } catch (error) {
       if (error instanceof NotEnough) {
         return { granted: false, balance: await this.balance(hold.accountId, hold.period, hold.limit) };
       }
-      // Nobody renders on a reservation that failed, so if it did happen it has to go.
+      // The caller does not render, so a reservation that was committed after all must be released.
       if (error instanceof OutcomeUnknown) {
-        const ending = { outcome: 'storage_unavailable', durationMs: undefined };
-        this.#unwritten.set(hold.renderId, { state: 'released', ending });
+        const end: End = { state: 'released', ending: { outcome: 'storage_unavailable', durationMs: undefined } };
+        this.#pendingWrites.add({ kind: 'release', renderId }, async () => await this.#end(renderId, end));
       }
       throw error;
     }
   }
 
   async settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean> {
-    return await this.#write(renderId, { state: 'settled', ending, remember });
+    const end: End = { state: 'settled', ending, remember };
+    return await this.#pendingWrites.run({ kind: 'settle', renderId }, async () => await this.#end(renderId, end));
   }
 
   async release(renderId: string, ending: Ending): Promise<boolean> {
-    return await this.#write(renderId, { state: 'released', ending });
+    const end: End = { state: 'released', ending };
+    return await this.#pendingWrites.run({ kind: 'release', renderId }, async () => await this.#end(renderId, end));
   }
 
   async balance(accountId: string, { startsAt }: Period, limit: number): Promise<Balance> {
@@ -77,10 +80,6 @@ export class SqlLedger implements Ledger {
 
   async heartbeat(): Promise<void> {
     await this.#lease.renew();
-    for (const [renderId, end] of [...this.#unwritten]) {
-      await this.#write(renderId, end);
-      await breathe();
-    }
   }
 
   async sweep(isGone: (owner: string) => boolean = () => false): Promise<number> {
@@ -97,23 +96,34 @@ export class SqlLedger implements Ledger {
     return released;
   }
 
-  /** One at a time and with pauses: a server that sweeps goes on answering. */
+  /** One hold at a time, with a pause after each, so that a server that sweeps stays responsive. */
   async #releaseAllOf(owner: string): Promise<number> {
     let released = 0;
-    for (;;) {
+    for (let last = ''; ; ) {
       const held = await this.#engine.all<{ id: string }>(
-        "select id from renders where owner = ? and state = 'reserved' limit ?",
-        [owner, SWEEP_BATCH],
+        "select id from renders where owner = ? and state = 'reserved' and id > ? order by id limit ?",
+        [owner, last, SWEEP_BATCH],
       );
-      if (held.length === 0) break;
       for (const { id } of held) {
-        if (await this.release(id, { outcome: 'server_lost', durationMs: undefined })) released += 1;
-        await breathe();
+        if (await this.#releaseLost(id)) released += 1;
+        await yieldToEventLoop();
+        last = id;
       }
+      if (held.length < SWEEP_BATCH) break;
     }
     await this.#engine.run("delete from idempotency where owner = ? and state = 'running'", [owner]);
     await this.#engine.run('delete from owners where id = ?', [owner]);
     return released;
+  }
+
+  /** A hold that can't be released is a pending write then, and must not keep the sweep from the others. */
+  async #releaseLost(renderId: string): Promise<boolean> {
+    try {
+      return await this.release(renderId, { outcome: 'server_lost', durationMs: undefined });
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      return false;
+    }
   }
 
   async #reserve(session: SqlSession, hold: NewHold): Promise<ReserveResult> {
@@ -155,23 +165,14 @@ export class SqlLedger implements Ledger {
     return added === 1;
   }
 
-  async #write(renderId: string, end: End): Promise<boolean> {
-    try {
-      const written = await this.#engine.transaction(async (session) => await this.#end(session, renderId, end));
-      this.#unwritten.delete(renderId);
-      return written;
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'storage_unavailable') this.#unwritten.set(renderId, end);
-      throw error;
-    }
-  }
-
-  async #end(session: SqlSession, renderId: string, { state, ending, remember }: End): Promise<boolean> {
-    if (remember === undefined || (await keep(session, renderId, remember))) {
-      return await this.#finish(session, renderId, state, ending);
-    }
-    await this.#finish(session, renderId, 'released', { ...ending, outcome: 'claim_lost' });
-    return false;
+  async #end(renderId: string, { state, ending, remember }: End): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      if (remember === undefined || (await keep(session, renderId, remember))) {
+        return await this.#finish(session, renderId, state, ending);
+      }
+      await this.#finish(session, renderId, 'released', { ...ending, outcome: 'claim_lost' });
+      return false;
+    });
   }
 
   async #finish(session: SqlSession, renderId: string, state: End['state'], ending: Ending): Promise<boolean> {

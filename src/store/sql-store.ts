@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import type { Engine } from './engine.ts';
+import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
@@ -21,11 +22,13 @@ export function createStore(
   owner: string = `${hostname()}/${process.pid}/${randomUUID()}`,
 ): Store {
   const lease = new Lease(engine, clock, owner);
+  const pendingWrites = new RetryQueue();
   return {
     accounts: new SqlAccounts(engine, clock),
     keys: new SqlKeys(engine, clock),
-    ledger: new SqlLedger(engine, clock, lease),
-    idempotency: new SqlIdempotency(engine, clock, lease),
+    ledger: new SqlLedger(engine, clock, lease, pendingWrites),
+    idempotency: new SqlIdempotency(engine, clock, lease, pendingWrites),
+    pendingWrites,
     usage: new SqlUsage(engine, clock),
     audit: new SqlAudit(engine),
     payments: createPayments(engine, clock),

@@ -157,8 +157,8 @@ export interface Remembered {
 }
 
 /**
- * Each step may be repeated. When the database cannot be reached, what was asked for is kept in memory and done with a
- * later heartbeat: a render that was delivered is charged then, and one whose reservation was in doubt is released.
+ * Each step may be repeated. A `settle` or `release` that fails becomes a pending write, and so does the release of a hold
+ * whose reservation may or may not have been committed.
  */
 export interface Ledger {
   /** Idempotent by render id. A test key's holds are free. */
@@ -177,6 +177,27 @@ export interface Ledger {
   sweep(isGone?: (owner: string) => boolean): Promise<number>;
 }
 
+/** A write that failed: how a render ends in the ledger, or giving its idempotency key back. */
+export interface PendingWrite {
+  readonly kind: 'settle' | 'release' | 'abandon';
+  readonly renderId: string;
+}
+
+export interface FailedWrite {
+  readonly write: PendingWrite;
+  readonly error: unknown;
+}
+
+/** Writes that failed, kept in memory to be tried again. */
+export interface PendingWrites {
+  list(): PendingWrite[];
+  /**
+   * Tries each write once; stops at the first one for which the database is unavailable. Returns the writes that are given
+   * up, because they failed too often for another reason.
+   */
+  retry(): Promise<FailedWrite[]>;
+}
+
 export type Claim =
   | { readonly kind: 'new' }
   | { readonly kind: 'in flight' }
@@ -185,7 +206,7 @@ export type Claim =
 
 export interface Idempotency {
   claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim>;
-  /** The render came to nothing: the key may be used again at once. */
+  /** The render failed: the key may be used again. Never rejects; a failed attempt becomes a pending write. */
   abandon(accountId: string, key: string, renderId: string): Promise<void>;
   removeExpired(): Promise<void>;
 }
@@ -265,6 +286,7 @@ export interface Store {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly idempotency: Idempotency;
+  readonly pendingWrites: PendingWrites;
   readonly usage: Usage;
   readonly audit: Audit;
   readonly payments: PaymentEvents;

@@ -1,5 +1,6 @@
 // The database goes away under a running server, and comes back.
 
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
 import { serve } from '../../src/main/serve.ts';
@@ -80,6 +81,33 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
     expect(await usedIn(place)).toBe(3);
     await server.stop();
     await line.stop();
+  });
+
+  it('frees the idempotency key of a render that failed meanwhile, within seconds', { timeout: 180_000 }, async () => {
+    const place = await createDatabase(database?.url ?? '');
+    const server = await startServer({ STORYBAR_DATABASE_URL: place, STORYBAR_WORKERS: '1' });
+    const photo = await noisyJpeg(6000, 4000);
+    const headers = { 'idempotency-key': randomUUID() };
+    const ask = async (signal?: AbortSignal): Promise<Response> =>
+      await post(server, form({ asset: photo, text: 'Hello' }), { headers, ...(signal && { signal }) });
+    const client = new AbortController();
+    const first = ask(client.signal).catch(() => undefined);
+    await until(async () => (await heldIn(place)) === 1);
+
+    await database?.stop('SIGQUIT');
+    client.abort();
+    await first;
+    await until(() => health(server).then(({ renderer }) => renderer.images.busy === 0));
+
+    await database?.start();
+    const again = await until(async () => {
+      const response = await ask();
+      await response.arrayBuffer();
+      return response.status === 200 && response;
+    });
+    expect(again.headers.get('idempotency-replayed')).toBeNull();
+    expect(await usedIn(place)).toBe(1);
+    await server.stop();
   });
 });
 

@@ -1,0 +1,69 @@
+// Writes that the database did not take, kept in memory and tried again until it does. While this process is alive, no other
+// server makes them: the holds and idempotency keys they are about belong to this one.
+
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { isUnavailable } from './engine.ts';
+import type { FailedWrite, PendingWrite, PendingWrites } from './store.ts';
+
+/** After this many failures that aren't the database being unavailable, a write is given up. */
+const MAX_FAILURES = 10;
+
+interface Entry {
+  readonly write: PendingWrite;
+  readonly run: () => Promise<unknown>;
+  failures: number;
+}
+
+export class RetryQueue implements PendingWrites {
+  /** By `keyOf`; the next one to try comes first. */
+  readonly #entries = new Map<string, Entry>();
+
+  list(): PendingWrite[] {
+    return [...this.#entries.values()].map(({ write }) => write);
+  }
+
+  add(write: PendingWrite, run: () => Promise<unknown>): void {
+    const key = keyOf(write);
+    this.#entries.set(key, { write, run, failures: this.#entries.get(key)?.failures ?? 0 });
+  }
+
+  remove(write: PendingWrite): void {
+    this.#entries.delete(keyOf(write));
+  }
+
+  /** Makes the write now. A write that fails is tried again later; its error is thrown all the same. */
+  async run<Result>(write: PendingWrite, run: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await run();
+      this.remove(write);
+      return result;
+    } catch (error) {
+      this.add(write, run);
+      throw error;
+    }
+  }
+
+  async retry(): Promise<FailedWrite[]> {
+    const givenUp: FailedWrite[] = [];
+    for (const [key, entry] of [...this.#entries]) {
+      try {
+        await entry.run();
+        this.#entries.delete(key);
+      } catch (error) {
+        if (!isUnavailable(error)) entry.failures += 1;
+        // A write that failed goes to the end, so that it can't keep the others from being tried.
+        this.#entries.delete(key);
+        if (entry.failures < MAX_FAILURES) this.#entries.set(key, entry);
+        else givenUp.push({ write: entry.write, error });
+        if (isUnavailable(error)) break;
+      }
+      await yieldToEventLoop();
+    }
+    return givenUp;
+  }
+}
+
+/** A render has at most one pending write to the ledger and one to its idempotency key. */
+function keyOf({ kind, renderId }: PendingWrite): string {
+  return `${kind === 'abandon' ? 'idempotency' : 'ledger'} ${renderId}`;
+}
