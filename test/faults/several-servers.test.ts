@@ -1,6 +1,8 @@
 // Two servers on one PostgreSQL: one account, one plan, whichever server is asked. And a database that goes away.
 
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { plansFile } from '../plans-file.ts';
 import { createPostgres, NO_POSTGRES, type PostgresServer } from '../postgres-server.ts';
@@ -81,6 +83,32 @@ describe.skipIf(postgresUrl === '')('two servers', () => {
     expect(new Set(answers.map((answer) => answer.headers.get('x-render-id'))).size).toBe(1);
     const bodies = await Promise.all(answers.map(async (answer) => Buffer.from(await answer.arrayBuffer())));
     expect(bodies.every((body) => body.equals(bodies[0] ?? Buffer.of()))).toBe(true);
+  });
+});
+
+describe('two servers with one data directory', () => {
+  it('render again, free of charge, what the other one has evicted from the replay cache', async () => {
+    const first = await startServer({ STORYBAR_WORKERS: '1' });
+    const second = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DATA_DIR: first.dataDirectory });
+    const headers = { 'idempotency-key': randomUUID() };
+    const ask = async (url: string): Promise<Response> =>
+      await post({ url, key: first.key }, form(OVERLAY), { headers });
+    const original = await ask(first.url);
+    const bytes = await original.arrayBuffer();
+    const renderId = original.headers.get('x-render-id') ?? '';
+    // The other server replays it, and evicts it as the oldest file.
+    const replayed = await until(async () => {
+      const response = await ask(second.url);
+      return response.status === 200 && response;
+    });
+    expect(await replayed.arrayBuffer()).toEqual(bytes);
+    rmSync(path.join(first.dataDirectory, 'replays', renderId));
+    const again = await ask(first.url);
+    expect([again.status, again.headers.get('x-credits-charged')]).toEqual([200, '0']);
+    expect([again.headers.get('idempotency-replayed'), again.headers.get('x-render-id')]).toEqual(['true', renderId]);
+    expect(await again.arrayBuffer()).toEqual(bytes);
+    await second.stop();
+    await first.stop();
   });
 });
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
+import type { LazyDirectory } from '../../media/work-area.ts';
 import type { Claim, Idempotency, Remembered } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
@@ -51,12 +52,16 @@ export class IdempotencyKeys {
     this.#logger = logger;
   }
 
-  /** Throws while the first request with the key is running, and when the key belongs to a different request. */
+  /**
+   * Throws while the first request with the key is running, and when the key belongs to a different request. A cached
+   * file is restored into the directory, where no other server can evict it.
+   */
   async claim(
     caller: Caller,
     key: string | undefined,
     form: ReceivedForm,
     renderId: string,
+    directory: LazyDirectory,
   ): Promise<IdempotentRequest> {
     if (key === undefined) return WITHOUT_KEY;
     // A test key gets other bytes, so its idempotency keys are kept apart.
@@ -72,7 +77,7 @@ export class IdempotencyKeys {
       case 'new':
         return this.#firstRequest(slot, renderId);
       case 'done':
-        return this.#repeatedRequest(claim);
+        return await this.#repeatedRequest(claim, directory);
     }
   }
 
@@ -92,8 +97,13 @@ export class IdempotencyKeys {
     };
   }
 
-  #repeatedRequest({ renderId, facts }: Extract<Claim, { readonly kind: 'done' }>): IdempotentRequest {
-    const file = this.#replayCache.find(renderId);
+  async #repeatedRequest(
+    { renderId, facts }: Extract<Claim, { readonly kind: 'done' }>,
+    directory: LazyDirectory,
+  ): Promise<IdempotentRequest> {
+    await directory.make();
+    const copy = directory.file('replay');
+    const file = (await this.#replayCache.restore(renderId, copy)) ? copy : undefined;
     const headers = JSON.parse(facts) as RenderHeaders;
     return {
       ...WITHOUT_KEY,

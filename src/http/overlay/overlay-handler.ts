@@ -41,11 +41,11 @@ export interface OverlayContext extends Admitted {
 }
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
-  const { caller, idempotencyKey, request, reply } = context;
+  const { caller, idempotencyKey, request, reply, directory } = context;
   const upload = await receive(dependencies, context, caller.plan.limits, { hash: idempotencyKey !== undefined });
   const parsed = parseRequest(upload);
   context.type = parsed.asset?.kind ?? 'overlay';
-  const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id);
+  const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
   if (claim.replay) reply.header('idempotency-replayed', 'true');
   if (claim.replay?.file !== undefined) {
     await dependencies.sender.send(reply, claim.replay.file, claim.replay.headers);
