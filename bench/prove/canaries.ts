@@ -2,7 +2,7 @@
 // loopback that no render may connect to.
 
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
@@ -24,6 +24,8 @@ export function placeCanaries(folder: string, dataDirectory: string): Canaries {
   mkdirSync(uploads, { recursive: true });
   const files = [path.join(folder, 'secret.txt'), path.join(dataDirectory, 'secret.txt'), path.join(uploads, 'asset')];
   const secrets = files.map(() => `canary-${randomUUID()}`);
+  // Without a lock file, the age of the area decides when it is swept: it must never look old.
+  utimesSync(path.dirname(uploads), new Date(), new Date(Date.now() + 7 * 24 * 3_600_000));
   for (const [index, file] of files.entries()) writeFileSync(file, `${secrets[index]}\n`.repeat(20));
   let connections = 0;
   const listener = createServer((socket) => {

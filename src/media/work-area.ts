@@ -1,12 +1,18 @@
-// One directory per render, with names we choose, always removed. Each server process has its own area under the root, so
-// a new one can sweep what a killed one left behind without touching its neighbours.
+// One directory per render, with names the server chooses, always removed afterwards. Several servers may share a root: each
+// has an area of its own, with a lock file beside it that it rewrites regularly. A sweep removes the areas whose lock is
+// stale, and earlier those whose process is known to be dead.
 
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from '../errors.ts';
 
-const REMOVE_AGAIN_MS = 2_000;
+const RETRY_REMOVE_MS = 2_000;
+const LOCK = '.lock';
+const LOCK_INTERVAL_MS = 30_000;
+/** Generous, because sweeping the area of a server that only paused would fail its renders. */
+const STALE_AFTER_MS = 600_000;
 
 export interface WorkDirectory {
   readonly path: string;
@@ -15,27 +21,29 @@ export interface WorkDirectory {
 }
 
 export interface LazyDirectory extends WorkDirectory {
-  /** Once, however often it is asked for. */
+  /** Creates the directory, unless that has been done already. */
   make(): Promise<void>;
 }
 
 export class WorkArea {
+  readonly #root: string;
   readonly #path: string;
+  readonly #timer: NodeJS.Timeout;
+  #maintenance: Promise<void> = Promise.resolve();
 
-  private constructor(areaPath: string) {
+  private constructor(root: string, areaPath: string) {
+    this.#root = root;
     this.#path = areaPath;
+    this.#timer = setInterval(() => {
+      this.#maintenance = this.#maintain();
+    }, LOCK_INTERVAL_MS).unref();
   }
 
-  /** A process can have several in one root, told apart by the suffix. */
+  /** A process can have several areas in one root, told apart by the suffix. Sweeps areas that are no longer in use. */
   static async open(root: string, suffix = ''): Promise<WorkArea> {
     await mkdir(root, { recursive: true });
-    const names = await readdir(root);
-    const abandoned = names.filter((name) => !isAlive(Number.parseInt(name, 10)));
-    await Promise.all(abandoned.map((name) => rm(path.join(root, name), { recursive: true, force: true })));
-    const areaPath = path.join(root, `${process.pid}${suffix}`);
-    await rm(areaPath, { recursive: true, force: true });
-    await mkdir(areaPath, { recursive: true, mode: 0o700 });
-    return new WorkArea(areaPath);
+    await sweep(root);
+    return new WorkArea(root, await createArea(root, `${process.pid}${suffix}`));
   }
 
   async directory(id: string): Promise<WorkDirectory> {
@@ -44,7 +52,7 @@ export class WorkArea {
     return directory;
   }
 
-  /** One that is made when it is needed, which it is not for whoever is refused at the entry point. */
+  /** A directory that is created when it is first needed. Requests that are refused early never need theirs. */
   lazyDirectory(id: string): LazyDirectory {
     const directory = path.join(this.#path, id);
     const named = new Set<string>();
@@ -58,8 +66,9 @@ export class WorkArea {
       make: async () => {
         if (made) return;
         try {
-          // In place: a turn through the thread pool takes many times as long.
-          mkdirSync(directory, { mode: 0o700 });
+          // Synchronous: a round trip through the thread pool takes many times as long. Recursive: the area itself is gone
+          // if this process was paused for so long that another server swept it.
+          mkdirSync(directory, { recursive: true, mode: 0o700 });
           made = true;
         } catch (error) {
           rethrowAsStorageError(error);
@@ -71,34 +80,110 @@ export class WorkArea {
     };
   }
 
-  /** Never fails: without a free descriptor not even removing works, and what could not be removed now is later. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#maintenance;
+    await removeArea(this.#path);
+  }
+
+  /** Never fails. Without a free file descriptor even removing fails, so it is tried again later. */
   async #remove(directory: string, named: ReadonlySet<string>): Promise<void> {
     try {
-      // What is expected to be there goes first; looking around is only for what is not.
+      // The files that are expected go first; listing the directory is only needed for unexpected ones.
       await Promise.allSettled([...named].map((name) => unlink(path.join(directory, name))));
       await rmdir(directory).catch(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
     } catch {
-      setTimeout(() => void this.#remove(directory, named), REMOVE_AGAIN_MS).unref();
+      setTimeout(() => void this.#remove(directory, named), RETRY_REMOVE_MS).unref();
     }
   }
 
-  async close(): Promise<void> {
-    await rm(this.#path, { recursive: true, force: true });
+  /** Never fails. A failed attempt is made up for by the next one, long before the lock is stale. */
+  async #maintain(): Promise<void> {
+    await writeLock(this.#path).catch(() => undefined);
+    await sweep(this.#root).catch(() => undefined);
   }
 }
 
-/** A full disk or a lack of descriptors is neither the caller's fault nor a bug: it passes. */
+/** A full disk or a lack of file descriptors is temporary, and neither the caller's fault nor a bug. */
 export function rethrowAsStorageError(error: unknown): never {
   const message = 'The service cannot store the file right now. Try again shortly.';
   throw new AppError('storage_unavailable', message, { retryAfterSeconds: 5, cause: error });
 }
 
+async function createArea(root: string, name: string): Promise<string> {
+  let area = path.join(root, name);
+  try {
+    await mkdir(area, { mode: 0o700 });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    // The process in another container has the same PID, or this one has opened an area already.
+    area = path.join(root, `${name}-${randomUUID()}`);
+    await mkdir(area, { mode: 0o700 });
+  }
+  await writeLock(area);
+  return area;
+}
+
+async function writeLock(area: string): Promise<void> {
+  await writeFile(lockOf(area), `${process.pid} ${await pidNamespace()}`);
+}
+
+/** Two servers may sweep at the same time, so what one of them can't remove is left to the next sweep. */
+async function sweep(root: string): Promise<void> {
+  const entries = await readdir(root);
+  const areas = new Set(
+    entries.map((name) => path.join(root, name.endsWith(LOCK) ? name.slice(0, -LOCK.length) : name)),
+  );
+  const namespace = await pidNamespace();
+  await Promise.allSettled(
+    [...areas].map(async (area) => {
+      if (await isAbandoned(area, namespace)) await removeArea(area);
+    }),
+  );
+}
+
+/** The lock goes first: once the directory is gone, another server may use its name. */
+async function removeArea(area: string): Promise<void> {
+  await rm(lockOf(area), { force: true });
+  await rm(area, { recursive: true, force: true });
+}
+
+/** Without a lock, as left by version 0.1, the age of the directory counts. */
+async function isAbandoned(area: string, ownNamespace: string): Promise<boolean> {
+  const lock = await readFile(lockOf(area), 'utf8').catch(() => undefined);
+  const [pid, namespace] = lock?.split(' ') ?? [];
+  // A PID is meaningful only in its own namespace. In another container it belongs to a different process.
+  if (namespace === ownNamespace && namespace !== UNKNOWN && !isAlive(Number(pid))) return true;
+  const { mtimeMs } = await stat(lock === undefined ? area : lockOf(area));
+  return Date.now() - mtimeMs > STALE_AFTER_MS;
+}
+
+const UNKNOWN = 'unknown';
+
+/** Names the PID namespace of this process. The inode number in it is unique until the machine restarts. */
+async function pidNamespace(): Promise<string> {
+  try {
+    const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return `${bootId.trim()}/${await readlink('/proc/self/ns/pid')}`;
+  } catch {
+    // Not Linux.
+    return UNKNOWN;
+  }
+}
+
+function lockOf(area: string): string {
+  return `${area}${LOCK}`;
+}
+
 function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

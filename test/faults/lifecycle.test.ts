@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -117,6 +117,7 @@ describe('startup', () => {
     const first = await startServer({ STORYBAR_WORKERS: '1' });
     const abandoned = path.join(first.dataDirectory, 'work', '999999999', 'render');
     mkdirSync(abandoned, { recursive: true });
+    utimesSync(path.dirname(abandoned), 0, 0);
     const second = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DATA_DIR: first.dataDirectory });
     expect(second.output().stdout).not.toContain('sb_live_');
     expect(existsSync(abandoned)).toBe(false);
