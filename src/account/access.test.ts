@@ -25,26 +25,29 @@ const HOLDER: KeyHolder = {
 const verdict = (holder: KeyHolder | undefined): string => {
   try {
     expect(admitKey(holder)).toMatchObject({ accountId: 'a', keyId: 'k', subscription: { plan: 'free' } });
-    return 'welcome';
+    return 'admitted';
   } catch (error) {
     return String(error instanceof Error && 'code' in error ? error.code : error);
   }
 };
 
-describe('who may render', () => {
+describe('admitKey', () => {
+  it('admits an active key of an active account', () => {
+    expect(verdict(HOLDER)).toBe('admitted');
+  });
+
   it.each([
-    ['an active key of an active account', HOLDER, 'welcome'],
     ['an unknown key', undefined, 'invalid_api_key'],
     ['a revoked key, whatever its account', { ...HOLDER, keyState: 'revoked', suspended: true }, 'invalid_api_key'],
     ['a suspended key', { ...HOLDER, keyState: 'suspended' }, 'key_suspended'],
     ['a key of a suspended account', { ...HOLDER, suspended: true }, 'key_suspended'],
-    ['a key without subscription', { ...HOLDER, subscription: undefined }, 'subscription_inactive'],
+    ['a key of an account without a subscription', { ...HOLDER, subscription: undefined }, 'subscription_inactive'],
     [
-      'a key whose subscription lapsed',
+      'a key of an account whose subscription has ended',
       { ...HOLDER, subscription: { ...SUBSCRIPTION, status: 'inactive' } },
       'subscription_inactive',
     ],
-  ] as const)('%s', (_name, holder, expected) => {
+  ] as const)('refuses %s', (_name, holder, expected) => {
     expect(verdict(holder)).toBe(expected);
   });
 });

@@ -1,27 +1,29 @@
-// May this caller render? A decision over what the store knows.
+// Decides from stored data whether a caller may render.
 
 import { AppError } from '../errors.ts';
 import type { KeyMode } from './api-key.ts';
 import type { Subscription } from './subscription.ts';
 
-/** Suspending is the operator's; being inactive is a matter of the subscription. */
+/** The operator suspends an account; an account without an active subscription is inactive. */
 export type AccountState = 'active' | 'inactive' | 'suspended';
-export type KeyState = 'active' | 'suspended' | 'revoked';
 
-/** An account as far as rendering is concerned. */
+export const KEY_STATES = ['active', 'suspended', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
+/** The part of an account that matters for rendering. */
 export interface Holder {
   readonly accountId: string;
   readonly suspended: boolean;
-  /** Brought up to date: its period holds now, or it is inactive. */
+  /** Up to date: the current time is in its period, or it is inactive. */
   readonly subscription: Subscription | undefined;
 }
 
-/** A key together with the account it belongs to. */
+/** A key and the account it belongs to. */
 export interface KeyHolder extends Holder {
   readonly keyId: string;
   readonly keyState: KeyState;
   readonly mode: KeyMode;
-  /** Web pages that may use the key from a browser; none listed: any program, no page. */
+  /** Web pages that may use the key from a browser. Without any, only programs may use it. */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -38,7 +40,7 @@ export function stateOf({ suspended, subscription }: Omit<Holder, 'accountId'>):
   return subscription?.status === 'active' ? 'active' : 'inactive';
 }
 
-/** Throws what the caller is told. A revoked key is as good as unknown, so it says no more than an invalid one. */
+/** Throws the error for the caller. A revoked key gets the same response as an unknown one. */
 export function admitKey(holder: KeyHolder | undefined): Subscriber {
   if (holder === undefined || holder.keyState === 'revoked') {
     throw new AppError('invalid_api_key', 'The API key is not valid.');

@@ -12,7 +12,7 @@ describe('an API key', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => createApiKey('live'))).size).toBe(1_000);
   });
 
-  it('is refused with any one character changed, swapped or missing', () => {
+  it('is refused with any single character changed or missing', () => {
     const key = createApiKey('live');
     for (let index = 0; index < key.length; index += 1) {
       const other = key[index] === 'x' ? 'y' : 'x';
@@ -21,11 +21,11 @@ describe('an API key', () => {
     }
   });
 
-  it('a live key cannot be turned into a test key', () => {
+  it('cannot be turned from a live key into a test key', () => {
     expect(isWellFormedKey(createApiKey('live').replace('live', 'test'))).toBe(false);
   });
 
-  it('is shown by its beginning and last four characters only', () => {
+  it('is shown only by its prefix and its last four characters', () => {
     const key = createApiKey('live');
     expect(maskKey(key)).toEqual({ prefix: key.slice(0, 12), lastFour: key.slice(-4) });
     expect(hashKey(key)).toHaveLength(32);

@@ -1,15 +1,16 @@
-// API keys as values. A key is a fixed prefix, 160 random bits and a checksum, all in letters and digits so that a double
-// click selects it. Only its hash is ever stored; the checksum tells a typo from a stranger's key without a look-up.
+// API keys. A key is a fixed prefix, 160 random bits and a checksum, all in letters and digits, so that a double-click selects
+// it. Only its hash is stored. The checksum reveals a mistyped key without a database lookup.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-export type KeyMode = 'live' | 'test';
+export const KEY_MODES = ['live', 'test'] as const;
+export type KeyMode = (typeof KEY_MODES)[number];
 
 const PREFIX: Readonly<Record<KeyMode, string>> = { live: 'sb_live_', test: 'sb_test_' };
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 20;
-/** Base-62 digits that hold 160 bits, and 32 bits. */
+/** Base-62 digits needed for 160 bits, and for 32 bits. */
 const BODY_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^sb_(?:live|test)_[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`, 'u');
@@ -24,12 +25,12 @@ export function isWellFormedKey(key: string): boolean {
   return key.slice(-CHECKSUM_LENGTH) === checksum(key.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** A fast hash on purpose: 160 random bits cannot be guessed, and a slow one would let strangers burn our time. */
+/** A fast hash on purpose: 160 random bits can't be guessed, and a slow hash would let attackers waste CPU time. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** How a key is shown after its one appearance. */
+/** How a key is shown after it was shown in full once. */
 export function maskKey(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, PREFIX.live.length + 4), lastFour: key.slice(-4) };
 }

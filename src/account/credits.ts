@@ -1,13 +1,13 @@
-// Credits: what a render costs, and the account's balance in a period.
+// The credits of an account in a billing period.
 
 import type { KeyMode } from './api-key.ts';
 
 export interface Balance {
   /** Charged for delivered renders. */
   readonly used: number;
-  /** Held for renders that are under way. */
+  /** Held for renders in progress. */
   readonly reserved: number;
-  /** What the plan gives for the period. */
+  /** The plan's credits for the period. */
   readonly limit: number;
 }
 
@@ -15,7 +15,7 @@ export function remaining({ used, reserved, limit }: Balance): number {
   return Math.max(0, limit - used - reserved);
 }
 
-/** A test key costs nothing, whatever it renders. */
+/** Test keys render free of charge. */
 export function priceOf(mode: KeyMode, credits: number): number {
   return mode === 'test' ? 0 : credits;
 }

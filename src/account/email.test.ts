@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseEmail } from './email.ts';
 
-describe('an e-mail address', () => {
+describe('parseEmail', () => {
   it.each([
     [' Ann@Example.COM ', 'ann@example.com'],
     ["o'brien+captions@mail.example.co.uk", "o'brien+captions@mail.example.co.uk"],
     ['a@xn--bcher-kva.example', 'a@xn--bcher-kva.example'],
-  ])('%j is kept as %s', (text, address) => {
+  ])('reads %j as %s', (text, address) => {
     expect(parseEmail(text)).toBe(address);
   });
 
@@ -25,7 +25,7 @@ describe('an e-mail address', () => {
     '"ann"@example.com',
     `${'a'.repeat(65)}@example.com`,
     `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.com`,
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseEmail(text)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { type Rate, take } from './gcra.ts';
 
 const RATE: Rate = { burst: 60, windowMs: 60_000 };
 
-/** Which of the arrivals were allowed. */
+/** The arrivals that were allowed. */
 function run(rate: Rate, arrivals: readonly number[]): number[] {
   let fullAt = 0;
   return arrivals.filter((now) => {
@@ -14,8 +14,8 @@ function run(rate: Rate, arrivals: readonly number[]): number[] {
   });
 }
 
-describe('the rate limit', () => {
-  it('lets a full burst through and then one for each interval', () => {
+describe('the generic cell rate algorithm', () => {
+  it('allows a full burst, then one request per interval', () => {
     expect(
       run(
         RATE,
@@ -26,7 +26,7 @@ describe('the rate limit', () => {
     expect(run(RATE, after).slice(60)).toEqual([6_000, 7_000]);
   });
 
-  it('says what is left and when to come again', () => {
+  it('returns how many requests remain and when to try again', () => {
     const first = take(RATE, 0, 1_000);
     expect(first).toEqual({ allowed: true, fullAt: 2_000, remaining: 59, retryAfterMs: 0 });
     expect(take(RATE, 61_000, 1_000)).toEqual({ allowed: false, fullAt: 61_000, remaining: 0, retryAfterMs: 1_000 });
@@ -34,7 +34,7 @@ describe('the rate limit', () => {
     expect(take(RATE, 61_000, 2_000)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  it('never lets more through than a burst and what time gave, and always as much as that', () => {
+  it('never allows more than a burst plus the refill, and never less than a burst', () => {
     const rate = fc.record({ burst: fc.integer({ min: 1, max: 7_000 }), windowMs: fc.constantFrom(1_000, 60_000) });
     const gaps = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 3_000, noNaN: true })), { maxLength: 300 });
     fc.assert(
@@ -54,7 +54,7 @@ describe('the rate limit', () => {
     );
   });
 
-  it('waiting as long as it says is enough', () => {
+  it('allows a request after the wait it asked for', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999 }), fc.nat(100_000), fc.nat(100_000), (burst, fullAt, now) => {
         const rate = { burst, windowMs: 60_000 };

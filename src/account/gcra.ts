@@ -1,16 +1,16 @@
-// The generic cell rate algorithm: a bucket that refills evenly, kept as one number per caller. `at` values are
-// milliseconds of a clock that never goes backwards.
+// The generic cell rate algorithm: a token bucket that refills evenly, stored as one number per caller. All times are in
+// milliseconds of a monotonic clock.
 
 export interface Rate {
-  /** How many may come at once. */
+  /** How many requests a full bucket allows at once. */
   readonly burst: number;
-  /** In how long an empty bucket is full again. */
+  /** How long an empty bucket takes to fill. */
   readonly windowMs: number;
 }
 
 export interface RateVerdict {
   readonly allowed: boolean;
-  /** The new state of the bucket: when it will be full. */
+  /** The new state of the bucket: the time at which it will be full. */
   readonly fullAt: number;
   readonly remaining: number;
   /** 0 when allowed. */
@@ -21,7 +21,7 @@ export function take({ burst, windowMs }: Rate, fullAt: number, now: number): Ra
   const interval = windowMs / burst;
   const after = Math.max(fullAt, now) + interval;
   const excess = after - now - windowMs;
-  // Half a microsecond of slack: sums of fractions must not refuse the last of a full burst.
+  // Half a microsecond of tolerance: rounding errors must not refuse the last request of a full burst.
   if (excess > 0.000_5) return { allowed: false, fullAt, remaining: 0, retryAfterMs: excess };
   const remaining = Math.max(0, Math.floor((windowMs - (after - now)) / interval + 1e-9));
   return { allowed: true, fullAt: after, remaining, retryAfterMs: 0 };

@@ -1,22 +1,22 @@
-// Rules for passwords: long, and not what a guesser tries first. Length counts; kinds of characters do not.
+// Password rules: long, and not among the first that an attacker tries. Length counts; kinds of characters don't.
 
 export const MIN_PASSWORD = 12;
 const MAX_BYTES = 512;
 
-/** Different keyboards write the same letter in different ways. */
-export function normalisePassword(text: string): string {
+/** Different keyboards encode the same letter in different ways. */
+export function normalizePassword(text: string): string {
   return text.normalize('NFKC');
 }
 
-/** What is wrong with it, for its owner; undefined when it will do. Without a valid address, the rest is checked. */
+/** The message for the user, or undefined when the password is fine. Without a valid address, the other rules apply. */
 export function passwordFault(password: string, email: string | undefined): string | undefined {
   if (Array.from(password).length < MIN_PASSWORD)
     return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
-  if (Buffer.byteLength(password) > MAX_BYTES) return 'This password is too long.';
+  if (Buffer.byteLength(password) > MAX_BYTES) return `This password is too long. Use at most ${MAX_BYTES} characters.`;
   const lower = password.toLowerCase();
-  if (new Set(lower).size < 5) return 'This password repeats too few characters.';
-  if (email !== undefined && isCloseTo(lower, email)) return 'This password is too close to your e-mail address.';
-  if (isRun(lower)) return 'This password is one of the first a guesser tries.';
+  if (new Set(lower).size < 5) return 'Use more different characters.';
+  if (email !== undefined && isCloseTo(lower, email)) return 'This password is too similar to your email address.';
+  if (isRun(lower)) return 'This password is too easy to guess.';
   return undefined;
 }
 
@@ -35,10 +35,10 @@ const ROWS = [
   'password',
 ];
 
-/** In both directions. */
+/** The rows, forward and backward. */
 const RUNS = ROWS.flatMap((row) => [row, Array.from(row).toReversed().join('')]);
 
-/** Nothing but rows of the keyboard, of the alphabet and of digits, and the word everybody thinks of. */
+/** True when it consists of nothing but runs of the keyboard, the alphabet or digits, and the word "password". */
 function isRun(password: string): boolean {
   let rest = password;
   while (rest !== '') {
@@ -49,7 +49,7 @@ function isRun(password: string): boolean {
   return true;
 }
 
-/** How much of `text` is a stretch of the row. */
+/** How many characters at the start of `text` follow each other in the row. */
 function commonStart(row: string, text: string): number {
   const from = row.indexOf(text.charAt(0));
   if (from < 0) return 0;

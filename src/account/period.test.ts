@@ -9,19 +9,25 @@ const days = (anchor: string, at: string): string[] => {
 
 describe('a billing period', () => {
   it.each([
-    ['an ordinary day', '2026-01-15T08:00Z', '2026-03-20T00:00Z', '2026-03-15', '2026-04-15'],
-    ['the 31st, in February', '2026-01-31T08:00Z', '2026-02-10T00:00Z', '2026-01-31', '2026-02-28'],
-    ['the 31st, after February', '2026-01-31T08:00Z', '2026-03-01T00:00Z', '2026-02-28', '2026-03-31'],
-    ['the 31st, in April', '2026-01-31T08:00Z', '2026-04-30T09:00Z', '2026-04-30', '2026-05-31'],
-    ['the 30th, in a leap year', '2023-11-30T08:00Z', '2024-02-29T08:00Z', '2024-02-29', '2024-03-30'],
-    ['the 29th, in a leap year', '2024-01-29T08:00Z', '2024-03-01T08:00Z', '2024-02-29', '2024-03-29'],
-    ['29 February, a year on', '2024-02-29T08:00Z', '2025-02-28T08:00Z', '2025-02-28', '2025-03-29'],
-    ['29 February, four years on', '2024-02-29T08:00Z', '2028-02-29T08:00Z', '2028-02-29', '2028-03-29'],
-    ['over the turn of the year', '2025-12-31T08:00Z', '2026-01-01T00:00Z', '2025-12-31', '2026-01-31'],
-    ['the moment before it ends', '2026-01-15T08:00Z', '2026-02-15T07:59:59.999Z', '2026-01-15', '2026-02-15'],
-    ['the moment it ends', '2026-01-15T08:00Z', '2026-02-15T08:00Z', '2026-02-15', '2026-03-15'],
-    ['before the beginning', '2026-01-15T08:00Z', '2025-06-01T08:00Z', '2026-01-15', '2026-02-15'],
-  ])('from %s', (_name, anchor, at, startsOn, endsOn) => {
+    ['that starts on an ordinary day', '2026-01-15T08:00Z', '2026-03-20T00:00Z', '2026-03-15', '2026-04-15'],
+    ['that starts on the 31st, in February', '2026-01-31T08:00Z', '2026-02-10T00:00Z', '2026-01-31', '2026-02-28'],
+    ['that starts on the 31st, after February', '2026-01-31T08:00Z', '2026-03-01T00:00Z', '2026-02-28', '2026-03-31'],
+    ['that starts on the 31st, in April', '2026-01-31T08:00Z', '2026-04-30T09:00Z', '2026-04-30', '2026-05-31'],
+    ['that starts on the 30th, in a leap year', '2023-11-30T08:00Z', '2024-02-29T08:00Z', '2024-02-29', '2024-03-30'],
+    ['that starts on the 29th, in a leap year', '2024-01-29T08:00Z', '2024-03-01T08:00Z', '2024-02-29', '2024-03-29'],
+    ['that starts on February 29, a year later', '2024-02-29T08:00Z', '2025-02-28T08:00Z', '2025-02-28', '2025-03-29'],
+    [
+      'that starts on February 29, four years later',
+      '2024-02-29T08:00Z',
+      '2028-02-29T08:00Z',
+      '2028-02-29',
+      '2028-03-29',
+    ],
+    ['across the turn of the year', '2025-12-31T08:00Z', '2026-01-01T00:00Z', '2025-12-31', '2026-01-31'],
+    ['at the moment before it ends', '2026-01-15T08:00Z', '2026-02-15T07:59:59.999Z', '2026-01-15', '2026-02-15'],
+    ['at the moment it ends', '2026-01-15T08:00Z', '2026-02-15T08:00Z', '2026-02-15', '2026-03-15'],
+    ['at a time before the subscription started', '2026-01-15T08:00Z', '2025-06-01T08:00Z', '2026-01-15', '2026-02-15'],
+  ])('%s has the right dates', (_name, anchor, at, startsOn, endsOn) => {
     expect(days(anchor, at)).toEqual([startsOn, endsOn]);
   });
 
@@ -32,7 +38,7 @@ describe('a billing period', () => {
     });
   });
 
-  it('holds every moment in exactly one, without gap or overlap', () => {
+  it('contains every moment exactly once, without gaps or overlaps', () => {
     const date = fc.date({ min: new Date('1999-01-01'), max: new Date('2105-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(date, fc.nat(40 * 366 * 86_400_000), (anchor, later) => {

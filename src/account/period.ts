@@ -1,12 +1,12 @@
-// Billing periods: months counted from the day a subscription began, in UTC. A subscription of the 31st renews on the last
-// day of a shorter month and on the 31st again after it, because each date is counted from the beginning.
+// Billing periods: months counted from the day a subscription started, in UTC. A subscription from the 31st renews on the last
+// day of a shorter month, and on the 31st again afterwards, because each date is counted from the start.
 
 export interface Period {
   readonly startsAt: Date;
   readonly endsAt: Date;
 }
 
-/** The period that holds `at`; the first one for a time before the beginning. */
+/** The period that contains `at`; the first one for a time before the start. */
 export function periodHolding(anchor: Date, at: Date): Period {
   let months = (at.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + at.getUTCMonth() - anchor.getUTCMonth();
   if (monthsAfter(anchor, months) > at) months -= 1;
@@ -18,7 +18,7 @@ function monthsAfter(anchor: Date, months: number): Date {
   const month = anchor.getUTCMonth() + months;
   const lastDay = new Date(Date.UTC(anchor.getUTCFullYear(), month + 1, 0)).getUTCDate();
   const date = new Date(anchor);
-  // Both at once: setting the month first would roll a 31st over into the month after.
+  // Month and day together: setting the month first would move a 31st into the next month.
   date.setUTCMonth(month, Math.min(anchor.getUTCDate(), lastDay));
   return date;
 }

@@ -1,10 +1,10 @@
-// Reads one object of a JSON file field by field. A fault is noted and a harmless value handed on, so that reading goes on
-// and all faults come together.
+// Reads one object of a JSON file, field by field. A bad field is recorded as a fault and replaced by a harmless value, so that
+// all faults of the file are found together.
 
 interface TextRule {
   readonly pattern: RegExp;
-  /** What would be right. */
-  readonly say: string;
+  /** Describes a valid text, for the fault. */
+  readonly expected: string;
   readonly fallback?: string;
 }
 
@@ -19,23 +19,24 @@ export class Fields {
   constructor(json: unknown, where: string, faults: string[]) {
     this.#where = where;
     this.#faults = faults;
-    this.#isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-    if (!this.#isObject) faults.push(`${where === '' ? 'the file' : where} must be an object`);
-    this.#values = this.#isObject ? (json as Record<string, unknown>) : {};
+    const isObject = isRecord(json);
+    this.#isObject = isObject;
+    if (!isObject) faults.push(`${where === '' ? 'the file' : where} must be an object`);
+    this.#values = isObject ? json : {};
   }
 
-  text(name: string, { pattern, say, fallback }: TextRule): string {
+  text(name: string, { pattern, expected, fallback }: TextRule): string {
     const value = this.#take(name, fallback);
     if (typeof value === 'string' && (value === fallback || pattern.test(value))) return value;
-    this.#fault(name, `must be ${say}`);
+    this.#fault(name, `must be ${expected}; ${found(value)}`);
     return '';
   }
 
-  whole(name: string, { least, fallback }: { readonly least: number; readonly fallback?: number }): number {
+  integer(name: string, { min, fallback }: { readonly min: number; readonly fallback?: number }): number {
     const value = this.#take(name, fallback);
-    if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
-    this.#fault(name, `must be a whole number, at least ${least}`);
-    return least;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min) return value;
+    this.#fault(name, `must be an integer of at least ${min}; ${found(value)}`);
+    return min;
   }
 
   object(name: string): Fields {
@@ -52,13 +53,13 @@ export class Fields {
   /** An object whose values are texts, as pairs. */
   texts(name: string): [string, string][] {
     const object = this.object(name);
-    return Object.keys(object.#values).map((key) => [key, object.text(key, { pattern: /\S/u, say: 'a text' })]);
+    return Object.keys(object.#values).map((key) => [key, object.text(key, { pattern: /\S/u, expected: 'a text' })]);
   }
 
-  /** A misspelt name must not be taken for a default. */
+  /** Reports fields that were not read, because a misspelled name would silently leave the default in place. */
   nothingElse(): void {
     for (const name of Object.keys(this.#values)) {
-      if (!this.#known.has(name) && name !== '$schema') this.#fault(name, 'is not known');
+      if (!this.#known.has(name) && name !== '$schema') this.#fault(name, 'is not a known field');
     }
   }
 
@@ -68,11 +69,23 @@ export class Fields {
   }
 
   #fault(name: string, what: string): void {
-    // What is no object at all has been named; its missing fields say nothing new.
+    // Something that isn't an object has been reported as such; its missing fields would add nothing.
     if (this.#isObject) this.#faults.push(`${this.#path(name)} ${what}`);
   }
 
   #path(name: string): string {
     return this.#where === '' ? name : `${this.#where}.${name}`;
   }
+}
+
+const MAX_SHOWN = 40;
+
+function found(value: unknown): string {
+  if (value === undefined) return 'it is missing';
+  const json = JSON.stringify(value);
+  return `got ${json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}...` : json}`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

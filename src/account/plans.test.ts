@@ -14,7 +14,7 @@ function faultsOf(json: unknown): readonly string[] {
 }
 
 describe('a plans file', () => {
-  it('names only what it changes', () => {
+  it('lists only what differs from the defaults', () => {
     const book = parsePlans({
       $schema: 'https://example.com/plans.json',
       currency: 'EUR',
@@ -33,7 +33,7 @@ describe('a plans file', () => {
     expect(parsePlans({ plans: [PLAN] })).toMatchObject({ currency: 'USD', plans: [{ title: 'Small' }] });
   });
 
-  it('with faults is refused with all of them at once', () => {
+  it('with several faults is refused with all of them', () => {
     const json = {
       curency: 'EUR',
       currency: 'euro',
@@ -46,20 +46,20 @@ describe('a plans file', () => {
       marketplace: { PRO: 'nothing', ULTRA: 7 },
     };
     expect(faultsOf(json)).toEqual([
-      'currency must be three capital letters',
-      'plans[0].name must be lower-case letters, digits and dashes',
-      'plans[0].credits must be a whole number, at least 0',
-      'plans[0].requestPerMinute is not known',
-      'plans[1].requestsPerMinute must be a whole number, at least 1',
-      'plans[1].limits.imageBytes must be a whole number, at least 1',
-      'plans[1].limits.videoLength is not known',
-      'plans[2].stripePrice must be the id of a price',
-      'plans[2].monthlyPriceCents must be a whole number, at least 0',
+      'currency must be three uppercase letters; got "euro"',
+      'plans[0].name must be lowercase letters, digits and dashes; got "Big Plan"',
+      'plans[0].credits must be an integer of at least 0; got -1',
+      'plans[0].requestPerMinute is not a known field',
+      'plans[1].requestsPerMinute must be an integer of at least 1; got 0',
+      'plans[1].limits.imageBytes must be an integer of at least 1; got 1.5',
+      'plans[1].limits.videoLength is not a known field',
+      'plans[2].stripePrice must be the id of a price; got "a b"',
+      'plans[2].monthlyPriceCents must be an integer of at least 0; got "5"',
       'plans[3] must be an object',
       'plans: the name "small" appears more than once',
-      'marketplace.ULTRA must be a text',
+      'marketplace.ULTRA must be a text; got 7',
       'marketplace.PRO: there is no plan "nothing"',
-      'curency is not known',
+      'curency is not a known field',
     ]);
   });
 
@@ -72,11 +72,11 @@ describe('a plans file', () => {
     [
       { plans: [{}] },
       [
-        'plans[0].name must be lower-case letters, digits and dashes',
-        'plans[0].monthlyPriceCents must be a whole number, at least 0',
-        'plans[0].credits must be a whole number, at least 0',
-        'plans[0].requestsPerMinute must be a whole number, at least 1',
-        'plans[0].concurrentRenders must be a whole number, at least 1',
+        'plans[0].name must be lowercase letters, digits and dashes; it is missing',
+        'plans[0].monthlyPriceCents must be an integer of at least 0; it is missing',
+        'plans[0].credits must be an integer of at least 0; it is missing',
+        'plans[0].requestsPerMinute must be an integer of at least 1; it is missing',
+        'plans[0].concurrentRenders must be an integer of at least 1; it is missing',
       ],
     ],
     [
@@ -90,19 +90,19 @@ describe('a plans file', () => {
     ],
     [
       { plans: [PLAN], marketplace: { pro: 'small', Pro: 'small' } },
-      ['marketplace: "PRO" appears more than once; capitals make no difference'],
+      ['marketplace: "PRO" appears more than once; upper and lower case are the same'],
     ],
-  ])('%j is refused', (json, faults) => {
+  ])('that contains %j is refused', (json, faults) => {
     expect(faultsOf(json)).toEqual(faults);
   });
 
-  it('says its faults in the message too', () => {
+  it('with faults is refused with a message that lists them', () => {
     expect(() => parsePlans({ plans: [{ ...PLAN, credits: 'many' }] })).toThrow('plans[0].credits must be');
   });
 });
 
-describe('the plans', () => {
-  it('are sorted by price, and more is an upgrade', () => {
+describe('PlanBook', () => {
+  it('sorts plans by price, and a plan with more is an upgrade', () => {
     const book = parsePlans({
       plans: [
         { ...PLAN, name: 'c', monthlyPriceCents: 900 },
@@ -118,14 +118,16 @@ describe('the plans', () => {
     ]);
   });
 
-  it('are found by name; a name that an account has must be there', () => {
+  it('finds plans by name, and throws for the name in an account that is missing', () => {
     expect(DEFAULT_PLANS.find('gold')).toBeUndefined();
     expect(() => DEFAULT_PLANS.get('gold')).toThrow('"gold", which is not in the plans file');
     expect(DEFAULT_PLANS.names).toEqual(['free', 'starter', 'pro', 'business']);
   });
 
-  it('of a marketplace are mapped whatever the capitals; an unknown name gets the least', () => {
-    const names = ['BASIC', 'pro', 'Ultra', 'MEGA', 'CUSTOM', ''].map((name) => DEFAULT_PLANS.ofMarketplace(name).name);
+  it('maps names of a marketplace regardless of case, and unknown ones to the lowest plan', () => {
+    const names = ['BASIC', 'pro', 'Ultra', 'MEGA', 'CUSTOM', ''].map(
+      (name) => DEFAULT_PLANS.forMarketplace(name).name,
+    );
     expect(names).toEqual(['free', 'starter', 'pro', 'business', 'free', 'free']);
   });
 });

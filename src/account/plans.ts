@@ -1,6 +1,7 @@
-// What is sold: plans as values, and the file that describes them. The file replaces the built-in book as a whole; it is
-// checked as a whole too, so that an operator mends every fault in one go.
+// The plans on offer, and the file that describes them. The file replaces the built-in plans as a whole. It is also checked as
+// a whole, so that an operator can fix every fault in one pass.
 
+import { must } from '../primitives/must.ts';
 import { Fields } from './plan-fields.ts';
 
 export interface PlanLimits {
@@ -15,7 +16,7 @@ export interface PlanLimits {
 
 export interface Plan {
   readonly name: string;
-  /** As people read it. */
+  /** The name that people see. */
   readonly title: string;
   readonly monthlyPriceCents: number;
   /** Per billing period. */
@@ -23,11 +24,11 @@ export interface Plan {
   readonly requestsPerMinute: number;
   readonly concurrentRenders: number;
   readonly limits: PlanLimits;
-  /** The price at the payment provider, where plans are paid for by one. */
+  /** The id of the price at the payment provider. */
   readonly stripePrice?: string;
 }
 
-/** The contract's defaults; a plan in the file names only what it changes. */
+/** The default limits; a plan in the file lists only those that differ. */
 const DEFAULT_LIMITS: PlanLimits = {
   imageBytes: 25_000_000,
   imagePixels: 50_000_000,
@@ -37,7 +38,7 @@ const DEFAULT_LIMITS: PlanLimits = {
   videoFps: 60,
 };
 
-/** Every plan there is, cheapest first, and how a marketplace's names map to them. */
+/** All plans, cheapest first, and the plan for each name that a marketplace uses. */
 export class PlanBook {
   readonly plans: readonly Plan[];
   /** ISO 4217. */
@@ -52,8 +53,7 @@ export class PlanBook {
 
   get lowest(): Plan {
     const [plan] = this.plans;
-    if (plan === undefined) throw new Error('the plan book is empty');
-    return plan;
+    return must(plan, 'the first plan');
   }
 
   get names(): string[] {
@@ -68,20 +68,20 @@ export class PlanBook {
     return this.plans.find((plan) => plan.name === name);
   }
 
-  /** For a name that the store holds: `serve` has checked at its start that each of them is in the book. */
+  /** For a name from the store. The server checks at start that the file has all of them. */
   get(name: string): Plan {
     const plan = this.find(name);
     if (plan === undefined) throw new Error(`an account has the plan "${name}", which is not in the plans file`);
     return plan;
   }
 
-  /** The plan of a marketplace's subscription; a name nobody mapped gets the least. */
-  ofMarketplace(subscription: string): Plan {
+  /** The plan of a marketplace subscription. A name that isn't mapped gets the lowest plan. */
+  forMarketplace(subscription: string): Plan {
     const name = this.#marketplace.get(subscription.toUpperCase());
     return name === undefined ? this.lowest : this.get(name);
   }
 
-  /** More is an upgrade, and taken at once; anything else waits for the next period. */
+  /** An upgrade applies immediately; anything else waits for the next period. */
   isUpgrade(from: string, to: string): boolean {
     const rank = (name: string): number => this.plans.findIndex((plan) => plan.name === name);
     return rank(to) > rank(from);
@@ -92,17 +92,21 @@ export class PlansError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`bad plans:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`invalid plans file:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.name = 'PlansError';
     this.faults = faults;
   }
 }
 
-/** Throws a `PlansError` that names every fault. */
+/** Throws a `PlansError` that lists every fault. */
 export function parsePlans(json: unknown): PlanBook {
   const faults: string[] = [];
   const file = new Fields(json, '', faults);
-  const currency = file.text('currency', { pattern: /^[A-Z]{3}$/u, say: 'three capital letters', fallback: 'USD' });
+  const currency = file.text('currency', {
+    pattern: /^[A-Z]{3}$/u,
+    expected: 'three uppercase letters',
+    fallback: 'USD',
+  });
   const plans = file.list('plans').map((item, index) => parsePlan(new Fields(item, `plans[${index}]`, faults)));
   const names = plans.map(({ name }) => name);
   for (const name of repeated(names)) faults.push(`plans: the name "${name}" appears more than once`);
@@ -111,7 +115,7 @@ export function parsePlans(json: unknown): PlanBook {
   }
   const marketplace = file.texts('marketplace').map(([key, plan]) => [key.toUpperCase(), plan] as const);
   for (const key of repeated(marketplace.map(([name]) => name))) {
-    faults.push(`marketplace: "${key}" appears more than once; capitals make no difference`);
+    faults.push(`marketplace: "${key}" appears more than once; upper and lower case are the same`);
   }
   for (const [key, plan] of marketplace) {
     if (plan !== '' && !names.includes(plan)) faults.push(`marketplace.${key}: there is no plan "${plan}"`);
@@ -121,26 +125,26 @@ export function parsePlans(json: unknown): PlanBook {
   return new PlanBook(plans, currency, new Map(marketplace));
 }
 
-/** Each once. Empty ones are faults already. */
+/** Items that occur more than once. Empty ones have been reported already. */
 function repeated(items: readonly string[]): Set<string> {
   return new Set(items.filter((item, index) => item !== '' && items.indexOf(item) !== index));
 }
 
 function parsePlan(fields: Fields): Plan {
   const limits = fields.object('limits');
-  const limit = (name: keyof PlanLimits): number => limits.whole(name, { least: 1, fallback: DEFAULT_LIMITS[name] });
+  const limit = (name: keyof PlanLimits): number => limits.integer(name, { min: 1, fallback: DEFAULT_LIMITS[name] });
   const name = fields.text('name', {
     pattern: /^[a-z][a-z0-9-]{0,31}$/u,
-    say: 'lower-case letters, digits and dashes',
+    expected: 'lowercase letters, digits and dashes',
   });
-  const stripePrice = fields.text('stripePrice', { pattern: /^\S+$/u, say: 'the id of a price', fallback: '' });
+  const stripePrice = fields.text('stripePrice', { pattern: /^\S+$/u, expected: 'the id of a price', fallback: '' });
   const plan: Plan = {
     name,
-    title: fields.text('title', { pattern: /\S/u, say: 'a name for people', fallback: capitalise(name) }),
-    monthlyPriceCents: fields.whole('monthlyPriceCents', { least: 0 }),
-    credits: fields.whole('credits', { least: 0 }),
-    requestsPerMinute: fields.whole('requestsPerMinute', { least: 1 }),
-    concurrentRenders: fields.whole('concurrentRenders', { least: 1 }),
+    title: fields.text('title', { pattern: /\S/u, expected: 'a text that is not blank', fallback: capitalize(name) }),
+    monthlyPriceCents: fields.integer('monthlyPriceCents', { min: 0 }),
+    credits: fields.integer('credits', { min: 0 }),
+    requestsPerMinute: fields.integer('requestsPerMinute', { min: 1 }),
+    concurrentRenders: fields.integer('concurrentRenders', { min: 1 }),
     limits: {
       imageBytes: limit('imageBytes'),
       imagePixels: limit('imagePixels'),
@@ -156,7 +160,7 @@ function parsePlan(fields: Fields): Plan {
   return plan;
 }
 
-function capitalise(name: string): string {
+function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
@@ -168,7 +172,7 @@ const builtIn = (
   concurrentRenders: number,
 ): Plan => ({
   name,
-  title: capitalise(name),
+  title: capitalize(name),
   monthlyPriceCents,
   credits,
   requestsPerMinute,

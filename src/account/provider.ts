@@ -1,41 +1,42 @@
-// What a payment provider says about an account's subscription, and what becomes of ours by it.
+// How the state of a subscription at the payment provider changes the subscription of the account.
 
+import { must } from '../primitives/must.ts';
 import type { Period } from './period.ts';
 import { type Subscription, withPlan } from './subscription.ts';
 
-/** The provider's present state, whenever it is asked; not a change that would have to come in order. */
+/** The current state at the payment provider. A state, not a change, so the order of events doesn't matter. */
 export interface ProviderSubscription {
-  /** Its id there. */
+  /** Its id at the provider. */
   readonly subscription: string;
-  /** Left out when it is over and its price no longer belongs to a plan. */
+  /** Undefined when it has ended and its price no longer belongs to a plan. */
   readonly plan?: string | undefined;
-  /** Taken when the period ends. */
+  /** The plan from the next period. */
   readonly nextPlan?: string | undefined;
   readonly status: 'active' | 'inactive';
   readonly renews: boolean;
   readonly period: Period;
-  /** It is over, and this is the plan without a price that the account asked to go on with. */
+  /** Set when it has ended: the free plan that the account chose to continue with. */
   readonly followedBy?: string | undefined;
 }
 
 /**
- * `said` is undefined when the provider has nothing for the account any more. What is not paid for there (granted, free, a
- * marketplace's) is never ended by it.
+ * The subscription after the provider's state was applied. `providerState` is undefined when the provider has nothing for the
+ * account any more. A subscription that isn't paid through the provider (granted, free or a marketplace's) is never ended.
  */
-export function afterProvider(
+export function applyProviderState(
   before: Subscription | undefined,
-  said: ProviderSubscription | undefined,
+  providerState: ProviderSubscription | undefined,
   now: Date,
 ): Subscription | undefined {
   const paid = before?.provider === 'stripe' ? before : undefined;
-  if (said?.status === 'active') {
-    const { plan, nextPlan = null, status, renews, period } = said;
-    if (plan === undefined) throw new Error('an active subscription without a plan');
+  if (providerState?.status === 'active') {
+    const { nextPlan = null, status, renews, period } = providerState;
+    const plan = must(providerState.plan, 'the plan of an active subscription');
     return { plan, nextPlan, status, renews, provider: 'stripe', anchorAt: paid?.anchorAt ?? period.startsAt, period };
   }
   if (paid === undefined) return before;
-  if (said === undefined) return { ...paid, status: 'inactive' };
-  const { plan = paid.plan, renews, period } = said;
+  if (providerState === undefined) return { ...paid, status: 'inactive' };
+  const { plan = paid.plan, renews, period, followedBy } = providerState;
   const ended: Subscription = { ...paid, plan, nextPlan: null, status: 'inactive', renews, period };
-  return said.followedBy === undefined ? ended : withPlan(ended, said.followedBy, 'now', now);
+  return followedBy === undefined ? ended : withPlan(ended, followedBy, 'now', now);
 }

@@ -1,4 +1,4 @@
-// Secrets that are handed out once and kept as a hash: sessions and links in mails. 256 random bits cannot be guessed, so a
+// Secrets that are handed out once and stored as a hash: sessions and links in emails. 256 random bits can't be guessed, so a
 // fast hash is enough.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -9,7 +9,7 @@ export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Anything else was never handed out, and is not worth a look-up. */
+/** Any other text was never handed out, so it isn't worth a database lookup. */
 export function isSecret(text: string): boolean {
   return SHAPE.test(text);
 }
@@ -18,12 +18,12 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What only the holder of the secret can have been told. */
+/** A token that can be derived only with the secret. */
 export function tokenOf(secret: string, purpose: string): string {
   return createHmac('sha256', secret).update(purpose).digest('base64url');
 }
 
-/** In a time that tells nothing about the two. */
+/** Compares in constant time. */
 export function isSameText(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -1,16 +1,16 @@
-// A subscription and what the calendar does to it.
+// A subscription, and how it changes when its period ends or another plan is chosen.
 
 import { type Period, periodHolding } from './period.ts';
 
-/** Who decides whether it goes on: nobody but the account, a payment provider, or a marketplace. */
+/** Decides whether the subscription continues: the account alone, a payment provider, or a marketplace. */
 type Provider = 'manual' | 'stripe' | 'marketplace';
 
 export interface Subscription {
   readonly plan: string;
-  /** Taken when the period ends. */
+  /** The plan from the next period, if it differs. */
   readonly nextPlan: string | null;
   readonly status: 'active' | 'inactive';
-  /** False once cancelled: it lasts until the period ends. */
+  /** False once canceled; the subscription then ends with the period. */
   readonly renews: boolean;
   readonly provider: Provider;
   readonly anchorAt: Date;
@@ -22,14 +22,14 @@ export type SubscriptionChange =
   | { readonly kind: 'renewed'; readonly plan: string; readonly period: Period }
   | { readonly kind: 'lapsed' };
 
-/** A payment provider tells us of a renewal when it has the money, which may be a while after the period's end. */
+/** A payment provider reports a renewal once it has been paid, which may be some time after the end of the period. */
 const PAYMENT_GRACE_MS = 72 * 3_600_000;
 
-/** What has become due by `now`. A clock that went backwards changes nothing: a period once begun stays. */
+/** The change that is due at `now`. A clock that goes back changes nothing: a period that has started stays. */
 export function changeDue(subscription: Subscription, now: Date): SubscriptionChange {
   const { status, renews, provider, period, anchorAt } = subscription;
   if (status === 'inactive' || now < period.endsAt) return { kind: 'none' };
-  // Cancelled for a plan without a price: the provider says when the paid one is over, as it does for a renewal.
+  // Canceled in favor of a free plan: the provider reports when the paid period is over, as it does for a renewal.
   const followed = provider === 'stripe' && subscription.nextPlan !== null;
   if (!renews && !followed) return { kind: 'lapsed' };
   if (provider === 'stripe') {
@@ -38,14 +38,13 @@ export function changeDue(subscription: Subscription, now: Date): SubscriptionCh
   return { kind: 'renewed', plan: subscription.nextPlan ?? subscription.plan, period: periodHolding(anchorAt, now) };
 }
 
-/** The subscription once its turn was made. */
-export function afterTurn(subscription: Subscription, turn: SubscriptionChange): Subscription {
-  if (turn.kind === 'none') return subscription;
-  if (turn.kind === 'lapsed') return { ...subscription, status: 'inactive' };
-  return { ...subscription, plan: turn.plan, nextPlan: null, period: turn.period };
+export function applyChange(subscription: Subscription, change: SubscriptionChange): Subscription {
+  if (change.kind === 'none') return subscription;
+  if (change.kind === 'lapsed') return { ...subscription, status: 'inactive' };
+  return { ...subscription, plan: change.plan, nextPlan: null, period: change.period };
 }
 
-/** A plan chosen by the account or the operator. `subscription` is up to date; a period that runs goes on. */
+/** The subscription after a plan was chosen. `subscription` must be up to date; its current period continues. */
 export function withPlan(
   subscription: Subscription | undefined,
   plan: string,
@@ -56,7 +55,7 @@ export function withPlan(
     const fresh = { plan, nextPlan: null, status: 'active', renews: true, provider: 'manual', anchorAt: now } as const;
     return { ...fresh, period: periodHolding(now, now) };
   }
-  // Nobody pays for one that has ended, so whoever revives it is on their own.
+  // A subscription that has ended is no longer paid for, so reviving it makes it a manual one.
   if (subscription.status === 'inactive') {
     return { ...subscription, plan, nextPlan: null, status: 'active', renews: true, provider: 'manual' };
   }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseOrigin } from './web-origin.ts';
 
-describe('an allowed origin', () => {
+describe('parseOrigin', () => {
   it.each([
     ['https://shop.example', 'https://shop.example'],
     [' https://Shop.Example:443/ ', 'https://shop.example'],
     ['http://localhost:5173', 'http://localhost:5173'],
     ['http://[::1]:3000', 'http://[::1]:3000'],
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
-  ])('%s is %s', (text, origin) => {
+  ])('reads %s as %s', (text, origin) => {
     expect(parseOrigin(text)).toBe(origin);
   });
 
@@ -25,7 +25,7 @@ describe('an allowed origin', () => {
     'https://shop.example?x',
     'ftp://shop.example',
     'file:///etc',
-  ])('%s is none', (text) => {
+  ])('rejects "%s"', (text) => {
     expect(parseOrigin(text)).toBeUndefined();
   });
 });

@@ -1,12 +1,12 @@
-// The origin of a web page, as a browser sends it: scheme, host and port, nothing else.
+// The origin of a web page, as a browser sends it: scheme, host and port.
 
 export const MAX_ORIGINS = 20;
 
-/** As a browser would write it; undefined when it is no origin. A path is refused, so that nobody believes it counts. */
+/** The origin in the form that browsers send; undefined when it isn't one. A path is refused, because it would have no effect. */
 export function parseOrigin(text: string): string | undefined {
   const trimmed = text.trim().replace(/\/$/u, '');
   if (!/^https?:\/\/[^/?#\\@]+$/iu.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { origin, hostname } = new URL(trimmed);
-  // A star is a legal letter for a URL, and looks like a promise we do not keep.
+  // An asterisk is legal in a URL, but wildcards aren't supported.
   return hostname.includes('*') ? undefined : origin;
 }

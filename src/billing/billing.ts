@@ -7,7 +7,7 @@ export interface ReturnPages {
   readonly cancelUrl: string;
 }
 
-export type Choice =
+export type PlanChoice =
   | { readonly kind: 'granted'; readonly when: 'now' | 'next period' }
   /** Nothing has changed yet: the person goes there first, to pay. */
   | { readonly kind: 'redirect'; readonly url: string };
@@ -23,8 +23,8 @@ export interface Reconciliation {
 export interface Billing {
   readonly name: 'manual' | 'stripe';
   /** False: plans cost nothing here, whatever their price says, and pages say so. */
-  readonly takesMoney: boolean;
-  choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<Choice>;
+  readonly takesPayments: boolean;
+  choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice>;
   /** Where a customer sees invoices and changes the card; undefined where there is no such place. */
   manage(accountId: string, returnUrl: string): Promise<string | undefined>;
   /** The period that is paid for goes on to its end. */

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
 
 /** The account that chooses a plan. Throws what the person is told. */
-export async function accountChoosing(
+export async function requireAccountForPlan(
   store: Pick<Store, 'accounts'>,
   plans: PlanBook,
   accountId: string,

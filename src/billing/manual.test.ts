@@ -29,7 +29,7 @@ const subscription = async () => (await store.accounts.find('a'))?.subscription;
 
 describe('without payments', () => {
   it('a plan is granted when it is chosen, a higher one at once, a lower one with the next period', async () => {
-    expect(billing.takesMoney).toBe(false);
+    expect(billing.takesPayments).toBe(false);
     expect(await billing.choosePlan('a', 'starter')).toEqual({ kind: 'granted', when: 'now' });
     expect(await billing.choosePlan('a', 'business')).toEqual({ kind: 'granted', when: 'now' });
     expect(await billing.choosePlan('a', 'free')).toEqual({ kind: 'granted', when: 'next period' });

@@ -3,12 +3,12 @@
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Billing, Choice, Receipt, Reconciliation } from './billing.ts';
-import { accountChoosing } from './choosing.ts';
+import type { Billing, PlanChoice, Receipt, Reconciliation } from './billing.ts';
+import { requireAccountForPlan } from './choosing.ts';
 
 export class ManualBilling implements Billing {
   readonly name = 'manual';
-  readonly takesMoney = false;
+  readonly takesPayments = false;
   readonly #store: Pick<Store, 'accounts'>;
   readonly #plans: PlanBook;
 
@@ -17,8 +17,8 @@ export class ManualBilling implements Billing {
     this.#plans = plans;
   }
 
-  async choosePlan(accountId: string, plan: string): Promise<Choice> {
-    const { subscription } = await accountChoosing(this.#store, this.#plans, accountId, plan);
+  async choosePlan(accountId: string, plan: string): Promise<PlanChoice> {
+    const { subscription } = await requireAccountForPlan(this.#store, this.#plans, accountId, plan);
     const lower =
       subscription?.status === 'active' &&
       subscription.plan !== plan &&

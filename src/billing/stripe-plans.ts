@@ -5,8 +5,8 @@ import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
-import type { Choice, ReturnPages } from './billing.ts';
-import { accountChoosing } from './choosing.ts';
+import type { PlanChoice, ReturnPages } from './billing.ts';
+import { requireAccountForPlan } from './choosing.ts';
 import { StripeChanges } from './stripe-changes.ts';
 import type { StripeCheckout } from './stripe-checkout.ts';
 import { begunOnes, isPaidFor, planItem } from './stripe-reading.ts';
@@ -26,8 +26,8 @@ interface Paying {
   readonly subscription: Stripe.Subscription;
 }
 
-const NOW: Choice = { kind: 'granted', when: 'now' };
-const LATER: Choice = { kind: 'granted', when: 'next period' };
+const NOW: PlanChoice = { kind: 'granted', when: 'now' };
+const LATER: PlanChoice = { kind: 'granted', when: 'next period' };
 
 export class StripePlans {
   readonly #parts: PlansParts;
@@ -38,9 +38,9 @@ export class StripePlans {
     this.#changes = new StripeChanges(parts.stripe);
   }
 
-  async choose(accountId: string, name: string, pages: ReturnPages): Promise<Choice> {
+  async choose(accountId: string, name: string, pages: ReturnPages): Promise<PlanChoice> {
     const { store, plans } = this.#parts;
-    const account = await accountChoosing(store, plans, accountId, name);
+    const account = await requireAccountForPlan(store, plans, accountId, name);
     const plan = plans.get(name);
     return plan.monthlyPriceCents === 0
       ? await this.#chooseFree(account, plan)
@@ -64,7 +64,7 @@ export class StripePlans {
   }
 
   /** Needs no payment. What is paid for lasts to its end and the free plan follows; what is only owed ends now. */
-  async #chooseFree({ id, subscription }: AccountSummary, plan: Plan): Promise<Choice> {
+  async #chooseFree({ id, subscription }: AccountSummary, plan: Plan): Promise<PlanChoice> {
     const { store, plans } = this.#parts;
     const paying = await this.#paying(id);
     if (paying !== undefined) return await this.#end(paying, plan.name);
@@ -76,7 +76,7 @@ export class StripePlans {
     return choice;
   }
 
-  async #choosePaid(account: AccountSummary, plan: Plan, pages: ReturnPages): Promise<Choice> {
+  async #choosePaid(account: AccountSummary, plan: Plan, pages: ReturnPages): Promise<PlanChoice> {
     const { store, checkout } = this.#parts;
     const { id, subscription } = account;
     const price = plan.stripePrice;
@@ -99,7 +99,7 @@ export class StripePlans {
     return choice;
   }
 
-  async #change(subscription: Stripe.Subscription, plan: Plan, price: string): Promise<Choice> {
+  async #change(subscription: Stripe.Subscription, plan: Plan, price: string): Promise<PlanChoice> {
     const { plans } = this.#parts;
     const bought = planItem(subscription, plans);
     if (bought === undefined) throw new Error(`subscription ${subscription.id} has a price that no plan has`);
@@ -115,7 +115,7 @@ export class StripePlans {
     return url === undefined ? NOW : { kind: 'redirect', url };
   }
 
-  async #end({ customer, subscription }: Paying, followedBy: string): Promise<Choice> {
+  async #end({ customer, subscription }: Paying, followedBy: string): Promise<PlanChoice> {
     const paid = isPaidFor(subscription);
     if (paid) await this.#changes.endWithPeriod(subscription, followedBy);
     else await this.#changes.endNow(subscription, followedBy);

@@ -2,7 +2,7 @@
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Store } from '../store/store.ts';
-import type { Billing, BillingLog, Choice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
+import type { Billing, BillingLog, PlanChoice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
 import { KeyedMutex } from '../primitives/keyed-mutex.ts';
 import { StripeCheckout } from './stripe-checkout.ts';
 import { createStripeClient, type StripeAccess, translated } from './stripe-client.ts';
@@ -20,7 +20,7 @@ export interface StripeOptions extends StripeAccess {
 
 export class StripeBilling implements Billing {
   readonly name = 'stripe';
-  readonly takesMoney = true;
+  readonly takesPayments = true;
   readonly #store: StripeOptions['store'];
   readonly #webhookSecrets: readonly string[];
   readonly #sync: StripeSync;
@@ -42,7 +42,7 @@ export class StripeBilling implements Billing {
     this.#reconciler = new StripeReconciler({ stripe, store, plans, log, sync });
   }
 
-  async choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<Choice> {
+  async choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice> {
     return await this.#inTurn(accountId, async () => await this.#plans.choose(accountId, plan, pages));
   }
 

@@ -1,7 +1,9 @@
-// Everything from one database into an empty other one, and read back.
+// Copies everything from one database into another, empty one, and verifies the copy.
 
 import { crc32 } from 'node:zlib';
-import type { Engine, Parameter, SqlSession } from './engine.ts';
+import { must } from '../primitives/must.ts';
+import type { Engine, SqlSession } from './engine.ts';
+import { type SqlValue, storedValue } from './rows.ts';
 
 interface Table {
   readonly name: string;
@@ -9,23 +11,23 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-export interface Copied {
+export interface TableCopy {
   readonly table: string;
   readonly rows: number;
-  /** Of the checksums of all rows, in whatever order. */
+  /** The sum of the checksums of all rows, which doesn't depend on their order. */
   readonly sum: number;
 }
 
 const BATCH = 200;
-/** One side waits while the other works, longer than a server may. */
-const PATIENCE = 'set local idle_in_transaction_session_timeout = 0';
+/** One side is idle while the other works, for longer than a transaction of a server may be. */
+const NO_IDLE_TIMEOUT = 'set local idle_in_transaction_session_timeout = 0';
 
 const table = (name: string, key: string, rest: string): Table => {
   const keys = key.split(' ');
   return { name, key: keys, columns: [...keys, ...rest.split(' ')] };
 };
 
-/** What is referred to comes first. A test compares this with what the migrations make. */
+/** A table comes after those it references. A test compares this list with the schema. */
 export const TABLES: readonly Table[] = [
   table('accounts', 'id', 'name state created_at'),
   table(
@@ -62,67 +64,68 @@ export async function isEmpty(engine: Engine): Promise<boolean> {
   return true;
 }
 
-/** All or nothing, and the source as it was at one moment. */
-export async function copyAll(source: Engine, target: Engine): Promise<Copied[]> {
+/** All or nothing. Copies the source as it was at one moment. */
+export async function copyAll(source: Engine, target: Engine): Promise<TableCopy[]> {
   return await source.transaction(async (from) => {
-    if (source.dialect === 'postgres') await from.run('set transaction isolation level repeatable read');
-    if (source.dialect === 'postgres') await from.run(PATIENCE);
+    if (source.dialect === 'postgres') {
+      await from.run('set transaction isolation level repeatable read');
+      await from.run(NO_IDLE_TIMEOUT);
+    }
     return await target.transaction(async (to) => {
-      if (target.dialect === 'postgres') await to.run(PATIENCE);
-      const copied: Copied[] = [];
-      for (const each of TABLES) copied.push(await copyTable(each, from, to));
-      if (target.dialect === 'postgres') await continueNumbers(to);
-      for (const [index, each] of TABLES.entries()) await compare(each, to, copied[index]);
-      return copied;
+      if (target.dialect === 'postgres') await to.run(NO_IDLE_TIMEOUT);
+      const copies: TableCopy[] = [];
+      for (const each of TABLES) copies.push(await copyTable(each, from, to));
+      if (target.dialect === 'postgres') await continueAuditNumbers(to);
+      for (const [index, each] of TABLES.entries()) await verify(each, to, must(copies[index], 'the copy of a table'));
+      return copies;
     });
   });
 }
 
-async function copyTable(what: Table, from: SqlSession, to: SqlSession): Promise<Copied> {
+async function copyTable({ name, key, columns }: Table, from: SqlSession, to: SqlSession): Promise<TableCopy> {
   let [rows, sum] = [0, 0];
-  for await (const batch of batches(what, from)) {
-    const places = batch.map(() => `(${what.columns.map(() => '?').join(', ')})`).join(', ');
-    await to.run(`insert into ${what.name} (${what.columns.join(', ')}) values ${places}`, batch.flat());
+  for await (const batch of batches({ name, key, columns }, from)) {
+    const places = batch.map(() => `(${columns.map(() => '?').join(', ')})`).join(', ');
+    await to.run(`insert into ${name} (${columns.join(', ')}) values ${places}`, batch.flat());
     rows += batch.length;
-    for (const row of batch) sum += checksum(row);
+    sum += checksumOf(batch);
   }
-  return { table: what.name, rows, sum };
+  return { table: name, rows, sum };
 }
 
-async function compare(what: Table, to: SqlSession, copied: Copied | undefined): Promise<void> {
+async function verify(copied: Table, to: SqlSession, expected: TableCopy): Promise<void> {
   let [rows, sum] = [0, 0];
-  for await (const batch of batches(what, to)) {
+  for await (const batch of batches(copied, to)) {
     rows += batch.length;
-    for (const row of batch) sum += checksum(row);
+    sum += checksumOf(batch);
   }
-  if (rows !== copied?.rows || sum !== copied.sum) {
-    throw new Error(
-      `${what.name}: ${copied?.rows} rows were copied and ${rows} arrived, or not the same; nothing was kept`,
-    );
-  }
+  if (rows === expected.rows && sum === expected.sum) return;
+  throw new Error(
+    `the copy of ${copied.name} differs from its source (${expected.rows} rows copied, ${rows} found); nothing was kept`,
+  );
 }
 
-async function* batches({ name, key, columns }: Table, session: SqlSession): AsyncGenerator<Parameter[][]> {
+async function* batches({ name, key, columns }: Table, session: SqlSession): AsyncGenerator<SqlValue[][]> {
   const marks = key.map(() => '?').join(', ');
-  for (let last: Parameter[] | undefined; ; ) {
-    const beyond = last === undefined ? '' : `where (${key.join(', ')}) > (${marks})`;
-    const rows: Record<string, Parameter>[] = await session.all(
+  for (let last: SqlValue[] = []; ; ) {
+    const beyond = last.length === 0 ? '' : `where (${key.join(', ')}) > (${marks})`;
+    const rows = await session.all(
       `select ${columns.join(', ')} from ${name} ${beyond} order by ${key.join(', ')} limit ?`,
-      [...(last ?? []), BATCH],
+      [...last, BATCH],
     );
-    const values = rows.map((row) => columns.map((column) => row[column] ?? null));
+    const values = rows.map((row) => columns.map((column) => storedValue(row, column)));
     if (values.length > 0) yield values;
     if (values.length < BATCH) return;
-    last = values.at(-1)?.slice(0, key.length);
+    last = must(values.at(-1), 'the last row').slice(0, key.length);
   }
 }
 
-function checksum(row: readonly Parameter[]): number {
-  return crc32(JSON.stringify(row));
+function checksumOf(rows: readonly SqlValue[][]): number {
+  return rows.reduce((total, row) => total + crc32(JSON.stringify(row)), 0);
 }
 
-/** Numbers that were given explicitly do not move the counter. */
-async function continueNumbers(session: SqlSession): Promise<void> {
+/** Rows that were inserted with a number don't advance the sequence. */
+async function continueAuditNumbers(session: SqlSession): Promise<void> {
   await session.all(
     "select setval(pg_get_serial_sequence('audit', 'seq'), (select coalesce(max(seq), 0) + 1 from audit), false)",
   );

@@ -1,38 +1,37 @@
-// What both databases can do, and all the rest of the store needs: statements with `?` for parameters, and transactions.
-// Statements keep to what SQLite and PostgreSQL understand alike.
+// The part of a database that the store needs: statements with `?` for parameters, and transactions. The SQL in the store
+// keeps to what SQLite and PostgreSQL have in common.
 
 import { AppError } from '../errors.ts';
-
-export type Parameter = string | number | null;
+import type { SqlRow, SqlValue } from './rows.ts';
 
 export interface SqlSession {
-  all<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
-  /** How many rows were changed. */
-  run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
+  all(sql: string, parameters?: readonly SqlValue[]): Promise<SqlRow[]>;
+  /** Returns how many rows were changed. */
+  run(sql: string, parameters?: readonly SqlValue[]): Promise<number>;
 }
 
-/** A database that cannot be reached, is locked for too long or has no room answers `storage_unavailable`. */
+/** Throws `storage_unavailable` when the database can't be reached, is locked for too long or has no space left. */
 export interface Engine extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres';
-  /** All of `work` or nothing. Whatever it throws is thrown on, after the rollback. `work` may run more than once. */
+  /** All of `work` or none of it. An error is rethrown after the rollback. `work` may run more than once. */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
   /** Closing a second time does nothing. */
   close(): Promise<void>;
 }
 
-export async function first<Row>(
+export async function first(
   session: SqlSession,
   sql: string,
-  parameters: readonly Parameter[] = [],
-): Promise<Row | undefined> {
-  const [row] = await session.all<Row>(sql, parameters);
+  parameters: readonly SqlValue[] = [],
+): Promise<SqlRow | undefined> {
+  const [row] = await session.all(sql, parameters);
   return row;
 }
 
 const RETRY_AFTER_SECONDS = 2;
 const MESSAGE = 'The service cannot reach its database right now. Try again.';
 
-/** The database is in trouble and nothing was changed. */
+/** The database can't be used right now, and nothing was changed. */
 export function unavailable(cause: unknown): AppError {
   return new AppError('storage_unavailable', MESSAGE, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
@@ -41,7 +40,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'storage_unavailable';
 }
 
-/** The connection broke during the commit: the change may have happened or not. */
+/** The connection broke during the commit, so it's unknown whether the change was made. */
 export class OutcomeUnknown extends AppError {
   constructor(cause: unknown) {
     super('storage_unavailable', MESSAGE, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });

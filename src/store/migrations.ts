@@ -1,12 +1,12 @@
-/** Times are ISO 8601 in UTC with milliseconds: they sort as text, in both databases, and people can read them. */
+/** Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is easy to read. */
 export interface Migration {
   readonly common: string;
-  /** What only one of the databases understands. */
+  /** Statements for one of the databases only. */
   readonly sqlite?: string;
   readonly postgres?: string;
 }
 
-/** Applied in order, each once, never edited after release. The index + 1 is the schema version. */
+/** Applied in order, each once, and never edited after a release. The index + 1 is the schema version. */
 export const MIGRATIONS: readonly Migration[] = [
   {
     common: `
@@ -150,7 +150,7 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
   },
   {
-    // What several servers must agree on from one second to the next; after a crash of the database it may be gone.
+    // Shared by several servers from one second to the next. A crash of the database may lose it, hence `unlogged`.
     common: '',
     postgres: `
   create unlogged table rates (name text primary key, full_at double precision not null);

@@ -1,25 +1,25 @@
-// PostgreSQL, for more than one server. Row locks and conditional updates do the rest: every statement of the store is
-// right at the isolation level that is the default there, read committed.
+// PostgreSQL, for more than one server. Row locks and conditional updates make every statement of the store correct at the
+// default isolation level, read committed.
 
 import pg from 'pg';
-import { type Engine, isUnavailable, OutcomeUnknown, type Parameter, type SqlSession, unavailable } from './engine.ts';
+import { type Engine, isUnavailable, OutcomeUnknown, type SqlSession, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { isConflict, isTrouble } from './postgres-errors.ts';
+import { isConflict, isOutage } from './postgres-errors.ts';
+import type { SqlRow, SqlValue } from './rows.ts';
 
 const POOL_SIZE = 10;
 /** Also the longest wait for a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours takes long; one that does waits for a database in trouble, and its caller should hear so. */
+/** No statement of the store takes long, so one that does is waiting for a database in trouble. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** The same where the server itself does not answer any more. */
-const ANSWER_TIMEOUT_MS = 15_000;
-/** A server of ours that froze in the middle of a transaction must not hold its locks for long. */
+/** The same for a database server that doesn't respond at all. */
+const RESPONSE_TIMEOUT_MS = 15_000;
+/** A storybar server that freezes in the middle of a transaction must not keep its locks for long. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
-/** Any number, as long as every version of the program takes the same. */
+/** An arbitrary number, the same in every version of the program. */
 const MIGRATION_LOCK = 7_346_221_090;
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-/** `onBroken`: told when a connection breaks that is not at work; one that is at work tells its own caller. */
 export class PostgresEngine implements Engine {
   readonly dialect = 'postgres';
   readonly #pool: pg.Pool;
@@ -29,30 +29,31 @@ export class PostgresEngine implements Engine {
     this.#pool = pool;
   }
 
-  static async open(url: string, onBroken: (error: Error) => void): Promise<PostgresEngine> {
+  /** `onIdleError` is called when an idle connection breaks. A connection in use reports the error to its own caller. */
+  static async open(url: string, onIdleError: (error: Error) => void): Promise<PostgresEngine> {
     await migrate(url);
     const pool = new pg.Pool({
       connectionString: url,
       max: POOL_SIZE,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       keepAlive: true,
       application_name: 'storybar',
-      types: { getTypeParser: readNumbers },
+      types: { getTypeParser },
     });
-    pool.on('error', onBroken);
-    // The pool stops listening to a connection that it lends, and an error that nobody hears ends the process.
+    pool.on('error', onIdleError);
+    // The pool stops listening to a connection that it hands out, and an error without a listener ends the process.
     pool.on('connect', (client) => client.on('error', () => undefined));
     return new PostgresEngine(pool);
   }
 
-  async all<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-    return await sessionOn(this.#pool).all<Row>(sql, parameters);
+  async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return await sessionOn(this.#pool).all(sql, parameters);
   }
 
-  async run(sql: string, parameters: readonly Parameter[] = []): Promise<number> {
+  async run(sql: string, parameters: readonly SqlValue[] = []): Promise<number> {
     return await sessionOn(this.#pool).run(sql, parameters);
   }
 
@@ -62,8 +63,8 @@ export class PostgresEngine implements Engine {
         return await onOneConnection(this.#pool, work);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // Two transactions in each other's way: one of them is told to come again.
-        if (attempt === ATTEMPTS) throw unavailable(error);
+        // PostgreSQL ended one of two conflicting transactions, to be tried again.
+        if (attempt === MAX_ATTEMPTS) throw unavailable(error);
       }
     }
   }
@@ -75,7 +76,7 @@ export class PostgresEngine implements Engine {
 }
 
 async function onOneConnection<Result>(pool: pg.Pool, work: (session: SqlSession) => Promise<Result>): Promise<Result> {
-  const client = await clearly(async () => await pool.connect());
+  const client = await classifyErrors(async () => await pool.connect());
   try {
     const session = sessionOn(client);
     await session.run('begin');
@@ -84,7 +85,7 @@ async function onOneConnection<Result>(pool: pg.Pool, work: (session: SqlSession
     client.release();
     return result;
   } catch (error) {
-    // A connection in trouble is thrown away, and so is one that cannot even roll back: the database does it by itself.
+    // A broken connection is discarded, and so is one that can't roll back. The database then rolls back by itself.
     if (isUnavailable(error)) client.release(true);
     else
       await client.query('rollback').then(
@@ -104,26 +105,26 @@ async function commit(session: SqlSession): Promise<void> {
 }
 
 function sessionOn(connection: pg.Pool | pg.ClientBase): SqlSession {
-  const query = async (sql: string, parameters: readonly Parameter[]): Promise<pg.QueryResult> =>
-    await clearly(async () => await connection.query(numbered(sql), [...parameters]));
+  const query = async (sql: string, parameters: readonly SqlValue[]): Promise<pg.QueryResult<SqlRow>> =>
+    await classifyErrors(async () => await connection.query<SqlRow>(withNumberedParameters(sql), [...parameters]));
   return {
-    all: async <Row>(sql: string, parameters: readonly Parameter[] = []) =>
-      (await query(sql, parameters)).rows as Row[],
+    all: async (sql, parameters = []) => (await query(sql, parameters)).rows,
+    // Statements such as `begin` have no row count.
     run: async (sql, parameters = []) => (await query(sql, parameters)).rowCount ?? 0,
   };
 }
 
-async function clearly<Result>(work: () => Promise<Result>): Promise<Result> {
+async function classifyErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw isTrouble(error) ? unavailable(error) : error;
+    throw isOutage(error) ? unavailable(error) : error;
   }
 }
 
 /**
- * Two servers may start at once: the second waits until the first is through, and finds nothing left to do. Its own
- * connection, because waiting and rewriting a table may take longer than any other statement is given.
+ * When two servers start at the same time, the second waits for the first and finds nothing left to do. Uses a connection of
+ * its own, because waiting and rewriting a table may take longer than other statements are allowed to.
  */
 async function migrate(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
@@ -146,12 +147,12 @@ async function migrate(url: string): Promise<void> {
     }
     await client.query('commit');
   } finally {
-    // Ends an open transaction too.
+    // Also rolls back an open transaction.
     await client.end();
   }
 }
 
-/** Migrations are written for SQLite; three words are different here. */
+/** Migrations are written for SQLite; PostgreSQL has other words for three things. */
 function toPostgres(sql: string): string {
   return sql
     .replaceAll(/\) strict;/gu, ');')
@@ -159,8 +160,8 @@ function toPostgres(sql: string): string {
     .replaceAll(/\binteger\b/gu, 'bigint');
 }
 
-/** `?` as this database wants it. No statement of ours has a question mark in a text. */
-function numbered(sql: string): string {
+/** Turns `?` into `$1`, `$2`, ... No statement of the store has a question mark in a text. */
+function withNumberedParameters(sql: string): string {
   let index = 0;
   return sql.replaceAll('?', () => {
     index += 1;
@@ -168,9 +169,9 @@ function numbered(sql: string): string {
   });
 }
 
-/** Sums and counts come as texts by default, since they might exceed what a number holds. Ours do not. */
-const NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+/** Returned as text by default, because they may exceed what a number holds. The numbers in the store don't. */
+const NUMBER_TYPES: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
-function readNumbers(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  return NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown);
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  return NUMBER_TYPES.has(oid) ? Number : pg.types.getTypeParser(oid, format);
 }

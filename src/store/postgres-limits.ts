@@ -1,15 +1,18 @@
-// Rates and places that all servers of a database share. Rates go by the clock of the database, so that the servers' own
-// need not agree; each change is one statement.
+// Rate limits and concurrent renders that all servers of a database share. Rates go by the clock of the database, so the
+// clocks of the servers don't have to agree. Each change is one statement.
 
-import { type Rate, take, type RateVerdict } from '../account/gcra.ts';
+import { type Rate, type RateVerdict, take } from '../account/gcra.ts';
+import { must } from '../primitives/must.ts';
+import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
+import { integer, real, type SqlRow } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import type { Limits } from './store.ts';
 
 const NOW = 'extract(epoch from clock_timestamp())::float8 * 1000';
-/** The slack of `take`, in milliseconds. */
-const SLACK_MS = 0.000_5;
+/** The same tolerance as in `take`. */
+const TOLERANCE_MS = 0.000_5;
 
 interface Bucket {
   readonly fullAt: number;
@@ -20,9 +23,10 @@ export class PostgresLimits implements Limits {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: Lease;
-  /** How many run here. Written as they are, not as differences: what a broken connection lost is right the next time. */
+  /** Renders per account in this process. The total is written, not the difference, so a lost write corrects itself. */
   readonly #running = new Map<string, number>();
-  #pendingWrites: Promise<void> = Promise.resolve();
+  /** Writes of totals, one at a time: an older total must not replace a newer one. */
+  readonly #writes = new Semaphore({ permits: 1 });
 
   constructor(engine: Engine, clock: Clock, lease: Lease) {
     this.#engine = engine;
@@ -32,38 +36,34 @@ export class PostgresLimits implements Limits {
 
   async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
     const interval = rate.windowMs / rate.burst;
-    const taken = await first<Bucket>(
+    const taken = await first(
       this.#engine,
       `insert into rates as r (name, full_at) values (?, ${NOW} + ?::float8)
        on conflict (name) do update set full_at = greatest(r.full_at, excluded.full_at - ?::float8) + ?::float8
          where greatest(r.full_at - (excluded.full_at - ?::float8), 0) + ?::float8 <= ?::float8
-       returning r.full_at as "fullAt", ${NOW} as now`,
-      [name, interval, interval, interval, interval, interval, rate.windowMs + SLACK_MS],
+       returning r.full_at, ${NOW} as now`,
+      [name, interval, interval, interval, interval, interval, rate.windowMs + TOLERANCE_MS],
     );
     if (taken !== undefined) {
-      const fullInMs = Math.max(0, taken.fullAt - taken.now);
+      const { fullAt, now } = toBucket(taken);
+      const fullInMs = Math.max(0, fullAt - now);
       const remaining = Math.max(0, Math.floor((rate.windowMs - fullInMs) / interval + 1e-9));
-      return { allowed: true, fullAt: taken.fullAt, remaining, retryAfterMs: 0, fullInMs };
+      return { allowed: true, fullAt, remaining, retryAfterMs: 0, fullInMs };
     }
-    const bucket = await first<Bucket>(
-      this.#engine,
-      `select full_at as "fullAt", ${NOW} as now from rates where name = ?`,
-      [name],
-    );
-    const { fullAt, now } = bucket ?? { fullAt: 0, now: 0 };
+    const { fullAt, now } = await this.#readBucket(name);
     const { retryAfterMs } = take(rate, fullAt, now);
     return { allowed: false, fullAt, remaining: 0, retryAfterMs, fullInMs: Math.max(0, fullAt - now) };
   }
 
-  async enter(account: string, most: number): Promise<(() => void) | undefined> {
+  async enter(account: string, maxRunning: number): Promise<(() => void) | undefined> {
     await this.#lease.ensure();
-    if (!(await this.#takePlace(account, most))) return undefined;
+    if (!(await this.#takePlace(account, maxRunning))) return undefined;
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
       this.#count(account, -1);
-      this.#tell(account);
+      this.#writeLater(account);
     };
   }
 
@@ -72,7 +72,13 @@ export class PostgresLimits implements Limits {
     await this.#engine.run('delete from places where owner not in (select id from owners)');
   }
 
-  async #takePlace(account: string, most: number): Promise<boolean> {
+  /** Another server may have removed the bucket in the meantime, because it is full. */
+  async #readBucket(name: string): Promise<Bucket> {
+    const row = await first(this.#engine, `select full_at, ${NOW} as now from rates where name = ?`, [name]);
+    return row ? toBucket(row) : { fullAt: 0, now: 0 };
+  }
+
+  async #takePlace(account: string, maxRunning: number): Promise<boolean> {
     let counted = false;
     const uncount = (): void => {
       if (counted) this.#count(account, -1);
@@ -80,15 +86,15 @@ export class PostgresLimits implements Limits {
     };
     try {
       return await this.#engine.transaction(async (session) => {
-        // This may be a second try.
+        // The transaction may run a second time.
         uncount();
-        // One at a time for an account; others do not wait.
+        // Serializes the requests of one account across all servers.
         await session.all('select pg_advisory_xact_lock(hashtextextended(?, 0))', [account]);
-        if ((await this.#elsewhere(session, account)) + (this.#running.get(account) ?? 0) >= most) return false;
-        // Before the lock is gone: the next one of ours must see it.
+        if ((await this.#runningElsewhere(session, account)) + this.#runningHere(account) >= maxRunning) return false;
+        // Counted before the lock is released, so that the next request of this process sees it.
         this.#count(account, 1);
         counted = true;
-        await this.#write(session, account, this.#running.get(account) ?? 0);
+        await this.#write(session, account);
         return true;
       });
     } catch (error) {
@@ -97,34 +103,40 @@ export class PostgresLimits implements Limits {
     }
   }
 
-  async #elsewhere(session: SqlSession, account: string): Promise<number> {
-    const row = await first<{ running: number }>(
+  async #runningElsewhere(session: SqlSession, account: string): Promise<number> {
+    const row = await first(
       session,
       `select coalesce(sum(p.running), 0) as running from places p join owners o on o.id = p.owner
        where p.account_id = ? and p.owner <> ? and o.alive_until > ?`,
       [account, this.#lease.owner, this.#clock().toISOString()],
     );
-    return row?.running ?? 0;
+    return integer(must(row, 'the number of running renders'), 'running');
   }
 
-  async #write(session: SqlSession, account: string, running: number): Promise<void> {
+  #runningHere(account: string): number {
+    return this.#running.get(account) ?? 0;
+  }
+
+  async #write(session: SqlSession, account: string): Promise<void> {
     await session.run(
       `insert into places (account_id, owner, running) values (?, ?, ?)
        on conflict (account_id, owner) do update set running = excluded.running`,
-      [account, this.#lease.owner, running],
+      [account, this.#lease.owner, this.#runningHere(account)],
     );
   }
 
-  /** In turn, each with the number of its moment. Should one fail, the next to come or go sets it right. */
-  #tell(account: string): void {
-    this.#pendingWrites = this.#pendingWrites
-      .then(async () => await this.#write(this.#engine, account, this.#running.get(account) ?? 0))
-      .catch(() => undefined);
+  /** Never fails: the next write for the account makes up for one that was lost. */
+  #writeLater(account: string): void {
+    void this.#writes.run(async () => await this.#write(this.#engine, account)).catch(() => undefined);
   }
 
   #count(account: string, change: number): void {
-    const running = (this.#running.get(account) ?? 0) + change;
+    const running = this.#runningHere(account) + change;
     if (running > 0) this.#running.set(account, running);
     else this.#running.delete(account);
   }
+}
+
+function toBucket(row: SqlRow): Bucket {
+  return { fullAt: real(row, 'full_at'), now: real(row, 'now') };
 }

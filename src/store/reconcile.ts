@@ -1,31 +1,32 @@
-// Do the sums still follow from the rows? Each question is one statement, so that a server may go on meanwhile.
+// Checks that the stored sums still follow from the rows. Each check is one statement, so servers can run meanwhile.
 
 import type { Engine } from './engine.ts';
+import { integer, text, textOrNull } from './rows.ts';
 
 export interface Difference {
   readonly what: 'reserved' | 'used' | 'usage';
   readonly accountId: string;
-  /** The period it is about; null for all of the account's. */
+  /** Null when the difference is about all periods of the account. */
   readonly periodStartsAt: string | null;
-  /** What the sum says, and what the rows add up to. */
+  /** The stored sum, and what the rows add up to. */
   readonly sum: number;
   readonly rows: number;
 }
 
-/** Single renders are forgotten after a while, so of what was used there may be less in rows, never more. */
-const QUESTIONS: Readonly<Record<Difference['what'], string>> = {
+/** Single renders are deleted after a while, so the rows of `used` may add up to less than the sum, but never to more. */
+const CHECKS: Readonly<Record<Difference['what'], string>> = {
   reserved: `
-    select account_id as "accountId", starts_at as "periodStartsAt", sum(kept) as sum, sum(held) as rows
+    select account_id, starts_at, sum(kept) as stored, sum(held) as counted
     from (select account_id, starts_at, reserved as kept, 0 as held from periods
           union all select account_id, period_starts_at, 0, credits from renders where state = 'reserved') as both_sides
     group by account_id, starts_at having sum(kept) <> sum(held) order by 1, 2`,
   used: `
-    select account_id as "accountId", starts_at as "periodStartsAt", sum(kept) as sum, sum(charged) as rows
+    select account_id, starts_at, sum(kept) as stored, sum(charged) as counted
     from (select account_id, starts_at, used as kept, 0 as charged from periods
           union all select account_id, period_starts_at, 0, credits from renders where state = 'settled') as both_sides
     group by account_id, starts_at having sum(kept) < sum(charged) order by 1, 2`,
   usage: `
-    select account_id as "accountId", null as "periodStartsAt", sum(kept) as sum, sum(charged) as rows
+    select account_id, null as starts_at, sum(kept) as stored, sum(charged) as counted
     from (select account_id, used as kept, 0 as charged from periods
           union all select account_id, 0, credits from usage_days) as both_sides
     group by account_id having sum(kept) <> sum(charged) order by 1`,
@@ -34,8 +35,15 @@ const QUESTIONS: Readonly<Record<Difference['what'], string>> = {
 export async function reconcile(engine: Engine): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const what of ['reserved', 'used', 'usage'] as const) {
-    const found = await engine.all<Omit<Difference, 'what'>>(QUESTIONS[what]);
-    differences.push(...found.map((difference) => ({ what, ...difference })));
+    for (const row of await engine.all(CHECKS[what])) {
+      differences.push({
+        what,
+        accountId: text(row, 'account_id'),
+        periodStartsAt: textOrNull(row, 'starts_at'),
+        sum: integer(row, 'stored'),
+        rows: integer(row, 'counted'),
+      });
+    }
   }
   return differences;
 }

@@ -1,34 +1,28 @@
 import { type Holder, stateOf } from '../account/access.ts';
-import { afterProvider, type ProviderSubscription } from '../account/provider.ts';
-import { afterTurn, type Subscription, changeDue, withPlan } from '../account/subscription.ts';
+import { applyProviderState, type ProviderSubscription } from '../account/provider.ts';
+import { applyChange, changeDue, type Subscription, withPlan } from '../account/subscription.ts';
+import { must } from '../primitives/must.ts';
+import type { Actor } from './actor.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
-import { type Clock, note } from './sql-audit.ts';
-import type { Accounts, AccountSummary, Actor, CustomerLink, NewAccount, PageRequest } from './store.ts';
+import { integer, type SqlRow, text } from './rows.ts';
+import { type Clock, recordAudit } from './sql-audit.ts';
+import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
   bringUpToDate,
   lockAccount,
   readSubscription,
   SUBSCRIPTION_COLUMNS,
-  type SubscriptionRow,
   toSubscription,
   writeSubscription,
 } from './subscription-rows.ts';
 
-interface AccountRow extends SubscriptionRow {
-  readonly id: string;
-  readonly name: string;
-  readonly state: 'active' | 'suspended';
-  readonly createdAt: string;
-}
-
 const ACCOUNTS = `
-  select a.id, a.name, a.state, a.created_at as "createdAt", ${SUBSCRIPTION_COLUMNS}
+  select a.id, a.name, a.state, a.created_at, ${SUBSCRIPTION_COLUMNS}
   from accounts a left join subscriptions s on s.account_id = a.id`;
 
-const LINKS = 'select account_id as "accountId", customer, revision from customers';
+const LINKS = 'select account_id, customer, revision from customers';
 
-/** More than there will ever be. */
-const ALL = 2_147_483_647;
+const NO_LIMIT = 2_147_483_647;
 
 export class SqlAccounts implements Accounts {
   readonly #engine: Engine;
@@ -40,8 +34,8 @@ export class SqlAccounts implements Accounts {
   }
 
   async count(): Promise<number> {
-    const row = await first<{ count: number }>(this.#engine, 'select count(*) as count from accounts');
-    return row?.count ?? 0;
+    const row = await first(this.#engine, 'select count(*) as count from accounts');
+    return integer(must(row, 'the number of accounts'), 'count');
   }
 
   async create(account: NewAccount, actor: Actor): Promise<void> {
@@ -51,35 +45,35 @@ export class SqlAccounts implements Accounts {
   }
 
   async find(accountId: string): Promise<AccountSummary | undefined> {
-    const row = await first<AccountRow>(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
-    return row && this.#summary(row);
+    const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
+    return row && this.#toSummary(row);
   }
 
-  async list({ after, count = ALL }: PageRequest = {}): Promise<AccountSummary[]> {
+  async list({ after, count = NO_LIMIT }: PageRequest = {}): Promise<AccountSummary[]> {
     const beyond = 'where (a.created_at, a.id) > (select created_at, id from accounts where id = ?)';
-    const rows = await this.#engine.all<AccountRow>(
+    const rows = await this.#engine.all(
       `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit ?`,
       [...(after === undefined ? [] : [after]), count],
     );
-    return rows.map((row) => this.#summary(row));
+    return rows.map((row) => this.#toSummary(row));
   }
 
   async plansInUse(): Promise<string[]> {
-    const rows = await this.#engine.all<{ plan: string }>(
+    const rows = await this.#engine.all(
       `select plan from subscriptions where status = 'active'
        union select next_plan from subscriptions where next_plan is not null and status = 'active' order by 1`,
     );
-    return rows.map(({ plan }) => plan);
+    return rows.map((row) => text(row, 'plan'));
   }
 
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {
     const state = suspended ? 'suspended' : 'active';
     return await this.#engine.transaction(async (session) => {
-      const account = await first<{ state: string }>(session, 'select state from accounts where id = ?', [accountId]);
+      const account = await first(session, 'select id from accounts where id = ?', [accountId]);
       const update = 'update accounts set state = ? where id = ? and state <> ?';
       const changed = await session.run(update, [state, accountId, state]);
       if (changed === 1) {
-        await this.#note(session, accountId, actor, suspended ? 'account.suspended' : 'account.resumed');
+        await this.#record(session, accountId, actor, suspended ? 'account.suspended' : 'account.resumed');
       }
       return account !== undefined;
     });
@@ -91,7 +85,11 @@ export class SqlAccounts implements Accounts {
       const before = await this.#current(session, accountId, now);
       const after = withPlan(before, plan, when, now);
       await writeSubscription(session, accountId, after);
-      await this.#note(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan, when });
+      await this.#record(session, accountId, actor, 'subscription.plan', {
+        from: before?.plan ?? null,
+        to: plan,
+        when,
+      });
       return after;
     });
   }
@@ -102,62 +100,51 @@ export class SqlAccounts implements Accounts {
       const before = await this.#current(session, accountId, now);
       if (before?.status !== 'active') return false;
       await writeSubscription(session, accountId, { ...before, renews });
-      await this.#note(session, accountId, actor, renews ? 'subscription.resumed' : 'subscription.cancelled');
+      await this.#record(session, accountId, actor, renews ? 'subscription.resumed' : 'subscription.cancelled');
       return true;
     });
   }
 
   async applyProvider(
     accountId: string,
-    said: ProviderSubscription | undefined,
+    providerState: ProviderSubscription | undefined,
     actor: Actor,
-    asked?: CustomerLink,
+    expected?: CustomerLink,
   ): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       await lockAccount(session, accountId);
-      // Counted even when nothing changes below: an older answer that is still under way must not be applied after it.
-      const counted = await session.run(
-        `update customers set revision = revision + 1
-         where account_id = ? ${asked === undefined ? '' : 'and customer = ? and revision = ?'}`,
-        asked === undefined ? [accountId] : [accountId, asked.customer, asked.revision],
-      );
-      if (asked !== undefined && counted === 0) return false;
-      // Whoever asked knows the whole of it; mere news of an end may be about another one.
+      if (!(await takeRevision(session, accountId, expected))) return false;
+      // Without `expected`, this is news of one subscription. The end of one that was replaced is no news for the account.
       if (
-        asked === undefined &&
-        said?.status === 'inactive' &&
-        !(await isPaidBy(session, accountId, said.subscription))
+        expected === undefined &&
+        providerState?.status === 'inactive' &&
+        !(await isPaidBy(session, accountId, providerState.subscription))
       ) {
         return true;
       }
       const before = await readSubscription(session, accountId);
-      const after = afterProvider(before, said, this.#clock());
+      const after = applyProviderState(before, providerState, this.#clock());
       if (after === undefined) return true;
       const changed = JSON.stringify(after) !== JSON.stringify(before);
       if (changed) await writeSubscription(session, accountId, after);
-      if (after.provider === 'stripe' && said !== undefined) {
+      if (after.provider === 'stripe' && providerState !== undefined) {
         const update = 'update subscriptions set provider_subscription = ? where account_id = ?';
-        await session.run(update, [said.subscription, accountId]);
+        await session.run(update, [providerState.subscription, accountId]);
       }
       const { plan, nextPlan, status, renews, period } = after;
       const details = { plan, nextPlan, status, renews, periodEndsAt: period.endsAt.toISOString() };
-      if (changed) await this.#note(session, accountId, actor, 'subscription.provider', details);
+      if (changed) await this.#record(session, accountId, actor, 'subscription.provider', details);
       return true;
     });
   }
 
   async findByCustomer(customer: string): Promise<string | undefined> {
-    const row = await first<{ id: string }>(this.#engine, 'select account_id as id from customers where customer = ?', [
-      customer,
-    ]);
-    return row?.id;
+    const row = await first(this.#engine, 'select account_id from customers where customer = ?', [customer]);
+    return row && text(row, 'account_id');
   }
 
   async customerOf(accountId: string): Promise<string | undefined> {
-    const row = await first<{ customer: string }>(this.#engine, 'select customer from customers where account_id = ?', [
-      accountId,
-    ]);
-    return row?.customer;
+    return await readCustomer(this.#engine, accountId);
   }
 
   async linkCustomer(accountId: string, customer: string): Promise<string> {
@@ -166,11 +153,8 @@ export class SqlAccounts implements Accounts {
         'insert into customers (account_id, customer) values (?, ?) on conflict (account_id) do nothing',
         [accountId, customer],
       );
-      if (added === 1) await this.#note(session, accountId, 'system', 'customer.linked', { customer });
-      const row = await first<{ customer: string }>(session, 'select customer from customers where account_id = ?', [
-        accountId,
-      ]);
-      return row?.customer ?? customer;
+      if (added === 1) await this.#record(session, accountId, 'system', 'customer.linked', { customer });
+      return must(await readCustomer(session, accountId), 'the linked customer');
     });
   }
 
@@ -180,43 +164,37 @@ export class SqlAccounts implements Accounts {
         accountId,
         customer,
       ]);
-      if (removed === 1) await this.#note(session, accountId, actor, 'customer.unlinked', { customer });
+      if (removed === 1) await this.#record(session, accountId, actor, 'customer.unlinked', { customer });
     });
   }
 
   async findLink(customer: string): Promise<CustomerLink | undefined> {
-    return await first<CustomerLink>(this.#engine, `${LINKS} where customer = ?`, [customer]);
+    const row = await first(this.#engine, `${LINKS} where customer = ?`, [customer]);
+    return row && toLink(row);
   }
 
   async listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]> {
-    return await this.#engine.all<CustomerLink>(`${LINKS} where account_id > ? order by account_id limit ?`, [
-      afterAccountId,
-      count,
-    ]);
+    const sql = `${LINKS} where account_id > ? order by account_id limit ?`;
+    return (await this.#engine.all(sql, [afterAccountId, count])).map(toLink);
   }
 
   async upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder> {
-    const known = await first<AccountRow>(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
     const now = this.#clock();
-    const subscription = known && toSubscription(known);
-    if (
-      known &&
-      subscription &&
-      isAsMarketplaceSays(subscription, plan) &&
-      changeDue(subscription, now).kind === 'none'
-    ) {
-      return { accountId, suspended: known.state === 'suspended', subscription };
+    const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
+    const subscription = row && toSubscription(row);
+    if (row && subscription && isOnPlan(subscription, plan) && changeDue(subscription, now).kind === 'none') {
+      return { accountId, suspended: isSuspended(row), subscription };
     }
     return await this.#engine.transaction(async (session) => {
       await this.#insert(session, { id: accountId, name: accountId }, actor);
       const before = await this.#current(session, accountId, now);
       const after: Subscription = { ...withPlan(before, plan, 'now', now), provider: 'marketplace' };
-      if (before === undefined || !isAsMarketplaceSays(before, plan)) {
+      if (before === undefined || !isOnPlan(before, plan)) {
         await writeSubscription(session, accountId, after);
-        await this.#note(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan });
+        await this.#record(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan });
       }
-      const row = await first<{ state: string }>(session, 'select state from accounts where id = ?', [accountId]);
-      return { accountId, suspended: row?.state === 'suspended', subscription: after };
+      const account = must(await first(session, 'select state from accounts where id = ?', [accountId]), 'the account');
+      return { accountId, suspended: isSuspended(account), subscription: after };
     });
   }
 
@@ -225,7 +203,7 @@ export class SqlAccounts implements Accounts {
       'insert into accounts (id, name, created_at) values (?, ?, ?) on conflict (id) do nothing',
       [id, name, this.#clock().toISOString()],
     );
-    if (created === 1) await this.#note(session, id, actor, 'account.created', { name });
+    if (created === 1) await this.#record(session, id, actor, 'account.created', { name });
   }
 
   async #current(session: SqlSession, accountId: string, now: Date): Promise<Subscription | undefined> {
@@ -233,36 +211,73 @@ export class SqlAccounts implements Accounts {
     return await bringUpToDate(session, accountId, now);
   }
 
-  /** As things stand now. Only looking makes no turn: a list of all accounts must not become as many transactions. */
-  #summary(row: AccountRow): AccountSummary {
+  /** As of now. A change that is due isn't written: a list of all accounts must not become as many transactions. */
+  #toSummary(row: SqlRow): AccountSummary {
     const stored = toSubscription(row);
-    const subscription = stored && afterTurn(stored, changeDue(stored, this.#clock()));
-    const state = stateOf({ suspended: row.state === 'suspended', subscription });
-    return { id: row.id, name: row.name, state, subscription, createdAt: row.createdAt };
+    const subscription = stored && applyChange(stored, changeDue(stored, this.#clock()));
+    return {
+      id: text(row, 'id'),
+      name: text(row, 'name'),
+      state: stateOf({ suspended: isSuspended(row), subscription }),
+      subscription,
+      createdAt: text(row, 'created_at'),
+    };
   }
 
-  async #note(
+  async #record(
     session: SqlSession,
     accountId: string,
     actor: Actor,
     action: string,
     details: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
-    await note(session, this.#clock().toISOString(), { actor, action, accountId, subject: accountId, details });
+    await recordAudit(session, this.#clock().toISOString(), { actor, action, accountId, subject: accountId, details });
   }
 }
 
-/** The marketplace has the say, with every request. */
-function isAsMarketplaceSays({ plan, status, renews, provider }: Subscription, wanted: string): boolean {
-  return plan === wanted && status === 'active' && renews && provider === 'marketplace';
+function isSuspended(row: SqlRow): boolean {
+  return text(row, 'state') === 'suspended';
 }
 
-/** The end of a subscription that was replaced by another one, or by a plan without payment, no longer matters. */
+/** The marketplace names the plan with every request, and that overrides anything else. */
+function isOnPlan({ plan, status, renews, provider }: Subscription, expected: string): boolean {
+  return plan === expected && status === 'active' && renews && provider === 'marketplace';
+}
+
+function toLink(row: SqlRow): CustomerLink {
+  return {
+    accountId: text(row, 'account_id'),
+    customer: text(row, 'customer'),
+    revision: integer(row, 'revision'),
+  };
+}
+
+async function readCustomer(session: SqlSession, accountId: string): Promise<string | undefined> {
+  const row = await first(session, 'select customer from customers where account_id = ?', [accountId]);
+  return row && text(row, 'customer');
+}
+
+/**
+ * False when the link is no longer as expected. The revision counts even when nothing else changes, so that an older state
+ * that is still on its way can't be applied later.
+ */
+async function takeRevision(session: SqlSession, accountId: string, expected?: CustomerLink): Promise<boolean> {
+  const update = 'update customers set revision = revision + 1 where account_id = ?';
+  if (expected === undefined) {
+    await session.run(update, [accountId]);
+    return true;
+  }
+  const { customer, revision } = expected;
+  return (await session.run(`${update} and customer = ? and revision = ?`, [accountId, customer, revision])) === 1;
+}
+
+/** False when the subscription was replaced by another one or by a plan without payment. */
 async function isPaidBy(session: SqlSession, accountId: string, subscription: string): Promise<boolean> {
-  const row = await first<{ provider: string; id: string | null }>(
+  const row = await first(
     session,
-    'select provider, provider_subscription as id from subscriptions where account_id = ?',
-    [accountId],
+    `select account_id from subscriptions
+     where account_id = ? and (provider <> 'stripe' or provider_subscription <> ?)`,
+    [accountId, subscription],
   );
-  return row === undefined || (row.provider === 'stripe' && (row.id === null || row.id === subscription));
+  return row === undefined;
 }

@@ -1,10 +1,12 @@
+import type { Actor } from './actor.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import type { Actor, Audit, AuditEntry } from './store.ts';
+import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
+import type { Audit, AuditEntry } from './store.ts';
 
-/** The clock of the store, so that tests can move it. */
+/** The clock of the store, which tests can set. */
 export type Clock = () => Date;
 
-export interface AuditNote {
+export interface NewAuditEntry {
   readonly actor: Actor;
   readonly action: string;
   readonly accountId: string | null;
@@ -12,8 +14,8 @@ export interface AuditNote {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Inside the transaction that makes the change. */
-export async function note(session: SqlSession, at: string, entry: AuditNote): Promise<void> {
+/** Belongs in the transaction that makes the change. */
+export async function recordAudit(session: SqlSession, at: string, entry: NewAuditEntry): Promise<void> {
   await session.run('insert into audit (at, actor, action, account_id, subject, details) values (?, ?, ?, ?, ?, ?)', [
     at,
     entry.actor,
@@ -24,10 +26,6 @@ export async function note(session: SqlSession, at: string, entry: AuditNote): P
   ]);
 }
 
-interface Row extends Omit<AuditEntry, 'details'> {
-  readonly details: string;
-}
-
 export class SqlAudit implements Audit {
   readonly #engine: Engine;
 
@@ -36,11 +34,23 @@ export class SqlAudit implements Audit {
   }
 
   async list({ accountId, before, count }: Parameters<Audit['list']>[0]): Promise<AuditEntry[]> {
-    const rows = await this.#engine.all<Row>(
-      `select seq, at, actor, action, account_id as "accountId", subject, details from audit
+    const rows = await this.#engine.all(
+      `select seq, at, actor, action, account_id, subject, details from audit
        where seq < ? ${accountId === undefined ? '' : 'and account_id = ?'} order by seq desc limit ?`,
       [before ?? Number.MAX_SAFE_INTEGER, ...(accountId === undefined ? [] : [accountId]), count],
     );
-    return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as AuditEntry['details'] }));
+    return rows.map(toEntry);
   }
+}
+
+function toEntry(row: SqlRow): AuditEntry {
+  return {
+    seq: integer(row, 'seq'),
+    at: text(row, 'at'),
+    actor: text(row, 'actor'),
+    action: text(row, 'action'),
+    accountId: textOrNull(row, 'account_id'),
+    subject: text(row, 'subject'),
+    details: jsonObject(row, 'details'),
+  };
 }

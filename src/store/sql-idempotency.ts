@@ -1,21 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
+import { oneOf, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import type { Claim, Idempotency } from './store.ts';
 
-const KEPT_MS = 24 * 3_600_000;
+const LIFETIME_MS = 24 * 3_600_000;
 const BATCH = 500;
-
-interface Row {
-  readonly fingerprint: string;
-  readonly renderId: string;
-  readonly owner: string;
-  readonly state: 'running' | 'done';
-  readonly facts: string | null;
-  readonly aliveUntil: string | null;
-}
 
 export class SqlIdempotency implements Idempotency {
   readonly #engine: Engine;
@@ -33,14 +25,14 @@ export class SqlIdempotency implements Idempotency {
   async claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
     await this.#lease.ensure();
     try {
-      return await this.#tryClaim(accountId, key, fingerprint, renderId);
+      return await this.#engine.transaction(
+        async (session) => await this.#claim(session, [accountId, key], fingerprint, renderId),
+      );
     } catch (error) {
-      // The caller does not render, so a claim that was committed after all must be given back.
+      // The caller doesn't render, so a claim that was committed after all must be given back.
       if (error instanceof OutcomeUnknown) {
-        this.#pendingWrites.add(
-          { kind: 'abandon', renderId },
-          async () => await this.#delete(accountId, key, renderId),
-        );
+        const write = { kind: 'abandon', renderId } as const;
+        this.#pendingWrites.add(write, async () => await this.#delete(accountId, key, renderId));
       }
       throw error;
     }
@@ -65,22 +57,54 @@ export class SqlIdempotency implements Idempotency {
     }
   }
 
-  async #tryClaim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
+  async #claim(
+    session: SqlSession,
+    entry: readonly [accountId: string, key: string],
+    fingerprint: string,
+    renderId: string,
+  ): Promise<Claim> {
     const now = this.#clock();
-    const expiresAt = new Date(now.getTime() + KEPT_MS).toISOString();
-    return await this.#engine.transaction(async (session) => {
-      await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
-        accountId,
-        key,
-        now.toISOString(),
-      ]);
-      const added = await session.run(
-        `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
-         values (?, ?, ?, ?, ?, 'running', ?) on conflict (account_id, key) do nothing`,
-        [accountId, key, fingerprint, renderId, this.#lease.owner, expiresAt],
-      );
-      return added === 1 ? { kind: 'new' } : await this.#judge(session, [accountId, key], fingerprint, renderId);
-    });
+    const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString();
+    await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
+      ...entry,
+      now.toISOString(),
+    ]);
+    const added = await session.run(
+      `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
+       values (?, ?, ?, ?, ?, 'running', ?) on conflict (account_id, key) do nothing`,
+      [...entry, fingerprint, renderId, this.#lease.owner, expiresAt],
+    );
+    return added === 1 ? { kind: 'new' } : await this.#claimExisting(session, entry, fingerprint, renderId);
+  }
+
+  async #claimExisting(
+    session: SqlSession,
+    entry: readonly [accountId: string, key: string],
+    fingerprint: string,
+    renderId: string,
+  ): Promise<Claim> {
+    const row = await first(
+      session,
+      `select i.fingerprint, i.render_id, i.owner, i.state, i.facts, o.alive_until
+       from idempotency i left join owners o on o.id = i.owner where i.account_id = ? and i.key = ?`,
+      entry,
+    );
+    // Deleted between the two statements, because its render has just failed.
+    if (row === undefined) return { kind: 'in flight' };
+    if (text(row, 'fingerprint') !== fingerprint) return { kind: 'mismatch' };
+    if (oneOf(row, 'state', ['running', 'done']) === 'done') {
+      return { kind: 'done', renderId: text(row, 'render_id'), facts: text(row, 'facts') };
+    }
+    const owner = text(row, 'owner');
+    const aliveUntil = textOrNull(row, 'alive_until');
+    const isAlive = aliveUntil !== null && aliveUntil > this.#clock().toISOString();
+    if (owner === this.#lease.owner || isAlive) return { kind: 'in flight' };
+    // The server that had the key is dead. The first request that comes takes it over.
+    const taken = await session.run(
+      "update idempotency set render_id = ?, owner = ? where account_id = ? and key = ? and owner = ? and state = 'running'",
+      [renderId, this.#lease.owner, ...entry, owner],
+    );
+    return { kind: taken === 1 ? 'new' : 'in flight' };
   }
 
   async #delete(accountId: string, key: string, renderId: string): Promise<void> {
@@ -88,31 +112,5 @@ export class SqlIdempotency implements Idempotency {
       "delete from idempotency where account_id = ? and key = ? and render_id = ? and state = 'running'",
       [accountId, key, renderId],
     );
-  }
-
-  async #judge(
-    session: SqlSession,
-    place: readonly [string, string],
-    fingerprint: string,
-    renderId: string,
-  ): Promise<Claim> {
-    const row = await first<Row>(
-      session,
-      `select i.fingerprint, i.render_id as "renderId", i.owner, i.state, i.facts, o.alive_until as "aliveUntil"
-       from idempotency i left join owners o on o.id = i.owner where i.account_id = ? and i.key = ?`,
-      place,
-    );
-    // Gone between two statements: its render has just come to nothing.
-    if (row === undefined) return { kind: 'in flight' };
-    if (row.fingerprint !== fingerprint) return { kind: 'mismatch' };
-    if (row.state === 'done') return { kind: 'done', renderId: row.renderId, facts: row.facts ?? '{}' };
-    const alive = row.owner === this.#lease.owner || (row.aliveUntil ?? '') > this.#clock().toISOString();
-    if (alive) return { kind: 'in flight' };
-    // The server that had it is dead: whoever asks first takes it over.
-    const taken = await session.run(
-      "update idempotency set render_id = ?, owner = ? where account_id = ? and key = ? and owner = ? and state = 'running'",
-      [renderId, this.#lease.owner, ...place, row.owner],
-    );
-    return { kind: taken === 1 ? 'new' : 'in flight' };
   }
 }

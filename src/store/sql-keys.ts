@@ -1,38 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
-import type { KeyMode } from '../account/api-key.ts';
-import { afterTurn, changeDue } from '../account/subscription.ts';
-import { type Engine, first, type Parameter } from './engine.ts';
-import { type Clock, note } from './sql-audit.ts';
-import type { Actor, KeySummary, Keys, NewKey } from './store.ts';
-import {
-  bringUpToDate,
-  lockAccount,
-  SUBSCRIPTION_COLUMNS,
-  type SubscriptionRow,
-  toSubscription,
-} from './subscription-rows.ts';
-
-interface KeyRow extends SubscriptionRow {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly mode: KeyMode;
-  readonly keyState: KeyState;
-  readonly accountState: 'active' | 'suspended';
-  readonly hash: string;
-  readonly prefix: string;
-  readonly lastFour: string;
-  readonly allowedOrigins: string | null;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-}
+import { KEY_STATES, type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
+import { KEY_MODES } from '../account/api-key.ts';
+import { applyChange, changeDue } from '../account/subscription.ts';
+import { must } from '../primitives/must.ts';
+import type { Actor } from './actor.ts';
+import { type Engine, first } from './engine.ts';
+import { oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from './rows.ts';
+import { type Clock, recordAudit } from './sql-audit.ts';
+import type { KeySummary, Keys, NewKey } from './store.ts';
+import { bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
 
 const KEYS = `
-  select k.id, k.account_id as "accountId", k.name, k.mode, k.state as "keyState", a.state as "accountState", k.hash,
-         k.prefix, k.last_four as "lastFour", k.allowed_origins as "allowedOrigins", k.created_at as "createdAt",
-         k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", ${SUBSCRIPTION_COLUMNS}
+  select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, k.hash, k.prefix, k.last_four,
+         k.allowed_origins, k.created_at, k.last_used_at, k.expires_at, ${SUBSCRIPTION_COLUMNS}
   from api_keys k
   join accounts a on a.id = k.account_id
   left join subscriptions s on s.account_id = k.account_id`;
@@ -56,40 +36,41 @@ export class SqlKeys implements Keys {
         [id, accountId, name, mode, hash.toString('hex'), prefix, lastFour, JSON.stringify(allowedOrigins), at],
       );
       const details = { name, mode, prefix, lastFour, allowedOrigins };
-      await note(session, at, { actor, action: 'key.created', accountId, subject: id, details });
+      await recordAudit(session, at, { actor, action: 'key.created', accountId, subject: id, details });
     });
   }
 
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
-    const row = await first<KeyRow>(this.#engine, `${KEYS} where k.hash = ?`, [hash.toString('hex')]);
-    if (row === undefined || !timingSafeEqual(Buffer.from(row.hash, 'hex'), hash)) return undefined;
+    const row = await first(this.#engine, `${KEYS} where k.hash = ?`, [hash.toString('hex')]);
+    if (row === undefined || !timingSafeEqual(Buffer.from(text(row, 'hash'), 'hex'), hash)) return undefined;
     const now = this.#clock();
+    const accountId = text(row, 'account_id');
     let subscription = toSubscription(row);
     if (subscription && changeDue(subscription, now).kind !== 'none') {
       subscription = await this.#engine.transaction(async (session) => {
-        await lockAccount(session, row.accountId);
-        return await bringUpToDate(session, row.accountId, now);
+        await lockAccount(session, accountId);
+        return await bringUpToDate(session, accountId, now);
       });
     }
     return {
-      keyId: row.id,
+      keyId: text(row, 'id'),
       keyState: stateAt(row, now),
-      mode: row.mode,
-      allowedOrigins: origins(row),
-      accountId: row.accountId,
-      suspended: row.accountState === 'suspended',
+      mode: oneOf(row, 'mode', KEY_MODES),
+      allowedOrigins: textList(row, 'allowed_origins'),
+      accountId,
+      suspended: row['account_state'] === 'suspended',
       subscription,
     };
   }
 
   async get(keyId: string): Promise<KeySummary | undefined> {
-    const row = await first<KeyRow>(this.#engine, `${KEYS} where k.id = ?`, [keyId]);
+    const row = await first(this.#engine, `${KEYS} where k.id = ?`, [keyId]);
     return row && toSummary(row, this.#clock());
   }
 
   async list(accountId?: string): Promise<KeySummary[]> {
     const [where, parameters] = accountId === undefined ? ['', []] : ['where k.account_id = ?', [accountId]];
-    const rows = await this.#engine.all<KeyRow>(`${KEYS} ${where} order by k.created_at, k.id`, parameters);
+    const rows = await this.#engine.all(`${KEYS} ${where} order by k.created_at, k.id`, parameters);
     const now = this.#clock();
     return rows.map((row) => toSummary(row, now));
   }
@@ -125,22 +106,18 @@ export class SqlKeys implements Keys {
     keyId: string,
     actor: Actor,
     action: string,
-    change: { set: string; values: readonly Parameter[]; details?: Readonly<Record<string, unknown>> },
+    change: { set: string; values: readonly SqlValue[]; details?: Readonly<Record<string, unknown>> },
   ): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
       const update = `update api_keys set ${change.set}
         where id = ? and state <> 'revoked' and (expires_at is null or expires_at > ?)`;
       if ((await session.run(update, [...change.values, keyId, at])) === 0) return false;
-      const row = await first<{ accountId: string }>(
-        session,
-        'select account_id as "accountId" from api_keys where id = ?',
-        [keyId],
-      );
-      await note(session, at, {
+      const row = must(await first(session, 'select account_id from api_keys where id = ?', [keyId]), 'the key');
+      await recordAudit(session, at, {
         actor,
         action,
-        accountId: row?.accountId ?? null,
+        accountId: text(row, 'account_id'),
         subject: keyId,
         ...(change.details && { details: change.details }),
       });
@@ -149,31 +126,28 @@ export class SqlKeys implements Keys {
   }
 }
 
-function toSummary(row: KeyRow, now: Date): KeySummary {
+function toSummary(row: SqlRow, now: Date): KeySummary {
   const stored = toSubscription(row);
-  const subscription = stored && afterTurn(stored, changeDue(stored, now));
+  const subscription = stored && applyChange(stored, changeDue(stored, now));
   return {
-    id: row.id,
-    accountId: row.accountId,
-    name: row.name,
+    id: text(row, 'id'),
+    accountId: text(row, 'account_id'),
+    name: text(row, 'name'),
     plan: subscription?.plan ?? null,
-    mode: row.mode,
+    mode: oneOf(row, 'mode', KEY_MODES),
     state: stateAt(row, now),
-    accountState: stateOf({ suspended: row.accountState === 'suspended', subscription }),
-    prefix: row.prefix,
-    lastFour: row.lastFour,
-    allowedOrigins: origins(row),
-    createdAt: row.createdAt,
-    lastUsedAt: row.lastUsedAt,
-    expiresAt: row.expiresAt,
+    accountState: stateOf({ suspended: row['account_state'] === 'suspended', subscription }),
+    prefix: text(row, 'prefix'),
+    lastFour: text(row, 'last_four'),
+    allowedOrigins: textList(row, 'allowed_origins'),
+    createdAt: text(row, 'created_at'),
+    lastUsedAt: textOrNull(row, 'last_used_at'),
+    expiresAt: textOrNull(row, 'expires_at'),
   };
 }
 
-/** A key that was replaced ends by itself when its time is over. */
-function stateAt({ keyState, expiresAt }: KeyRow, now: Date): KeyState {
-  return expiresAt !== null && expiresAt <= now.toISOString() ? 'revoked' : keyState;
-}
-
-function origins({ allowedOrigins }: KeyRow): string[] {
-  return allowedOrigins === null ? [] : (JSON.parse(allowedOrigins) as string[]);
+/** A key that was rotated out counts as revoked once its overlap is over. */
+function stateAt(row: SqlRow, now: Date): KeyState {
+  const expiresAt = textOrNull(row, 'expires_at');
+  return expiresAt !== null && expiresAt <= now.toISOString() ? 'revoked' : oneOf(row, 'state', KEY_STATES);
 }

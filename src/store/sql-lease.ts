@@ -1,10 +1,9 @@
-// A process says from time to time that it lives. What it holds is given back by others when it has not done so for a while;
-// the clocks of all servers must agree to within some seconds.
+// Each process renews a lease while it lives. When the lease runs out, other servers release what the process held. The
+// clocks of all servers must agree to within a few seconds.
 
 import type { Engine } from './engine.ts';
 import type { Clock } from './sql-audit.ts';
 
-/** How long a process counts as alive after its last word. */
 const LEASE_MS = 30_000;
 
 export class Lease {
@@ -20,7 +19,7 @@ export class Lease {
     this.owner = owner;
   }
 
-  /** Before this process holds anything: nobody may take it for dead from the start. */
+  /** Renews the lease unless it was renewed recently. Needed before this process holds anything. */
   async ensure(): Promise<void> {
     if (Math.abs(this.#clock().getTime() - this.#renewedAt) > LEASE_MS / 2) await this.renew();
   }

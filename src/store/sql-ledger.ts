@@ -1,12 +1,14 @@
-// Credits. A render's hold is a row that goes from `reserved` to `settled` or `released`, once; the sums of a period follow
-// in the same transaction. Tables are touched in one order everywhere (idempotency, renders, periods, usage), so that two
-// transactions never wait for each other in a circle.
+// Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once; the sums of the period
+// change in the same transaction. Every transaction touches the tables in the same order (idempotency, renders, periods,
+// usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Balance, priceOf } from '../account/credits.ts';
+import type { Balance } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
+import { must } from '../primitives/must.ts';
 import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
+import { integer, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
@@ -15,20 +17,13 @@ import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store
 const SWEEP_BATCH = 50;
 
 /** Thrown to roll a reservation back. */
-class NotEnough extends Error {}
+class NotEnoughCredits extends Error {}
 
-/** How a render is to end. */
-interface End {
+/** The final state of a hold. */
+interface Settlement {
   readonly state: 'settled' | 'released';
   readonly ending: Ending;
   readonly remember?: Remembered | undefined;
-}
-
-interface HoldRow {
-  readonly accountId: string;
-  readonly mode: string;
-  readonly credits: number;
-  readonly periodStartsAt: string;
 }
 
 export class SqlLedger implements Ledger {
@@ -48,30 +43,35 @@ export class SqlLedger implements Ledger {
     const { renderId } = hold;
     await this.#lease.ensure();
     try {
-      const reservation = await this.#engine.transaction(async (session) => await this.#reserve(session, hold));
+      const result = await this.#engine.transaction(async (session) => await this.#reserve(session, hold));
       this.#pendingWrites.remove({ kind: 'release', renderId });
-      return reservation;
+      return result;
     } catch (error) {
-      if (error instanceof NotEnough) {
+      if (error instanceof NotEnoughCredits) {
         return { granted: false, balance: await this.balance(hold.accountId, hold.period, hold.limit) };
       }
-      // The caller does not render, so a reservation that was committed after all must be released.
+      // The caller doesn't render, so a reservation that was committed after all must be released.
       if (error instanceof OutcomeUnknown) {
-        const end: End = { state: 'released', ending: { outcome: 'storage_unavailable', durationMs: undefined } };
-        this.#pendingWrites.add({ kind: 'release', renderId }, async () => await this.#end(renderId, end));
+        const ending = { outcome: 'storage_unavailable', durationMs: undefined };
+        const release = async (): Promise<boolean> => await this.#end(renderId, { state: 'released', ending });
+        this.#pendingWrites.add({ kind: 'release', renderId }, release);
       }
       throw error;
     }
   }
 
   async settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean> {
-    const end: End = { state: 'settled', ending, remember };
-    return await this.#pendingWrites.run({ kind: 'settle', renderId }, async () => await this.#end(renderId, end));
+    return await this.#pendingWrites.run(
+      { kind: 'settle', renderId },
+      async () => await this.#end(renderId, { state: 'settled', ending, remember }),
+    );
   }
 
   async release(renderId: string, ending: Ending): Promise<boolean> {
-    const end: End = { state: 'released', ending };
-    return await this.#pendingWrites.run({ kind: 'release', renderId }, async () => await this.#end(renderId, end));
+    return await this.#pendingWrites.run(
+      { kind: 'release', renderId },
+      async () => await this.#end(renderId, { state: 'released', ending }),
+    );
   }
 
   async balance(accountId: string, { startsAt }: Period, limit: number): Promise<Balance> {
@@ -84,15 +84,17 @@ export class SqlLedger implements Ledger {
 
   async sweep(isGone: (owner: string) => boolean = () => false): Promise<number> {
     const now = this.#clock().toISOString();
-    const owners = await this.#engine.all<{ id: string; aliveUntil: string | null }>(
-      `select id, alive_until as "aliveUntil" from owners where id <> ?
+    const owners = await this.#engine.all(
+      `select id, alive_until from owners where id <> ?
        union select distinct r.owner, o.alive_until from renders r left join owners o on o.id = r.owner
        where r.state = 'reserved' and r.owner <> ?`,
       [this.#lease.owner, this.#lease.owner],
     );
-    const dead = owners.filter(({ id, aliveUntil }) => (aliveUntil ?? '') <= now || isGone(id));
     let released = 0;
-    for (const { id } of dead) released += await this.#releaseAllOf(id);
+    for (const row of owners) {
+      const [owner, aliveUntil] = [text(row, 'id'), textOrNull(row, 'alive_until')];
+      if (aliveUntil === null || aliveUntil <= now || isGone(owner)) released += await this.#releaseAllOf(owner);
+    }
     return released;
   }
 
@@ -100,14 +102,14 @@ export class SqlLedger implements Ledger {
   async #releaseAllOf(owner: string): Promise<number> {
     let released = 0;
     for (let last = ''; ; ) {
-      const held = await this.#engine.all<{ id: string }>(
+      const held = await this.#engine.all(
         "select id from renders where owner = ? and state = 'reserved' and id > ? order by id limit ?",
         [owner, last, SWEEP_BATCH],
       );
-      for (const { id } of held) {
-        if (await this.#releaseLost(id)) released += 1;
+      for (const row of held) {
+        last = text(row, 'id');
+        if (await this.#releaseLost(last)) released += 1;
         await yieldToEventLoop();
-        last = id;
       }
       if (held.length < SWEEP_BATCH) break;
     }
@@ -116,7 +118,7 @@ export class SqlLedger implements Ledger {
     return released;
   }
 
-  /** A hold that can't be released is a pending write then, and must not keep the sweep from the others. */
+  /** A hold that can't be released becomes a pending write, so that the sweep can go on with the others. */
   async #releaseLost(renderId: string): Promise<boolean> {
     try {
       return await this.release(renderId, { outcome: 'server_lost', durationMs: undefined });
@@ -129,31 +131,25 @@ export class SqlLedger implements Ledger {
   async #reserve(session: SqlSession, hold: NewHold): Promise<ReserveResult> {
     const { accountId, limit } = hold;
     const startsAt = hold.period.startsAt.toISOString();
-    const credits = priceOf(hold.mode, hold.credits);
+    // Whatever the caller asks for, a test key never draws on the credits of the account.
+    const credits = hold.mode === 'test' ? 0 : hold.credits;
     if (!(await this.#insertHold(session, hold, credits))) {
-      const before = await first<{ state: string }>(session, 'select state from renders where id = ?', [hold.renderId]);
-      const balance = await readBalance(session, accountId, startsAt, limit);
-      return { granted: before?.state !== 'released', balance };
+      const existing = await first(session, 'select state from renders where id = ?', [hold.renderId]);
+      const granted = text(must(existing, 'the existing hold'), 'state') !== 'released';
+      return { granted, balance: await readBalance(session, accountId, startsAt, limit) };
     }
     if (credits === 0) return { granted: true, balance: await readBalance(session, accountId, startsAt, limit) };
-    const take = async (): Promise<Omit<Balance, 'limit'> | undefined> =>
-      await first(
-        session,
-        `update periods set reserved = reserved + ?
-         where account_id = ? and starts_at = ? and used + reserved + ? <= ? returning used, reserved`,
-        [credits, accountId, startsAt, credits, limit],
-      );
-    let taken = await take();
-    if (taken === undefined) {
-      // Not enough, or the first of the period; another server may be adding it at this moment.
+    let balance = await takeCredits(session, hold, credits);
+    if (balance === undefined) {
+      // Not enough credits, or the first hold of the period. Another server may be adding the period at this moment.
       await addPeriod(session, hold);
-      taken = await take();
+      balance = await takeCredits(session, hold, credits);
     }
-    if (taken === undefined) throw new NotEnough();
-    return { granted: true, balance: { ...taken, limit } };
+    if (balance === undefined) throw new NotEnoughCredits();
+    return { granted: true, balance };
   }
 
-  /** False when this render was reserved before. */
+  /** False when this render has a hold already. */
   async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
     const { renderId, accountId, keyId = null, mode, kind, period } = hold;
     const startsAt = period.startsAt.toISOString();
@@ -165,35 +161,56 @@ export class SqlLedger implements Ledger {
     return added === 1;
   }
 
-  async #end(renderId: string, { state, ending, remember }: End): Promise<boolean> {
+  async #end(renderId: string, { state, ending, remember }: Settlement): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      if (remember === undefined || (await keep(session, renderId, remember))) {
-        return await this.#finish(session, renderId, state, ending);
+      if (remember === undefined || (await completeKey(session, renderId, remember))) {
+        return await this.#closeHold(session, renderId, state, ending);
       }
-      await this.#finish(session, renderId, 'released', { ...ending, outcome: 'claim_lost' });
+      await this.#closeHold(session, renderId, 'released', { ...ending, outcome: 'claim_lost' });
       return false;
     });
   }
 
-  async #finish(session: SqlSession, renderId: string, state: End['state'], ending: Ending): Promise<boolean> {
-    const { outcome, durationMs } = ending;
+  async #closeHold(
+    session: SqlSession,
+    renderId: string,
+    state: Settlement['state'],
+    { outcome, durationMs }: Ending,
+  ): Promise<boolean> {
     const at = this.#clock().toISOString();
-    const [hold] = await session.all<HoldRow>(
+    const hold = await first(
+      session,
       `update renders set state = ?, outcome = ?, finished_at = ?, duration_ms = ? where id = ? and state = 'reserved'
-       returning account_id as "accountId", mode, credits, period_starts_at as "periodStartsAt"`,
+       returning account_id, mode, credits, period_starts_at`,
       [state, outcome, at, durationMs === undefined ? null : Math.round(durationMs), renderId],
     );
     if (hold === undefined) return false;
-    const charged = state === 'settled' ? hold.credits : 0;
-    if (hold.credits > 0) {
+    const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
+    const charged = state === 'settled' ? held : 0;
+    if (held > 0) {
       await session.run(
         'update periods set reserved = reserved - ?, used = used + ? where account_id = ? and starts_at = ?',
-        [hold.credits, charged, hold.accountId, hold.periodStartsAt],
+        [held, charged, accountId, text(hold, 'period_starts_at')],
       );
     }
-    await addUsage(session, { ...hold, day: at.slice(0, 10), outcome, renders: 1, credits: charged });
+    await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
     return true;
   }
+}
+
+/** The balance after the credits were taken; undefined when there is no such period yet or too little left in it. */
+async function takeCredits(
+  session: SqlSession,
+  { accountId, period, limit }: NewHold,
+  credits: number,
+): Promise<Balance | undefined> {
+  const row = await first(
+    session,
+    `update periods set reserved = reserved + ?
+     where account_id = ? and starts_at = ? and used + reserved + ? <= ? returning used, reserved`,
+    [credits, accountId, period.startsAt.toISOString(), credits, limit],
+  );
+  return row && { used: integer(row, 'used'), reserved: integer(row, 'reserved'), limit };
 }
 
 async function addPeriod(session: SqlSession, { accountId, period }: NewHold): Promise<void> {
@@ -203,20 +220,26 @@ async function addPeriod(session: SqlSession, { accountId, period }: NewHold): P
   );
 }
 
-/** False when the key is no longer this render's. */
-async function keep(session: SqlSession, renderId: string, { accountId, key, facts }: Remembered): Promise<boolean> {
-  const kept = await session.run(
+/** False when another render has taken the idempotency key over. */
+async function completeKey(
+  session: SqlSession,
+  renderId: string,
+  { accountId, key, facts }: Remembered,
+): Promise<boolean> {
+  const changed = await session.run(
     "update idempotency set state = 'done', facts = ? where account_id = ? and key = ? and render_id = ?",
     [facts, accountId, key, renderId],
   );
-  return kept === 1;
+  return changed === 1;
 }
 
+/** A period without a hold has no row yet. */
 async function readBalance(session: SqlSession, accountId: string, startsAt: string, limit: number): Promise<Balance> {
-  const row = await first<{ used: number; reserved: number }>(
-    session,
-    'select used, reserved from periods where account_id = ? and starts_at = ?',
-    [accountId, startsAt],
-  );
-  return { used: row?.used ?? 0, reserved: row?.reserved ?? 0, limit };
+  const row = await first(session, 'select used, reserved from periods where account_id = ? and starts_at = ?', [
+    accountId,
+    startsAt,
+  ]);
+  return row
+    ? { used: integer(row, 'used'), reserved: integer(row, 'reserved'), limit }
+    : { used: 0, reserved: 0, limit };
 }

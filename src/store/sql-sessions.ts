@@ -1,12 +1,9 @@
+import { must } from '../primitives/must.ts';
 import { type Engine, first } from './engine.ts';
-import { type Clock, note } from './sql-audit.ts';
-import type { NewSession, UserRole, UserSession, Sessions, User } from './users.ts';
-
-interface Row extends User {
-  readonly role: UserRole;
-  readonly idleUntil: string;
-  readonly endsAt: string;
-}
+import { date, text } from './rows.ts';
+import { type Clock, recordAudit } from './sql-audit.ts';
+import { toUser } from './sql-users.ts';
+import type { NewSession, Sessions, UserSession } from './users.ts';
 
 export class SqlSessions implements Sessions {
   readonly #engine: Engine;
@@ -24,29 +21,22 @@ export class SqlSessions implements Sessions {
         'insert into sessions (hash, user_id, created_at, idle_until, ends_at) values (?, ?, ?, ?, ?)',
         [hash, userId, at, idleUntil.toISOString(), endsAt.toISOString()],
       );
-      const user = await first<{ accountId: string }>(
-        session,
-        'select account_id as "accountId" from users where id = ?',
-        [userId],
-      );
-      const entry = { action: 'user.signed_in', accountId: user?.accountId ?? null, subject: userId };
-      await note(session, at, { actor: `user:${userId}`, ...entry });
+      const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
+      const entry = { action: 'user.signed_in', accountId: text(user, 'account_id'), subject: userId };
+      await recordAudit(session, at, { actor: `user:${userId}`, ...entry });
     });
   }
 
   async find(hash: string): Promise<UserSession | undefined> {
     const now = this.#clock().toISOString();
-    const row = await first<Row>(
+    const row = await first(
       this.#engine,
-      `select u.id, u.account_id as "accountId", u.email, u.role, u.created_at as "createdAt",
-              s.idle_until as "idleUntil", s.ends_at as "endsAt"
+      `select u.id, u.account_id, u.email, u.role, u.created_at, s.idle_until, s.ends_at
        from sessions s join users u on u.id = s.user_id
        where s.hash = ? and s.idle_until > ? and s.ends_at > ?`,
       [hash, now, now],
     );
-    if (row === undefined) return undefined;
-    const { idleUntil, endsAt, ...user } = row;
-    return { user, idleUntil: new Date(idleUntil), endsAt: new Date(endsAt) };
+    return row && { user: toUser(row), idleUntil: date(row, 'idle_until'), endsAt: date(row, 'ends_at') };
   }
 
   async extend(hash: string, idleUntil: Date): Promise<void> {

@@ -1,7 +1,7 @@
-// The store over either database.
+// The store, on either database.
 
-import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Engine } from './engine.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
@@ -39,11 +39,11 @@ export function createStore(
   };
 }
 
-/** True for the name of a process on this machine that is no more. Only sound where all processes share one machine. */
+/** True when the owner was a process on this machine that no longer runs. Valid only where all owners are on one machine. */
 export function isGone(owner: string): boolean {
   const [host, pid] = owner.split('/');
   if (host !== hostname()) return false;
-  // Ours, from before a restart that gave us the same number, as in a container.
+  // An earlier process with the same PID, as after the restart of a container.
   if (Number(pid) === process.pid) return true;
   try {
     process.kill(Number(pid), 0);
@@ -59,10 +59,9 @@ function createPayments(engine: Engine, clock: Clock): PaymentEvents {
       const known = await engine.all('select id from payment_events where id = ?', [eventId]);
       if (known.length > 0) return false;
       await apply();
-      const at = clock().toISOString();
       const added = await engine.run(
         'insert into payment_events (id, type, received_at) values (?, ?, ?) on conflict (id) do nothing',
-        [eventId, type, at],
+        [eventId, type, clock().toISOString()],
       );
       return added === 1;
     },

@@ -1,5 +1,7 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { KEY_MODES } from '../account/api-key.ts';
 import type { Engine, SqlSession } from './engine.ts';
+import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { AccountUsage, RenderSummary, Usage, UsageDay } from './store.ts';
 
@@ -29,35 +31,42 @@ export class SqlUsage implements Usage {
   }
 
   async days(accountId: string, from: string, to: string): Promise<UsageDay[]> {
-    return await this.#engine.all<UsageDay>(
+    const rows = await this.#engine.all(
       `select day, mode, outcome, renders, credits from usage_days
        where account_id = ? and day >= ? and day <= ? order by day, mode, outcome`,
       [accountId, from, to],
     );
+    return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
   }
 
   async totals(from: string, to: string): Promise<AccountUsage[]> {
-    return await this.#engine.all<AccountUsage>(
-      `select account_id as "accountId", mode, sum(renders) as renders,
+    const rows = await this.#engine.all(
+      `select account_id, mode, sum(renders) as renders,
               sum(case outcome when 'delivered' then renders else 0 end) as delivered, sum(credits) as credits
        from usage_days where day >= ? and day <= ? group by account_id, mode
        order by sum(credits) desc, sum(renders) desc, account_id, mode`,
       [from, to],
     );
+    return rows.map((row) => ({
+      accountId: text(row, 'account_id'),
+      delivered: integer(row, 'delivered'),
+      ...toCounts(row),
+    }));
   }
 
   async latest(accountId: string, count: number): Promise<RenderSummary[]> {
-    return await this.#engine.all<RenderSummary>(
-      `select id, kind, mode, state, outcome, credits, created_at as "createdAt", duration_ms as "durationMs"
+    const rows = await this.#engine.all(
+      `select id, kind, mode, state, outcome, credits, created_at, duration_ms
        from renders where account_id = ? order by created_at desc, id limit ?`,
       [accountId, count],
     );
+    return rows.map(toRender);
   }
 
   async addRefusals(refusals: Parameters<Usage['addRefusals']>[0]): Promise<void> {
     if (refusals.length === 0) return;
     const day = this.#clock().toISOString().slice(0, 10);
-    // In one order everywhere: two servers that add to the same rows must not wait for each other in a circle.
+    // Always in the same order, so that two servers that add to the same rows can't deadlock.
     const ordered = refusals.toSorted((a, b) =>
       `${a.accountId}${a.mode}${a.outcome}` < `${b.accountId}${b.mode}${b.outcome}` ? -1 : 1,
     );
@@ -69,7 +78,7 @@ export class SqlUsage implements Usage {
 
   async forgetBefore(at: Date): Promise<number> {
     let forgotten = 0;
-    for (let removed = BATCH; removed === BATCH; await breathe()) {
+    for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
       removed = await this.#engine.run(
         `delete from renders
          where id in (select id from renders where state <> 'reserved' and finished_at < ? limit ?)`,
@@ -79,4 +88,21 @@ export class SqlUsage implements Usage {
     }
     return forgotten;
   }
+}
+
+function toCounts(row: SqlRow): Pick<UsageDay, 'mode' | 'renders' | 'credits'> {
+  return { mode: oneOf(row, 'mode', KEY_MODES), renders: integer(row, 'renders'), credits: integer(row, 'credits') };
+}
+
+function toRender(row: SqlRow): RenderSummary {
+  return {
+    id: text(row, 'id'),
+    kind: oneOf(row, 'kind', ['image', 'video', 'overlay']),
+    mode: oneOf(row, 'mode', KEY_MODES),
+    state: oneOf(row, 'state', ['reserved', 'settled', 'released']),
+    outcome: text(row, 'outcome'),
+    credits: integer(row, 'credits'),
+    createdAt: text(row, 'created_at'),
+    durationMs: integerOrNull(row, 'duration_ms'),
+  };
 }

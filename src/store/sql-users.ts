@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Actor } from './actor.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
-import { type Clock, note } from './sql-audit.ts';
-import type { Actor } from './store.ts';
-import type { PasswordLink, UserRole, User, Users } from './users.ts';
+import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { type Clock, recordAudit } from './sql-audit.ts';
+import type { PasswordLink, User, UserRole, Users } from './users.ts';
 
-interface UserRow extends User {
-  readonly passwordHash: string;
-}
-
-interface LinkRow extends Omit<PasswordLink, 'expiresAt'> {
-  readonly expiresAt: string;
-}
-
-const COLUMNS = 'id, account_id as "accountId", email, role, created_at as "createdAt"';
-const LINKS = `select email, role, account_id as "accountId", expires_at as "expiresAt" from password_links
-  where hash = ? and expires_at > ?`;
+const ROLES = ['member', 'operator'] as const;
+const COLUMNS = 'id, account_id, email, role, created_at';
 
 export class SqlUsers implements Users {
   readonly #engine: Engine;
@@ -32,25 +24,26 @@ export class SqlUsers implements Users {
   }
 
   async find(userId: string): Promise<User | undefined> {
-    return await first<User>(this.#engine, `select ${COLUMNS} from users where id = ?`, [userId]);
+    return await findBy(this.#engine, 'id', userId);
   }
 
-  async findByEmail(email: string): Promise<UserRow | undefined> {
-    const sql = `select ${COLUMNS}, password_hash as "passwordHash" from users where email = ?`;
-    return await first<UserRow>(this.#engine, sql, [email]);
+  async findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined> {
+    const row = await first(this.#engine, `select ${COLUMNS}, password_hash from users where email = ?`, [email]);
+    return row && { ...toUser(row), passwordHash: text(row, 'password_hash') };
   }
 
   async list(accountId?: string): Promise<User[]> {
     const where = accountId === undefined ? '' : 'where account_id = ?';
-    return await this.#engine.all<User>(
+    const rows = await this.#engine.all(
       `select ${COLUMNS} from users ${where} order by created_at, id`,
       accountId === undefined ? [] : [accountId],
     );
+    return rows.map(toUser);
   }
 
   async setRole(email: string, role: UserRole, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const user = await first<User>(session, `select ${COLUMNS} from users where email = ?`, [email]);
+      const user = await findBy(session, 'email', email);
       if (user === undefined) return false;
       if (user.role !== role) await this.#changeRole(session, user, role, actor);
       return true;
@@ -59,7 +52,7 @@ export class SqlUsers implements Users {
 
   async setPassword(userId: string, passwordHash: string): Promise<void> {
     await this.#engine.transaction(async (session) => {
-      const user = await first<User>(session, `select ${COLUMNS} from users where id = ?`, [userId]);
+      const user = await findBy(session, 'id', userId);
       if (user !== undefined) await this.#changePassword(session, user, passwordHash, 'user.password_changed');
     });
   }
@@ -68,11 +61,11 @@ export class SqlUsers implements Users {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
       await session.run(
-        `insert into password_links (hash, email, role, account_id, created_at, expires_at) values (?, ?, ?, ?, ?, ?)`,
+        'insert into password_links (hash, email, role, account_id, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
         [hash, link.email, link.role, link.accountId, at, link.expiresAt.toISOString()],
       );
-      const user = await first<User>(session, `select ${COLUMNS} from users where email = ?`, [link.email]);
-      await note(session, at, {
+      const user = await findBy(session, 'email', link.email);
+      await recordAudit(session, at, {
         actor,
         action: 'user.link',
         accountId: user?.accountId ?? link.accountId,
@@ -83,18 +76,17 @@ export class SqlUsers implements Users {
   }
 
   async findLink(hash: string): Promise<PasswordLink | undefined> {
-    const row = await first<LinkRow>(this.#engine, LINKS, [hash, this.#clock().toISOString()]);
-    return row && { ...row, expiresAt: new Date(row.expiresAt) };
+    return await this.#findLink(this.#engine, hash);
   }
 
   async useLink(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
-      const link = await first<LinkRow>(session, LINKS, [hash, this.#clock().toISOString()]);
-      // Deleting decides who was first.
+      const link = await this.#findLink(session, hash);
+      // Of several requests with the same link, the one that deletes it may use it.
       if (link === undefined || (await session.run('delete from password_links where hash = ?', [hash])) === 0) {
         return undefined;
       }
-      const user = await first<User>(session, `select ${COLUMNS} from users where email = ?`, [link.email]);
+      const user = await findBy(session, 'email', link.email);
       if (user === undefined) {
         await session.run('delete from password_links where email = ?', [link.email]);
         return await this.#insert(session, link, passwordHash);
@@ -108,26 +100,35 @@ export class SqlUsers implements Users {
   }
 
   async searchAccounts(
-    text: string,
+    query: string,
     { after, count }: { after?: string | undefined; count: number },
   ): Promise<string[]> {
-    const pattern = `%${text
+    const pattern = `%${query
       .trim()
       .toLowerCase()
       .replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
-    const rows = await this.#engine.all<{ id: string }>(
+    const rows = await this.#engine.all(
       `select a.id from accounts a
        where (a.id = ? or lower(a.name) like ? escape '\\' or exists (
          select 1 from users u where u.account_id = a.id and u.email like ? escape '\\'
        )) ${after === undefined ? '' : 'and (a.created_at, a.id) < (select created_at, id from accounts where id = ?)'}
        order by a.created_at desc, a.id desc limit ?`,
-      [text.trim(), pattern, pattern, ...(after === undefined ? [] : [after]), count],
+      [query.trim(), pattern, pattern, ...(after === undefined ? [] : [after]), count],
     );
-    return rows.map(({ id }) => id);
+    return rows.map((row) => text(row, 'id'));
   }
 
   async removeExpired(): Promise<void> {
     await this.#engine.run('delete from password_links where expires_at <= ?', [this.#clock().toISOString()]);
+  }
+
+  async #findLink(session: SqlSession, hash: string): Promise<PasswordLink | undefined> {
+    const row = await first(
+      session,
+      'select email, role, account_id, expires_at from password_links where hash = ? and expires_at > ?',
+      [hash, this.#clock().toISOString()],
+    );
+    return row && toLink(row);
   }
 
   async #insert(
@@ -151,21 +152,21 @@ export class SqlUsers implements Users {
       return undefined;
     }
     if (accountId === null) {
-      const made = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
-      await note(session, at, { actor, ...made, details: { name: email } });
+      const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
+      await recordAudit(session, at, { actor, ...created, details: { name: email } });
     }
     const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
-    await note(session, at, { actor, ...entry });
+    await recordAudit(session, at, { actor, ...entry });
     return user;
   }
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
     await session.run('update users set role = ? where id = ?', [role, user.id]);
-    // What the person may do has changed, so what was signed in before is no longer good for it.
+    // Sessions that were started with the old role must not continue.
     await session.run('delete from sessions where user_id = ?', [user.id]);
     const details = { from: user.role, to: role };
     const entry = { action: 'user.role', accountId: user.accountId, subject: user.id, details };
-    await note(session, this.#clock().toISOString(), { actor, ...entry });
+    await recordAudit(session, this.#clock().toISOString(), { actor, ...entry });
   }
 
   async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
@@ -173,6 +174,30 @@ export class SqlUsers implements Users {
     await session.run('delete from sessions where user_id = ?', [user.id]);
     await session.run('delete from password_links where email = ?', [user.email]);
     const entry = { actor: `user:${user.id}`, action, accountId: user.accountId, subject: user.id };
-    await note(session, this.#clock().toISOString(), entry);
+    await recordAudit(session, this.#clock().toISOString(), entry);
   }
+}
+
+async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {
+  const row = await first(session, `select ${COLUMNS} from users where ${column} = ?`, [value]);
+  return row && toUser(row);
+}
+
+export function toUser(row: SqlRow): User {
+  return {
+    id: text(row, 'id'),
+    accountId: text(row, 'account_id'),
+    email: text(row, 'email'),
+    role: oneOf(row, 'role', ROLES),
+    createdAt: text(row, 'created_at'),
+  };
+}
+
+function toLink(row: SqlRow): PasswordLink {
+  return {
+    email: text(row, 'email'),
+    role: oneOf(row, 'role', ROLES),
+    accountId: textOrNull(row, 'account_id'),
+    expiresAt: date(row, 'expires_at'),
+  };
 }

@@ -1,26 +1,30 @@
-// The embedded database: one SQLite file. Write-ahead logging lets the command line write while a server reads; every commit
-// is on disk before it is acknowledged. Three habits of the driver shape this file: it takes a single object for named
-// parameters and aborts the process when there are none, so parameters always go in as one array; it blocks while it waits
-// for a lock, so the waiting is done here; and a statement that failed for want of a lock is left half done and keeps later
-// commits from happening, so a write lock is always taken first, by `exec`, which has no such flaw.
+// The embedded database: one SQLite file. Write-ahead logging lets the command line write while a server reads, and every
+// commit is on disk before it's acknowledged. Three properties of the driver shape this file:
+// - It takes a single object for named parameters and aborts the process when there are none, so parameters always go in as
+//   one array.
+// - It blocks the thread while it waits for a lock, so the waiting is done here.
+// - A statement that failed for want of a lock is left half done and blocks later commits. A write lock is therefore always
+//   taken first, by `exec`, which doesn't have this flaw.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
-import { type Engine, type Parameter, type SqlSession, unavailable } from './engine.ts';
+import { Semaphore } from '../primitives/semaphore.ts';
+import { type Engine, type SqlSession, unavailable } from './engine.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { integer, type SqlRow, type SqlValue, toRow } from './rows.ts';
 
-/** While opening, where nothing else has to go on. */
+/** Used while the database is opened, when the process has nothing else to do. */
 const OPEN_TIMEOUT_MS = 10_000;
-const LONGEST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 10;
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Locked too long, no room, or a disk in trouble: nothing a caller did, and worth another try later. */
-const TROUBLE = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
+/** Locked too long, no space, or a failing disk: not the caller's fault, and worth another try later. */
+const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
 
 export interface SqliteOptions {
-  /** `off` may lose the last commits when the machine fails; for tests that count, not for money. */
+  /** `off` may lose the last commits when the machine fails. Only for tests that don't crash. */
   readonly synchronous?: 'full' | 'off';
   readonly lockTimeoutMs?: number;
 }
@@ -30,8 +34,8 @@ export class SqliteEngine implements Engine {
   readonly #database: Database.Database;
   readonly #lockTimeoutMs: number;
   readonly #statements = new Map<string, Database.Statement>();
-  /** There is one connection: whoever comes while a transaction is open waits for its end. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** There is one connection, so one transaction at a time. */
+  readonly #connection = new Semaphore({ permits: 1 });
 
   constructor(file: string, { synchronous = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS }: SqliteOptions = {}) {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -52,19 +56,19 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  async all<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-    return await this.#inTurn(async () => await this.#patiently(() => this.#direct.all<Row>(sql, parameters)));
+  async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return await this.#exclusively(async () => await this.#untilUnlocked(() => this.#session.all(sql, parameters)));
   }
 
-  async run(sql: string, parameters: readonly Parameter[] = []): Promise<number> {
+  async run(sql: string, parameters: readonly SqlValue[] = []): Promise<number> {
     return await this.transaction(async (session) => await session.run(sql, parameters));
   }
 
   async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
-    return await this.#inTurn(async () => {
-      await this.#patiently(async () => this.#database.exec('begin immediate'));
+    return await this.#exclusively(async () => {
+      await this.#untilUnlocked(async () => this.#database.exec('begin immediate'));
       try {
-        const result = await work(this.#direct);
+        const result = await work(this.#session);
         this.#database.exec('commit');
         return result;
       } catch (error) {
@@ -74,41 +78,40 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** A whole, consistent copy while others go on writing. The file must not exist yet. */
+  /** A complete, consistent copy, made while other processes go on writing. The file must not exist yet. */
   async backup(file: string): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#exclusively(async () => {
       this.#database.prepare('vacuum into ?').run([file]);
     });
   }
 
   async close(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#exclusively(async () => {
       this.#statements.clear();
       this.#database.close();
     });
   }
 
-  readonly #direct: SqlSession = {
-    all: async <Row>(sql: string, parameters: readonly Parameter[] = []) =>
-      this.#with(sql, (statement) => statement.all([...parameters]) as Row[]),
-    run: async (sql, parameters = []) => this.#with(sql, (statement) => statement.run([...parameters]).changes),
+  /** Statements inside the transaction that has the connection. */
+  readonly #session: SqlSession = {
+    all: async (sql, parameters = []) =>
+      this.#withStatement(sql, (statement) => statement.all([...parameters]).map(toRow)),
+    run: async (sql, parameters = []) =>
+      this.#withStatement(sql, (statement) => statement.run([...parameters]).changes),
   };
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work);
-    // The next one's turn comes whether this one succeeds or not; its own caller hears of the failure.
-    this.#last = turn.catch(() => undefined);
+  async #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await turn;
+      return await this.#connection.run(work);
     } catch (error) {
-      throw TROUBLE.test(codeOf(error)) ? unavailable(error) : error;
+      throw UNAVAILABLE_CODES.test(codeOf(error)) ? unavailable(error) : error;
     }
   }
 
-  /** Another process has the lock: ask again, and let this process do other things in between. */
-  async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Tries again while another process has the lock, and lets this process do other things in between. */
+  async #untilUnlocked<Result>(work: () => Promise<Result>): Promise<Result> {
     const end = performance.now() + this.#lockTimeoutMs;
-    for (let pause = 1; ; pause = Math.min(pause + 1, LONGEST_PAUSE_MS)) {
+    for (let pause = 1; ; pause = Math.min(pause + 1, MAX_PAUSE_MS)) {
       try {
         return await work();
       } catch (error) {
@@ -118,9 +121,9 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  #with<Result>(sql: string, use: (statement: Database.Statement) => Result): Result {
+  #withStatement<Result>(sql: string, use: (statement: Database.Statement) => Result): Result {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    // One that failed is not used again: the driver may have left it half done.
+    // A statement that fails isn't used again, because the driver may have left it half done.
     this.#statements.delete(sql);
     const result = use(statement);
     this.#statements.set(sql, statement);
@@ -132,15 +135,15 @@ export class SqliteEngine implements Engine {
     if (this.#database.inTransaction) this.#database.exec('rollback');
   }
 
-  /** Safe to run from two processes at once: the first takes the write lock, the second finds nothing left to do. */
+  /** Safe in two processes at once: the second waits for the write lock and finds nothing left to do. */
   #migrate(): void {
     this.#database.exec('begin immediate');
     try {
-      const row = this.#database.prepare('pragma user_version').get() as { user_version: number };
-      if (row.user_version > MIGRATIONS.length) {
-        throw new Error(`the database has schema ${row.user_version}, newer than this program (${MIGRATIONS.length})`);
+      const version = integer(toRow(this.#database.prepare('pragma user_version').get()), 'user_version');
+      if (version > MIGRATIONS.length) {
+        throw new Error(`the database has schema ${version}, newer than this program (${MIGRATIONS.length})`);
       }
-      for (const { common, sqlite = '' } of MIGRATIONS.slice(row.user_version)) this.#database.exec(common + sqlite);
+      for (const { common, sqlite = '' } of MIGRATIONS.slice(version)) this.#database.exec(common + sqlite);
       this.#database.exec(`pragma user_version = ${MIGRATIONS.length}; commit`);
     } catch (error) {
       this.#rollback();

@@ -1,5 +1,5 @@
-// What is remembered between requests, behind one interface. Everything else knows only this file; which database stands
-// behind it is decided in `main`. Every change of an account is one transaction with its entry in the audit log.
+// The interface of everything that is stored between requests. The rest of the program uses only this file and `users.ts`;
+// `main` chooses the database. Every change of an account is one transaction with its entry in the audit log.
 
 import type { AccountState, Holder, KeyHolder, KeyState } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
@@ -8,10 +8,10 @@ import type { Rate, RateVerdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
+import type { Actor } from './actor.ts';
 import type { Sessions, Users } from './users.ts';
 
-/** Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `user:<id>`, `operator:<id>`, `stripe`, `system`. */
-export type Actor = string;
+export type { Actor };
 
 export interface NewAccount {
   readonly id: string;
@@ -30,11 +30,11 @@ export interface AccountSummary {
 export interface CustomerLink {
   readonly accountId: string;
   readonly customer: string;
-  /** Counts what was applied of the provider's word; see `applyProvider`. */
+  /** Counts the provider states that were applied; see `applyProvider`. */
   readonly revision: number;
 }
 
-/** Oldest first, beginning after the one with this id. */
+/** Oldest first, starting after the item with the id `after`. */
 export interface PageRequest {
   readonly after?: string | undefined;
   readonly count?: number | undefined;
@@ -42,43 +42,44 @@ export interface PageRequest {
 
 export interface Accounts {
   count(): Promise<number>;
-  /** Does nothing when there is one with this id. */
+  /** Does nothing when there is an account with this id. */
   create(account: NewAccount, actor: Actor): Promise<void>;
   find(accountId: string): Promise<AccountSummary | undefined>;
   list(page?: PageRequest): Promise<AccountSummary[]>;
-  /** Plans that accounts have or will have; each must be in the plans file. */
+  /** Plans that accounts have now or from the next period. Each must be in the plans file. */
   plansInUse(): Promise<string[]>;
   /** False when there is no such account. */
   setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean>;
   /**
-   * Starts a subscription, or changes the plan of the one there is: at once, or when the period ends. A period that runs
-   * goes on with what was used in it, so that leaving and coming back gives nothing twice.
+   * Starts a subscription, or changes the plan of an existing one: immediately, or when the period ends. The current period
+   * continues with what was used in it, so canceling and subscribing again doesn't grant the credits twice.
    */
   subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription>;
-  /** Cancelling: false; taking that back: true. The period that is paid for goes on. */
+  /** `renews: false` cancels at the end of the period, `true` takes that back. Returns false without an active subscription. */
   setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean>;
   /**
-   * Takes over what the provider says; see `afterProvider`. Whoever asked the provider for all it has passes the link as it
-   * was before: false, and nothing changes, when somebody else applied an answer meanwhile, which may be newer. Without a
-   * link it is news of one subscription: the end of one that was replaced by another changes nothing.
+   * Applies the state of the account at the payment provider; see `applyProviderState`. `expected` is the link as it was
+   * before the provider was asked: if another state was applied in the meantime, which may be newer, nothing changes and the
+   * result is false. Without `expected`, the state is about one subscription, and the end of one that was replaced changes
+   * nothing.
    */
   applyProvider(
     accountId: string,
-    said: ProviderSubscription | undefined,
+    providerState: ProviderSubscription | undefined,
     actor: Actor,
-    asked?: CustomerLink,
+    expected?: CustomerLink,
   ): Promise<boolean>;
   findByCustomer(customer: string): Promise<string | undefined>;
   /** The account's customer at the payment provider. */
   customerOf(accountId: string): Promise<string | undefined>;
-  /** Returns the one that counts: the first that was linked. */
+  /** An account keeps the first customer it is linked to. Returns that customer. */
   linkCustomer(accountId: string, customer: string): Promise<string>;
-  /** The provider has no such customer any more. */
+  /** For a customer that the provider has deleted. */
   unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void>;
   findLink(customer: string): Promise<CustomerLink | undefined>;
-  /** In the order of account ids, beginning behind one of them. */
+  /** By account id, starting after `afterAccountId`. */
   listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]>;
-  /** The account of a marketplace's user, made on first sight, on the plan the marketplace says. */
+  /** The account of a marketplace user, created with the first request, on the plan that the marketplace names. */
   upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder>;
 }
 
@@ -106,21 +107,21 @@ export interface KeySummary {
   readonly allowedOrigins: readonly string[];
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
-  /** When a key that was replaced stops working. */
+  /** When a key that was rotated out stops working. */
   readonly expiresAt: string | null;
 }
 
 export interface Keys {
   create(key: NewKey, actor: Actor): Promise<void>;
-  /** Brings the subscription up to date before it answers. */
+  /** Brings the subscription up to date first. */
   find(hash: Buffer): Promise<KeyHolder | undefined>;
   get(keyId: string): Promise<KeySummary | undefined>;
   list(accountId?: string): Promise<KeySummary[]>;
-  /** False when there is no such key, or it is revoked: revoking is for good. */
+  /** False when there is no such key or it is revoked, which is final. */
   setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean>;
   rename(keyId: string, name: string, actor: Actor): Promise<boolean>;
   setAllowedOrigins(keyId: string, origins: readonly string[], actor: Actor): Promise<boolean>;
-  /** The second half of a rotation: the old key works until then. */
+  /** The second half of a rotation: the old key works until `at`. */
   expireAt(keyId: string, at: Date, actor: Actor): Promise<boolean>;
   markUsed(keyId: string): Promise<void>;
 }
@@ -133,23 +134,27 @@ export interface NewHold {
   readonly keyId: string | undefined;
   readonly mode: KeyMode;
   readonly kind: RenderKind;
+  /** The price of the render; see `account/pricing.ts`. */
   readonly credits: number;
   readonly period: Period;
-  /** The credits of the plan, for the period. */
+  /** The plan's credits per period. */
   readonly limit: number;
 }
 
-export type ReserveResult =
-  | { readonly granted: true; readonly balance: Balance }
-  | { readonly granted: false; readonly balance: Balance };
+export interface ReserveResult {
+  /** False when too few credits are left. */
+  readonly granted: boolean;
+  readonly balance: Balance;
+}
 
-/** How a render ended, for the account's history: `delivered`, or the code of the error. */
+/** How a render ended, as the account's history shows it. */
 export interface Ending {
+  /** `delivered`, or the code of the error. */
   readonly outcome: string;
   readonly durationMs: number | undefined;
 }
 
-/** Under what name a delivered render can be asked for again, and the headers it had. */
+/** The idempotency key of a delivered render, and its headers as JSON. */
 export interface Remembered {
   readonly accountId: string;
   readonly key: string;
@@ -157,23 +162,24 @@ export interface Remembered {
 }
 
 /**
- * Each step may be repeated. A `settle` or `release` that fails becomes a pending write, and so does the release of a hold
- * whose reservation may or may not have been committed.
+ * Every step may be repeated. A `settle` or `release` that fails becomes a pending write. So does the release of a hold whose
+ * reservation may or may not have been committed.
  */
 export interface Ledger {
-  /** Idempotent by render id. A test key's holds are free. */
+  /** Idempotent by render id. Holds of test keys are free. */
   reserve(hold: NewHold): Promise<ReserveResult>;
   /**
-   * Charges. False, and nothing changes, when the hold is not reserved (any more). With `remember`, false too when another
-   * server has taken the idempotency key over because it thought this one dead: one key is charged once, by that one.
+   * Charges the account. False, without a change, when the hold isn't reserved any more. With `remember`, also false when
+   * another server took the idempotency key over because it considered this one dead. A key is charged only once, by the
+   * server that has it.
    */
   settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean>;
-  /** Gives back. False, and nothing changes, when the hold is not reserved (any more). */
+  /** Gives the credits back. False, without a change, when the hold isn't reserved any more. */
   release(renderId: string, ending: Ending): Promise<boolean>;
   balance(accountId: string, period: Period, limit: number): Promise<Balance>;
-  /** Says that this process lives, so that nobody releases its holds. */
+  /** Renews the lease of this process, so that no other server releases its holds. */
   heartbeat(): Promise<void>;
-  /** Releases what processes left behind that are no longer alive; `isGone` may know it before their lease runs out. */
+  /** Releases the holds of dead processes. `isGone` can recognize one before its lease runs out. */
   sweep(isGone?: (owner: string) => boolean): Promise<number>;
 }
 
@@ -225,7 +231,7 @@ export interface RenderSummary {
 export interface AccountUsage {
   readonly accountId: string;
   readonly mode: KeyMode;
-  /** All that was asked for, whatever came of it. */
+  /** All requested renders, whatever their outcome. */
   readonly renders: number;
   readonly delivered: number;
   readonly credits: number;
@@ -241,12 +247,12 @@ export interface UsageDay {
 
 export interface Usage {
   days(accountId: string, from: string, to: string): Promise<UsageDay[]>;
-  /** Sums per account over days, the largest first. */
+  /** Sums per account over a range of days, largest first. */
   totals(from: string, to: string): Promise<AccountUsage[]>;
   latest(accountId: string, count: number): Promise<RenderSummary[]>;
-  /** Requests that were refused before anything was reserved; for the account's chart, not for money. */
+  /** Requests that were refused before credits were reserved. They appear in the account's usage and cost nothing. */
   addRefusals(refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[]): Promise<void>;
-  /** Forgets single renders that ended before; the sums per day stay. */
+  /** Deletes single renders that ended before `at`; the sums per day stay. */
   forgetBefore(at: Date): Promise<number>;
 }
 
@@ -265,19 +271,21 @@ export interface Audit {
 }
 
 export interface PaymentEvents {
-  /** False when this event was taken before. `apply` and the note of the event are not one transaction: `apply` must be
-   * safe to repeat. */
+  /**
+   * False when this event was applied before. `apply` and the record of the event aren't one transaction, so `apply` must be
+   * safe to repeat.
+   */
   once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
-  /** Forgets events that were received before. */
+  /** Deletes the record of events that were received before `at`. */
   forgetBefore(at: Date): Promise<number>;
 }
 
-/** How often and how many at once, across all servers. */
+/** Rate limits and limits of concurrent renders, across all servers. */
 export interface Limits {
   take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }>;
-  /** One of the account's places; what gives it back, once, or undefined when all are taken. */
-  enter(account: string, most: number): Promise<(() => void) | undefined>;
-  /** Throws away what no longer says anything. */
+  /** Takes one of the account's slots. Returns the function that frees it, or undefined when all are taken. */
+  enter(account: string, maxRunning: number): Promise<(() => void) | undefined>;
+  /** Deletes what has no effect any more. */
   forget(): Promise<void>;
 }
 
@@ -290,7 +298,7 @@ export interface Store {
   readonly usage: Usage;
   readonly audit: Audit;
   readonly payments: PaymentEvents;
-  /** Undefined where one server has the database to itself and counts in memory. */
+  /** Undefined for a database of one server, which counts in memory. */
   readonly limits: Limits | undefined;
   readonly users: Users;
   readonly sessions: Sessions;

@@ -1,36 +1,25 @@
-// Subscriptions between rows and values, and the turn of a period.
+// Reads and writes subscriptions, and renews or ends them when their period is over.
 
-import { afterTurn, type Subscription, changeDue } from '../account/subscription.ts';
+import { applyChange, changeDue, type Subscription } from '../account/subscription.ts';
 import { AppError } from '../errors.ts';
-import type { SqlSession } from './engine.ts';
-import { note } from './sql-audit.ts';
+import { first, type SqlSession } from './engine.ts';
+import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { recordAudit } from './sql-audit.ts';
 
-/** With a left join all of these may be null; `plan` tells. */
-export interface SubscriptionRow {
-  readonly plan: string | null;
-  readonly nextPlan: string | null;
-  readonly status: Subscription['status'];
-  readonly renews: number;
-  readonly provider: Subscription['provider'];
-  readonly anchorAt: string;
-  readonly periodStartsAt: string;
-  readonly periodEndsAt: string;
-}
+export const SUBSCRIPTION_COLUMNS =
+  's.plan, s.next_plan, s.status, s.renews, s.provider, s.anchor_at, s.period_starts_at, s.period_ends_at';
 
-export const SUBSCRIPTION_COLUMNS = `
-  s.plan, s.next_plan as "nextPlan", s.status, s.renews, s.provider, s.anchor_at as "anchorAt",
-  s.period_starts_at as "periodStartsAt", s.period_ends_at as "periodEndsAt"`;
-
-export function toSubscription(row: SubscriptionRow): Subscription | undefined {
-  if (row.plan === null) return undefined;
+/** Undefined for an account without a subscription: a left join then gives nulls. */
+export function toSubscription(row: SqlRow): Subscription | undefined {
+  if (row['plan'] === null) return undefined;
   return {
-    plan: row.plan,
-    nextPlan: row.nextPlan,
-    status: row.status,
-    renews: row.renews === 1,
-    provider: row.provider,
-    anchorAt: new Date(row.anchorAt),
-    period: { startsAt: new Date(row.periodStartsAt), endsAt: new Date(row.periodEndsAt) },
+    plan: text(row, 'plan'),
+    nextPlan: textOrNull(row, 'next_plan'),
+    status: oneOf(row, 'status', ['active', 'inactive']),
+    renews: bool(row, 'renews'),
+    provider: oneOf(row, 'provider', ['manual', 'stripe', 'marketplace']),
+    anchorAt: date(row, 'anchor_at'),
+    period: { startsAt: date(row, 'period_starts_at'), endsAt: date(row, 'period_ends_at') },
   };
 }
 
@@ -62,23 +51,22 @@ export async function writeSubscription(
 }
 
 export async function readSubscription(session: SqlSession, accountId: string): Promise<Subscription | undefined> {
-  const [row] = await session.all<SubscriptionRow>(
-    `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = ?`,
-    [accountId],
-  );
+  const row = await first(session, `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = ?`, [
+    accountId,
+  ]);
   return row && toSubscription(row);
 }
 
 /**
- * Inside a transaction, before anything that depends on the account: whoever else changes it waits until we are through.
- * An update, because SQLite knows no other way to lock a row, and needs none.
+ * Inside a transaction, before anything that depends on the account: other changes of the account wait for the commit. An
+ * update, because SQLite has no other way to lock a row.
  */
 export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
   const found = await session.run('update accounts set state = state where id = ?', [accountId]);
   if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
 }
 
-/** Inside a transaction, for a locked account: makes the turn of the period if it is due, and says what holds now. */
+/** Inside a transaction, for a locked account: renews or ends the subscription if that is due, and returns it. */
 export async function bringUpToDate(
   session: SqlSession,
   accountId: string,
@@ -86,13 +74,13 @@ export async function bringUpToDate(
 ): Promise<Subscription | undefined> {
   const before = await readSubscription(session, accountId);
   if (before === undefined) return undefined;
-  const turn = changeDue(before, now);
-  if (turn.kind === 'none') return before;
-  const after = afterTurn(before, turn);
+  const change = changeDue(before, now);
+  if (change.kind === 'none') return before;
+  const after = applyChange(before, change);
   await writeSubscription(session, accountId, after);
-  await note(session, now.toISOString(), {
+  await recordAudit(session, now.toISOString(), {
     actor: 'system',
-    action: `subscription.${turn.kind}`,
+    action: `subscription.${change.kind}`,
     accountId,
     subject: accountId,
     details: { plan: after.plan, periodEndsAt: after.period.endsAt.toISOString() },

@@ -1,8 +1,8 @@
-// People who sign in, and their sessions. Part of the store's interface. Secrets come in as hashes; none is kept as it is.
+// People who sign in, and their sessions. Part of the store's interface. Secrets arrive as hashes and are stored only so.
 
-import type { Actor } from './store.ts';
+import type { Actor } from './actor.ts';
 
-/** An operator sees and changes every account. */
+/** An operator can see and change every account. */
 export type UserRole = 'member' | 'operator';
 
 export interface User {
@@ -13,42 +13,42 @@ export interface User {
   readonly createdAt: string;
 }
 
-/** Whoever holds the link chooses the password of an address, once; an address nobody has yet becomes a user. */
+/** Lets its holder set the password of an email address, once. An address without a user becomes a new user. */
 export interface PasswordLink {
   readonly email: string;
-  /** Of a new user. */
+  /** The role of a new user. */
   readonly role: UserRole;
-  /** Where a new user belongs; null: to an account of their own. */
+  /** The account of a new user; null for an account of their own. */
   readonly accountId: string | null;
   readonly expiresAt: Date;
 }
 
 export interface Users {
-  /** With an account of their own, on no plan. Undefined when somebody has the address. */
+  /** Creates a user with an account of their own, on no plan. Undefined when the address is taken. */
   signUp(email: string, passwordHash: string): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
   findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined>;
   /** Oldest first. */
   list(accountId?: string): Promise<User[]>;
-  /** Ends their sessions. False when nobody has the address. */
+  /** Ends the user's sessions. False when no user has the address. */
   setRole(email: string, role: UserRole, actor: Actor): Promise<boolean>;
-  /** Ends their sessions and links. */
+  /** Ends the user's sessions and removes their links. */
   setPassword(userId: string, passwordHash: string): Promise<void>;
   addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
   findLink(hash: string): Promise<PasswordLink | undefined>;
-  /** Sets the password, ends sessions and links of the address. Undefined when the link is used, replaced or too old. */
+  /** Sets the password, ends sessions and removes links of the address. Undefined when the link isn't valid any more. */
   useLink(hash: string, passwordHash: string): Promise<User | undefined>;
-  /** Accounts whose name, id or users match, newest first, beginning after the one with this id. */
-  searchAccounts(text: string, page: { after?: string | undefined; count: number }): Promise<string[]>;
+  /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
+  searchAccounts(query: string, page: { after?: string | undefined; count: number }): Promise<string[]>;
   removeExpired(): Promise<void>;
 }
 
 export interface NewSession {
   readonly hash: string;
   readonly userId: string;
-  /** Ends then unless it is used. */
+  /** The session ends then unless it is extended. */
   readonly idleUntil: Date;
-  /** Ends then in any case. */
+  /** The session ends then in any case. */
   readonly endsAt: Date;
 }
 
@@ -60,7 +60,7 @@ export interface UserSession {
 
 export interface Sessions {
   begin(session: NewSession): Promise<void>;
-  /** Undefined when it is over. */
+  /** Undefined when the session has ended. */
   find(hash: string): Promise<UserSession | undefined>;
   extend(hash: string, idleUntil: Date): Promise<void>;
   end(hash: string): Promise<void>;

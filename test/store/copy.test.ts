@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { copyAll, isEmpty, TABLES } from '../../src/store/copy.ts';
 import type { Engine } from '../../src/store/engine.ts';
+import { text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
@@ -41,7 +42,7 @@ async function fill(database: TestDatabase): Promise<World> {
 async function contents(engine: Engine): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
   for (const { name, columns } of TABLES) {
-    const rows = await engine.all<object>(`select ${columns.join(', ')} from ${name}`);
+    const rows = await engine.all(`select ${columns.join(', ')} from ${name}`);
     tables[name] = rows.map((row) => JSON.stringify(row)).toSorted();
   }
   return tables;
@@ -54,13 +55,13 @@ describe('copying a database', () => {
   it('knows every table and every column', async () => {
     const database = sqliteDatabase();
     const engine = await database.open();
-    const tables = await engine.all<{ name: string }>(
+    const tables = await engine.all(
       "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name",
     );
     expect(TABLES.map(({ name }) => name).toSorted()).toEqual(tables.map(({ name }) => name));
     for (const { name, columns } of TABLES) {
-      const there = await engine.all<{ name: string }>(`select name from pragma_table_info('${name}')`);
-      expect(columns.toSorted()).toEqual(there.map((column) => column.name).toSorted());
+      const there = await engine.all(`select name from pragma_table_info('${name}')`);
+      expect(columns.toSorted()).toEqual(there.map((column) => text(column, 'name')).toSorted());
     }
     await database.remove();
   });

@@ -2,7 +2,8 @@
 
 import { describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
-import type { Engine, Parameter, SqlSession } from '../../src/store/engine.ts';
+import type { Engine, SqlSession } from '../../src/store/engine.ts';
+import { type SqlValue, text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
@@ -14,7 +15,7 @@ const url = inject('postgresUrl');
 /** One row for each living process: there is nothing to look up. */
 const SMALL = /\b(?:owners|o)\b/u;
 
-function recording(engine: Engine, seen: Map<string, readonly Parameter[]>): Engine {
+function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const listenTo = (session: SqlSession): SqlSession => ({
     all: async (sql, parameters = []) => {
       seen.set(sql, parameters);
@@ -69,16 +70,16 @@ async function useAll(world: World, { accounts, keys, ledger, idempotency, usage
   await usage.forgetBefore(world.clock());
 }
 
-async function explain(engine: Engine, sql: string, parameters: readonly Parameter[]): Promise<string[]> {
+async function explain(engine: Engine, sql: string, parameters: readonly SqlValue[]): Promise<string[]> {
   if (engine.dialect === 'sqlite') {
-    const rows = await engine.all<{ detail: string }>(`explain query plan ${sql}`, parameters);
-    return rows.map(({ detail }) => detail).filter((detail) => /^SCAN (?!.*USING)/u.test(detail));
+    const rows = await engine.all(`explain query plan ${sql}`, parameters);
+    return rows.map((row) => text(row, 'detail')).filter((detail) => /^SCAN (?!.*USING)/u.test(detail));
   }
   return await engine.transaction(async (session) => {
     // Small tables are read whole on purpose; so told, only where there is no other way.
     await session.run('set local enable_seqscan = off');
-    const rows = await session.all<{ 'QUERY PLAN': string }>(`explain ${sql}`, parameters);
-    return rows.map((row) => row['QUERY PLAN'].trim()).filter((line) => line.includes('Seq Scan'));
+    const rows = await session.all(`explain ${sql}`, parameters);
+    return rows.map((row) => text(row, 'QUERY PLAN').trim()).filter((line) => line.includes('Seq Scan'));
   });
 }
 
@@ -88,7 +89,7 @@ describe.each([
 ])('statements on %s', (_name, create, skip) => {
   it.skipIf(skip)('find their rows through an index', async () => {
     const world = await World.begin(await create());
-    const seen = new Map<string, readonly Parameter[]>();
+    const seen = new Map<string, readonly SqlValue[]>();
     await useAll(world, createStore(recording(world.engine, seen), world.clock, 'here/2/b'));
     expect(seen.size).toBeGreaterThan(40);
     const scans: string[] = [];

@@ -2,9 +2,10 @@
 // the first answer or balance that differs is an error.
 
 import { deepStrictEqual as same } from 'node:assert';
-import { afterTurn, type Subscription, changeDue, withPlan } from '../../src/account/subscription.ts';
+import { applyChange, type Subscription, changeDue, withPlan } from '../../src/account/subscription.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
+import { integer, text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { NewHold, Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
@@ -167,7 +168,7 @@ export class LedgerModel {
     const when = this.#random.pick(['now', 'next period'] as const);
     const now = new Date(this.#now);
     const before = this.#subscriptions.get(account);
-    const after = withPlan(before && afterTurn(before, changeDue(before, now)), plan, when, now);
+    const after = withPlan(before && applyChange(before, changeDue(before, now)), plan, when, now);
     same(await this.#anyStore().accounts.subscribe(account, plan, when, 'test'), after);
     this.#subscriptions.set(account, after);
   }
@@ -190,10 +191,14 @@ export class LedgerModel {
       if (state === 'reserved') sums.reserved += cost;
       expected.set(placeOf(hold), sums);
     }
-    const rows = await this.#engine.all<{ id: string; at: string } & Sums>(
-      'select account_id as id, starts_at as at, used, reserved from periods',
+    const rows = await this.#engine.all('select account_id, starts_at, used, reserved from periods');
+    const stored = new Map(
+      rows.map((row) => [
+        `${text(row, 'account_id')} ${text(row, 'starts_at')}`,
+        { used: integer(row, 'used'), reserved: integer(row, 'reserved') },
+      ]),
     );
-    same(new Map(rows.map(({ id, at, used, reserved }) => [`${id} ${at}`, { used, reserved }])), expected);
+    same(stored, expected);
     same(await reconcile(this.#engine), []);
   }
 
@@ -247,7 +252,7 @@ export class LedgerModel {
   #current(account: string): Subscription {
     const stored = this.#subscriptions.get(account);
     if (stored === undefined) throw new Error(`${account} has no subscription`);
-    return afterTurn(stored, changeDue(stored, new Date(this.#now)));
+    return applyChange(stored, changeDue(stored, new Date(this.#now)));
   }
 
   #anyAccount(): string {

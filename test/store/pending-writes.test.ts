@@ -36,7 +36,7 @@ async function rejectChangesOf(renderId: string): Promise<void> {
 }
 
 async function stateOf(renderId: string): Promise<unknown> {
-  return (await world.engine.all<{ state: string }>('select state from renders where id = ?', [renderId]))[0]?.state;
+  return (await world.engine.all('select state from renders where id = ?', [renderId]))[0]?.['state'];
 }
 
 /** Reserves holds with these ids, in this order. */
@@ -65,7 +65,8 @@ describe('pending writes of the ledger', () => {
     await reserve('broken', 'good');
     const { ledger, pendingWrites } = world.store;
     await whileUnavailable(async () => {
-      for (const renderId of ['broken', 'good']) await expect(ledger.settle(renderId, DELIVERED)).rejects.toThrow();
+      for (const renderId of ['broken', 'good'])
+        await expect(ledger.settle(renderId, DELIVERED)).rejects.toMatchObject({ code: 'storage_unavailable' });
     });
     await rejectChangesOf('broken');
     expect(await pendingWrites.retry()).toEqual([]);
@@ -92,7 +93,7 @@ describe('pending writes of the ledger', () => {
     await reserve('delivered');
     const { ledger, pendingWrites } = world.store;
     await whileUnavailable(async () => {
-      await expect(ledger.settle('delivered', DELIVERED)).rejects.toThrow();
+      await expect(ledger.settle('delivered', DELIVERED)).rejects.toMatchObject({ code: 'storage_unavailable' });
       for (let attempt = 0; attempt < 2 * MAX_FAILURES; attempt += 1) expect(await pendingWrites.retry()).toEqual([]);
     });
     await pendingWrites.retry();

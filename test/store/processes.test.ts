@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { reconcile } from '../../src/store/reconcile.ts';
+import { text } from '../../src/store/rows.ts';
 import { createStore, isGone } from '../../src/store/sql-store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { until } from '../running-server.ts';
@@ -23,11 +24,11 @@ interface Child {
 
 function start(...args: string[]): Child {
   const child = spawn(process.execPath, ['--import', 'tsx', CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
   // `close`, not `exit`: all that it said has been read.
   const exited = new Promise((resolve) => child.once('close', resolve));
-  return { process: child, exited, lines: () => text.split('\n').slice(0, -1) };
+  return { process: child, exited, lines: () => output.split('\n').slice(0, -1) };
 }
 
 const idsOf = (lines: string[], word: string): string[] =>
@@ -70,8 +71,8 @@ describe.each([
         for (const render of idsOf(child.lines(), 'settled')) acknowledged.add(render);
 
         await createStore(world.engine).ledger.sweep(isGone);
-        const rows = await world.engine.all<{ id: string }>("select id from renders where state = 'settled'");
-        const charged = new Set(rows.map((row) => row.id));
+        const rows = await world.engine.all("select id from renders where state = 'settled'");
+        const charged = new Set(rows.map((row) => text(row, 'id')));
         expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
         expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);
         expect(delivered.size - charged.size).toBeLessThanOrEqual(AT_ONCE * round);

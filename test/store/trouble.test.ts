@@ -6,6 +6,7 @@ import Database from 'libsql';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { reconcile } from '../../src/store/reconcile.ts';
+import { integer } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createPostgres, NO_POSTGRES } from '../postgres-server.ts';
@@ -60,10 +61,8 @@ describe('an embedded database', () => {
     database = sqliteDatabase();
     const world = await World.begin(database);
     const id = await world.account();
-    const [{ page_count: pages } = { page_count: 0 }] = await world.engine.all<{ page_count: number }>(
-      'pragma page_count',
-    );
-    await world.engine.all(`pragma max_page_count = ${pages + 3}`);
+    const [row = {}] = await world.engine.all('pragma page_count');
+    await world.engine.all(`pragma max_page_count = ${integer(row, 'page_count') + 3}`);
     let granted = 0;
     const fill = async (): Promise<void> => {
       for (;;) {
@@ -128,8 +127,8 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
       expect(failures.length).toBeGreaterThan(0);
       for (const failure of failures) expect(failure).toMatchObject(UNAVAILABLE);
       expect(await world.store.pendingWrites.retry()).toEqual([]);
-      const rows = await world.engine.all<{ id: string }>("select id from renders where state = 'settled'");
-      expect(new Set(rows.map((row) => row.id))).toEqual(delivered);
+      const rows = await world.engine.all("select id from renders where state = 'settled'");
+      expect(new Set(rows.map((row) => row['id']))).toEqual(delivered);
       expect(await world.balance(id)).toEqual({ used: delivered.size, reserved: 0 });
       expect(await reconcile(world.engine)).toEqual([]);
     },

@@ -34,7 +34,7 @@ export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependenc
     const { accountId } = visit.user;
     const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${problem(fault)}
-${!billing.takesMoney && html`<p class="note">Billing is disabled on this server. You can choose any plan, and nothing is charged.</p>`}
+${!billing.takesPayments && html`<p class="note">Billing is disabled on this server. You can choose any plan, and nothing is charged.</p>`}
 ${state === 'suspended' && problem('This account is suspended. Contact support.')}
 ${planBody(visit, plans, subscription, billing)}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
@@ -144,7 +144,7 @@ function summary(visit: SignedInVisit, plans: PlanBook, subscription: Subscripti
     form(visit, `${PATH}/${action}`, html`<button class="button quiet" type="submit">${label}</button>`);
   return html`<p class="figure">${outlook(plans, subscription)}</p>
 <div class="actions">
-${billing.takesMoney && button('manage', 'Invoices and card')}
+${billing.takesPayments && button('manage', 'Invoices and card')}
 ${renews && nextPlan === null ? button('cancel', 'Cancel plan') : button('resume', `Keep ${titleOf(plans, plan)}`)}
 </div>`;
 }

@@ -2,7 +2,7 @@
 // further attempts are rejected. Sign-ins can therefore exhaust neither the CPU nor the memory.
 
 import { hash, verify } from '@node-rs/argon2';
-import { normalisePassword } from '../../account/password.ts';
+import { normalizePassword } from '../../account/password.ts';
 import { createSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { Semaphore, SemaphoreFull } from '../../primitives/semaphore.ts';
@@ -18,13 +18,13 @@ export class Passwords {
   readonly #decoyHash: Promise<string> = hash(createSecret(), COST);
 
   async hash(password: string): Promise<string> {
-    return await this.#limited(async () => await hash(normalisePassword(password), COST));
+    return await this.#limited(async () => await hash(normalizePassword(password), COST));
   }
 
   /** False for an unknown user, who has no hash. */
   async verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     const expected = passwordHash ?? (await this.#decoyHash);
-    const isCorrect = await this.#limited(async () => await verify(expected, normalisePassword(password)));
+    const isCorrect = await this.#limited(async () => await verify(expected, normalizePassword(password)));
     return isCorrect && passwordHash !== undefined;
   }
 

@@ -54,7 +54,7 @@ export class Authenticator {
 
   async #byMarketplace({ accountId, subscription }: MarketplaceCaller): Promise<Caller> {
     const { plans, store, marketplace } = this.#options;
-    const plan = plans.ofMarketplace(subscription);
+    const plan = plans.forMarketplace(subscription);
     const holder = await store.accounts.upsertMarketplaceAccount(
       accountId,
       plan.name,
