@@ -1,7 +1,7 @@
-// Who pays for a plan, behind one interface: nobody (`manual`), or customers of a payment provider. Pages and routes know
-// only this file. Upgrades count at once, downgrades from the next period.
+// The interface to payments: none (`manual`) or through a payment provider. Pages and routes use only this file. Upgrades
+// apply immediately, downgrades from the next period.
 
-/** Pages of ours that people come back to from the provider's. */
+/** The pages to return to from the provider's checkout. */
 export interface ReturnPages {
   readonly successUrl: string;
   readonly cancelUrl: string;
@@ -9,10 +9,10 @@ export interface ReturnPages {
 
 export type PlanChoice =
   | { readonly kind: 'granted'; readonly when: 'now' | 'next period' }
-  /** Nothing has changed yet: the person goes there first, to pay. */
+  /** Nothing has changed yet: the user has to go to this page first, to pay. */
   | { readonly kind: 'redirect'; readonly url: string };
 
-/** What became of an event of the provider. All of them are good ends; anything else is thrown. */
+/** The result of an event from the provider. Failures are thrown. */
 export type Receipt = 'applied' | 'duplicate' | 'ignored';
 
 export interface Reconciliation {
@@ -22,18 +22,18 @@ export interface Reconciliation {
 
 export interface Billing {
   readonly name: 'manual' | 'stripe';
-  /** False: plans cost nothing here, whatever their price says, and pages say so. */
+  /** False when plans are free of charge here, whatever their price. */
   readonly takesPayments: boolean;
   choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice>;
-  /** Where a customer sees invoices and changes the card; undefined where there is no such place. */
+  /** The URL of the page for invoices and payment methods; undefined when there is none. */
   manage(accountId: string, returnUrl: string): Promise<string | undefined>;
-  /** The period that is paid for goes on to its end. */
+  /** The paid period continues to its end. */
   cancel(accountId: string): Promise<void>;
-  /** Takes a cancellation, or the choice of a lower plan, back. */
+  /** Takes back a cancellation or a downgrade that hasn't applied yet. */
   resume(accountId: string): Promise<void>;
-  /** For the page people come back to: asks the provider now instead of waiting for its event. */
+  /** Reads the state from the provider now instead of waiting for its event, for the page to return to. */
   refresh(accountId: string): Promise<void>;
-  /** An event of the provider: its body byte for byte, and the header that signs it. */
+  /** Handles an event from the provider: its exact body, and the header with its signature. */
   receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt>;
   /** Compares all accounts with the provider, in case events were lost. */
   reconcile(signal: AbortSignal): Promise<Reconciliation>;

@@ -27,8 +27,8 @@ afterEach(async () => {
 
 const subscription = async () => (await store.accounts.find('a'))?.subscription;
 
-describe('without payments', () => {
-  it('a plan is granted when it is chosen, a higher one at once, a lower one with the next period', async () => {
+describe('ManualBilling', () => {
+  it('grants a chosen plan, an upgrade immediately and a downgrade from the next period', async () => {
     expect(billing.takesPayments).toBe(false);
     expect(await billing.choosePlan('a', 'starter')).toEqual({ kind: 'granted', when: 'now' });
     expect(await billing.choosePlan('a', 'business')).toEqual({ kind: 'granted', when: 'now' });
@@ -38,7 +38,7 @@ describe('without payments', () => {
     expect(await subscription()).toMatchObject({ plan: 'free', nextPlan: null, status: 'active' });
   });
 
-  it('what was to happen at the end of the period can be taken back', async () => {
+  it('takes back a cancellation or a downgrade before the period ends', async () => {
     await billing.choosePlan('a', 'pro');
     await billing.choosePlan('a', 'free');
     await billing.cancel('a');
@@ -47,7 +47,7 @@ describe('without payments', () => {
     expect(await subscription()).toMatchObject({ plan: 'pro', nextPlan: null, renews: true });
   });
 
-  it('a cancelled plan ends, and any can be chosen again', async () => {
+  it('ends a canceled plan with its period, and any plan can be chosen again', async () => {
     await billing.choosePlan('a', 'pro');
     await billing.cancel('a');
     now = new Date('2026-04-11T00:00:00Z');
@@ -57,7 +57,7 @@ describe('without payments', () => {
     expect(await subscription()).toMatchObject({ plan: 'free', status: 'active' });
   });
 
-  it('there is nothing to pay, to manage or to receive', async () => {
+  it('has no payment page, accepts no events and knows no other plans', async () => {
     await expect(billing.choosePlan('a', 'gold')).rejects.toMatchObject({ code: 'not_found' });
     expect(await billing.manage()).toBeUndefined();
     await expect(billing.receive()).rejects.toMatchObject({ code: 'not_found' });

@@ -1,10 +1,10 @@
-// No payments: choosing a plan grants it.
+// Without payments: choosing a plan grants it.
 
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Billing, PlanChoice, Receipt, Reconciliation } from './billing.ts';
-import { requireAccountForPlan } from './choosing.ts';
+import { requireAccountForPlan } from './plan-change.ts';
 
 export class ManualBilling implements Billing {
   readonly name = 'manual';
@@ -44,11 +44,11 @@ export class ManualBilling implements Billing {
   }
 
   async refresh(): Promise<void> {
-    // What is granted is in the store already.
+    // There is no provider to ask.
   }
 
   async receive(): Promise<Receipt> {
-    throw new AppError('not_found', 'Payments are off.');
+    throw new AppError('not_found', 'Payments are disabled on this server.');
   }
 
   async reconcile(): Promise<Reconciliation> {

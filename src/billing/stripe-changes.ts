@@ -1,5 +1,5 @@
-// Changes of a subscription at Stripe, each as Stripe wants it. A subscription with a schedule takes none of them, so a
-// schedule is released first.
+// Changes of a subscription at Stripe. Stripe accepts none of them for a subscription with a schedule, so the schedule is
+// released first.
 
 import type { Stripe } from 'stripe';
 import { FOLLOWED_BY } from './stripe-reading.ts';
@@ -12,8 +12,8 @@ export class StripeChanges {
   }
 
   /**
-   * At once, for the difference in price. Where that cannot be collected nothing changes, and the URL of the invoice is
-   * returned: once it is paid, Stripe makes the change.
+   * Applies immediately and charges the difference in price. If the payment fails, nothing changes yet and the URL of the
+   * invoice is returned: Stripe makes the change once it is paid.
    */
   async upgrade(
     subscription: Stripe.Subscription,
@@ -30,15 +30,15 @@ export class StripeChanges {
     if (changed.pending_update !== null) {
       const invoice = changed.latest_invoice;
       const url = invoice === null || typeof invoice === 'string' ? undefined : invoice.hosted_invoice_url;
-      if (!url) throw new Error(`subscription ${subscription.id} waits for an invoice that has no page`);
+      if (!url) throw new Error(`the open invoice of subscription ${subscription.id} has no page`);
       return url;
     }
-    // Afterwards: had the payment failed, a cancellation must still stand.
+    // Last, because a cancellation must stand when the payment fails.
     await this.#renew(changed);
     return undefined;
   }
 
-  /** Another price from the next period on, nothing paid back. */
+  /** Applies from the next period; nothing is refunded. */
   async downgrade(subscription: Stripe.Subscription, item: Stripe.SubscriptionItem, price: string): Promise<void> {
     await this.keep(subscription);
     const schedule = await this.#stripe.subscriptionSchedules.create({ from_subscription: subscription.id });
@@ -70,7 +70,7 @@ export class StripeChanges {
     });
   }
 
-  /** At the end of what is paid for. `followedBy`: a plan without a price to go on with. */
+  /** Ends it with the paid period. `followedBy` is the free plan to continue with, or empty. */
   async endWithPeriod(subscription: Stripe.Subscription, followedBy: string): Promise<void> {
     await this.#release(subscription);
     await this.#stripe.subscriptions.update(subscription.id, {
@@ -79,7 +79,7 @@ export class StripeChanges {
     });
   }
 
-  /** For one that is not paid for: there is no period to wait for. */
+  /** For a subscription with an unpaid invoice, which has no paid period to wait for. */
   async endNow(subscription: Stripe.Subscription, followedBy: string): Promise<void> {
     if (followedBy !== '') {
       await this.#stripe.subscriptions.update(subscription.id, { metadata: { [FOLLOWED_BY]: followedBy } });
@@ -87,18 +87,18 @@ export class StripeChanges {
     await this.#stripe.subscriptions.cancel(subscription.id);
   }
 
-  /** Takes back whatever was to happen at the end of the period. */
+  /** Takes back a cancellation or a downgrade that was scheduled for the end of the period. */
   async keep(subscription: Stripe.Subscription): Promise<void> {
     await this.#release(subscription);
     await this.#renew(subscription);
   }
 
   async #renew({ id, cancel_at_period_end, cancel_at, metadata }: Stripe.Subscription): Promise<void> {
-    const forget = { metadata: { [FOLLOWED_BY]: '' } };
-    // Stripe sets both for the first kind, and takes only one of them back at a time.
-    if (cancel_at_period_end) await this.#stripe.subscriptions.update(id, { cancel_at_period_end: false, ...forget });
-    else if (cancel_at !== null) await this.#stripe.subscriptions.update(id, { cancel_at: '', ...forget });
-    else if (metadata[FOLLOWED_BY] !== undefined) await this.#stripe.subscriptions.update(id, forget);
+    const clear = { metadata: { [FOLLOWED_BY]: '' } };
+    // With `cancel_at_period_end` Stripe also sets `cancel_at`, and an update may contain only one of the two.
+    if (cancel_at_period_end) await this.#stripe.subscriptions.update(id, { cancel_at_period_end: false, ...clear });
+    else if (cancel_at !== null) await this.#stripe.subscriptions.update(id, { cancel_at: '', ...clear });
+    else if (metadata[FOLLOWED_BY] !== undefined) await this.#stripe.subscriptions.update(id, clear);
   }
 
   async #release({ schedule }: Stripe.Subscription): Promise<void> {

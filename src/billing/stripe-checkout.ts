@@ -1,6 +1,6 @@
-// Customers and Stripe's own pages: the checkout and the customer portal.
+// Customers at Stripe, and the pages Stripe hosts: the checkout and the customer portal.
 
-import type { Stripe } from 'stripe';
+import { Stripe } from 'stripe';
 import { AppError } from '../errors.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
 import type { BillingLog, ReturnPages } from './billing.ts';
@@ -18,7 +18,7 @@ export class StripeCheckout {
     this.#log = log;
   }
 
-  /** The account's customer, made when there is none. */
+  /** The customer of the account, created when there is none. */
   async customerFor(account: AccountSummary): Promise<string> {
     const { id, name } = account;
     const known = await this.#store.accounts.customerOf(id);
@@ -26,16 +26,16 @@ export class StripeCheckout {
       if (await this.#exists(known)) return known;
       await this.#forget(account, known);
     }
-    const made = await this.#stripe.customers.create({ name, metadata: { [ACCOUNT]: id } });
-    return await this.#store.accounts.linkCustomer(id, made.id);
+    const created = await this.#stripe.customers.create({ name, metadata: { [ACCOUNT]: id } });
+    return await this.#store.accounts.linkCustomer(id, created.id);
   }
 
-  /** A page left open, or a first payment left undone, must not become a second subscription. */
-  async closeUnfinished(customer: string): Promise<void> {
+  /** An open checkout page or an unfinished first payment must not become a second subscription. */
+  async cancelUnfinished(customer: string): Promise<void> {
     const pages = await this.#stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 });
-    for (const { id } of pages.data) await this.#stripe.checkout.sessions.expire(id).catch(unlessOver);
+    for (const { id } of pages.data) await this.#stripe.checkout.sessions.expire(id).catch(ignoreIfEnded);
     const unpaid = await this.#stripe.subscriptions.list({ customer, status: 'incomplete', limit: 100 });
-    for (const { id } of unpaid.data) await this.#stripe.subscriptions.cancel(id).catch(unlessOver);
+    for (const { id } of unpaid.data) await this.#stripe.subscriptions.cancel(id).catch(ignoreIfEnded);
   }
 
   async open(accountId: string, customer: string, price: string, pages: ReturnPages): Promise<string> {
@@ -48,7 +48,7 @@ export class StripeCheckout {
       success_url: pages.successUrl,
       cancel_url: pages.cancelUrl,
     });
-    if (!url) throw new Error('a checkout session has no page');
+    if (!url) throw new Error('the checkout session has no page');
     return url;
   }
 
@@ -70,7 +70,7 @@ export class StripeCheckout {
     if (subscription?.provider === 'stripe' && subscription.status === 'active') {
       this.#log.error(
         { accountId: id, customer },
-        'Stripe does not know a paying customer: is it the right secret key?',
+        'customer of a paid subscription not found at Stripe; check the secret key',
       );
       throw new AppError('internal_error', 'Something went wrong on our side.');
     }
@@ -78,8 +78,7 @@ export class StripeCheckout {
   }
 }
 
-/** Paid or expired at this very moment: whoever looks next sees it. */
-function unlessOver(error: unknown): void {
-  const { type } = error as { readonly type?: string };
-  if (type !== 'StripeInvalidRequestError') throw error;
+/** It was paid or has expired at this very moment, which the next look at Stripe shows. */
+function ignoreIfEnded(error: unknown): void {
+  if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
 }

@@ -1,20 +1,20 @@
-// Stripe's own library, set up for us, and its errors as ours.
+// The client for Stripe's API, and its errors translated into those of this service.
 
 import { Stripe } from 'stripe';
 import { AppError } from '../errors.ts';
 
 export interface StripeAccess {
   readonly secretKey: string;
-  /** Another place than Stripe's own, for tests and proxies; empty: Stripe's own. */
+  /** Another base URL, for tests and proxies; empty for Stripe's own. */
   readonly apiUrl: string;
 }
 
-/** Stripe gives up on an unanswered event after some ten seconds. */
+/** Stripe itself waits about ten seconds for the response to an event. */
 const TIMEOUT_MS = 10_000;
-const RETRIES = 2;
+const MAX_RETRIES = 2;
 
 export function createStripeClient({ secretKey, apiUrl }: StripeAccess): Stripe {
-  const common = { timeout: TIMEOUT_MS, maxNetworkRetries: RETRIES, telemetry: false };
+  const common = { timeout: TIMEOUT_MS, maxNetworkRetries: MAX_RETRIES, telemetry: false };
   if (apiUrl === '') return new Stripe(secretKey, common);
   const { protocol, hostname, port } = new URL(apiUrl);
   const secure = protocol === 'https:';
@@ -26,13 +26,13 @@ export function createStripeClient({ secretKey, apiUrl }: StripeAccess): Stripe 
   });
 }
 
-/** True when Stripe has no such object: with this key, at least. */
+/** True when Stripe has no such object, or not in the account that the secret key belongs to. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
 }
 
-/** Anything of Stripe's becomes an error of ours; what is ours already stays. */
-export async function translated<Value>(call: () => Promise<Value>): Promise<Value> {
+/** Translates Stripe's errors; other errors pass unchanged. */
+export async function translateErrors<Value>(call: () => Promise<Value>): Promise<Value> {
   try {
     return await call();
   } catch (error) {
@@ -42,22 +42,22 @@ export async function translated<Value>(call: () => Promise<Value>): Promise<Val
 
 function translate(error: unknown): unknown {
   if (!(error instanceof Stripe.errors.StripeError)) return error;
-  const cause = new Error(describe(error));
+  const cause = new Error(describeError(error));
   if (error instanceof Stripe.errors.StripeCardError) return new AppError('payment_failed', error.message, { cause });
-  const passing =
+  const isTemporary =
     error instanceof Stripe.errors.StripeConnectionError ||
     error instanceof Stripe.errors.StripeRateLimitError ||
-    (error.statusCode ?? 0) >= 500;
-  return passing
-    ? new AppError('payment_unavailable', 'The payment provider does not answer. Try again in a minute.', {
+    (error.statusCode !== undefined && error.statusCode >= 500);
+  return isTemporary
+    ? new AppError('payment_unavailable', 'The payment provider is not responding. Try again in a minute.', {
         cause,
         retryAfterSeconds: 60,
       })
     : new AppError('internal_error', 'Something went wrong on our side.', { cause });
 }
 
-/** For the log. The error itself holds headers and bodies, so it goes no further. */
-export function describe(error: unknown): string {
+/** For the log. The error itself contains headers and bodies, so it isn't logged. */
+export function describeError(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) {
     return withoutSecrets(error instanceof Error ? `${error.message}${causeOf(error)}` : String(error));
   }

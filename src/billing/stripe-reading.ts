@@ -1,45 +1,46 @@
-// What a customer's subscriptions at Stripe mean for us. Pure: no call, no store.
+// What a customer's subscriptions at Stripe mean for the account. Pure functions.
 
 import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 
-/** On a subscription that ends: the plan without a price that was chosen instead. Kept there, so that it cannot be lost. */
+/** Metadata of a subscription that ends: the free plan that was chosen instead. Stored at Stripe, so it can't get lost. */
 export const FOLLOWED_BY = 'storybar_followed_by';
-/** On a customer and its subscriptions: whose they are. */
+/** Metadata of a customer and its subscriptions: the account they belong to. */
 export const ACCOUNT = 'storybar_account';
 
-export type Reading =
-  /** Never subscribed, or never paid for the first time. */
-  | { readonly kind: 'nothing' }
+export type CustomerState =
+  /** Never subscribed, or never made the first payment. */
+  | { readonly kind: 'none' }
   | {
-      readonly kind: 'said';
-      readonly said: ProviderSubscription;
-      /** More than one is being paid for, which nobody wants. */
+      readonly kind: 'subscription';
+      readonly providerState: ProviderSubscription;
+      /** Further subscriptions that are paid for, which is never intended. */
       readonly others: readonly string[];
     }
-  /** Paid for, but no plan has the price. */
+  /** A subscription is paid for, but no plan has its price. */
   | { readonly kind: 'unknown price'; readonly subscription: string; readonly prices: readonly string[] };
 
-/** The newest that is paid for counts; if there is none, the newest. One that never began does not count at all. */
-export function readSubscriptions(all: readonly Stripe.Subscription[], plans: PlanBook): Reading {
-  const begun = begunOnes(all);
-  const active = begun.filter(isPaidFor);
+/** The newest paid subscription counts, or else the newest one. A subscription that never started doesn't count. */
+export function readSubscriptions(all: readonly Stripe.Subscription[], plans: PlanBook): CustomerState {
+  const started = startedSubscriptions(all);
+  const active = started.filter(isPaidFor);
   const counting = active.find((subscription) => planItem(subscription, plans) !== undefined);
   if (counting !== undefined) {
     const others = active.filter(({ id }) => id !== counting.id).map(({ id }) => id);
-    return { kind: 'said', said: read(counting, plans), others };
+    return { kind: 'subscription', providerState: read(counting, plans), others };
   }
   const [newest] = active;
   if (newest !== undefined) {
     return { kind: 'unknown price', subscription: newest.id, prices: newest.items.data.map(({ price }) => price.id) };
   }
-  const [last] = begun;
-  return last === undefined ? { kind: 'nothing' } : { kind: 'said', said: read(last, plans), others: [] };
+  const [last] = started;
+  if (last === undefined) return { kind: 'none' };
+  return { kind: 'subscription', providerState: read(last, plans), others: [] };
 }
 
-/** Newest first. Within a second, Stripe's own order holds. */
-export function begunOnes(all: readonly Stripe.Subscription[]): Stripe.Subscription[] {
+/** Newest first; those of the same second stay in Stripe's order. */
+export function startedSubscriptions(all: readonly Stripe.Subscription[]): Stripe.Subscription[] {
   return all
     .filter(({ status }) => status !== 'incomplete' && status !== 'incomplete_expired')
     .toSorted((a, b) => b.created - a.created);
@@ -54,7 +55,7 @@ interface PlanItem {
   readonly item: Stripe.SubscriptionItem;
 }
 
-/** There may be other things on the bill; the highest plan is what was bought. */
+/** The highest plan among the items, because a subscription may contain other things. */
 export function planItem({ items }: Stripe.Subscription, plans: PlanBook): PlanItem | undefined {
   return plans.plans
     .toReversed()
@@ -64,7 +65,7 @@ export function planItem({ items }: Stripe.Subscription, plans: PlanBook): PlanI
 
 function read(subscription: Stripe.Subscription, plans: PlanBook): ProviderSubscription {
   const bought = planItem(subscription, plans);
-  // Periods belong to items: a subscription itself has none any more.
+  // At Stripe, periods belong to items, not to subscriptions.
   const item = bought?.item ?? subscription.items.data[0];
   const startsAt = item?.current_period_start ?? subscription.start_date;
   const endsAt = item?.current_period_end ?? subscription.ended_at ?? subscription.start_date;
@@ -81,13 +82,14 @@ function read(subscription: Stripe.Subscription, plans: PlanBook): ProviderSubsc
   };
 }
 
-/** Only ever a plan that costs nothing, whatever is written there. */
+/** Only a free plan is accepted, whatever the metadata says. */
 function followerOf({ metadata }: Stripe.Subscription, plans: PlanBook): string | undefined {
-  const plan = plans.find(metadata[FOLLOWED_BY] ?? '');
+  const name = metadata[FOLLOWED_BY];
+  const plan = name === undefined ? undefined : plans.find(name);
   return plan?.monthlyPriceCents === 0 ? plan.name : undefined;
 }
 
-/** A downgrade waits in a schedule. */
+/** A downgrade for the next period is the next phase of a schedule. */
 function scheduledPlan({ schedule }: Stripe.Subscription, plans: PlanBook, now: Plan | undefined): string | undefined {
   if (schedule === null || typeof schedule === 'string') return undefined;
   const begins = schedule.current_phase?.start_date ?? 0;

@@ -1,21 +1,21 @@
-// Compares all customers and prices with Stripe, in case events were lost or a price was typed wrongly.
+// Compares all customers and prices with Stripe, in case events were lost or a price was mistyped.
 
 import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import type { CustomerLink, Store } from '../store/store.ts';
 import type { BillingLog, Reconciliation } from './billing.ts';
-import { describe } from './stripe-client.ts';
+import { describeError } from './stripe-client.ts';
 import type { StripeSync } from './stripe-sync.ts';
 
-/** One after the other, so that it never comes near Stripe's limit of calls. The next run goes on where this one stopped. */
+/** One after the other, to stay far below Stripe's rate limit. The next run continues where this one stopped. */
 const CUSTOMERS_PER_RUN = 5_000;
-const PAGE = 100;
-/** Stripe does not answer: the rest would fail as well. */
-const FAILURES_IN_A_ROW = 5;
-/** Stripe sends an event again for days, and by hand for a month. */
-const REMEMBER_EVENTS_MS = 60 * 24 * 3_600_000;
+const PAGE_SIZE = 100;
+/** Then Stripe is probably unavailable, and the rest would fail as well. */
+const MAX_CONSECUTIVE_FAILURES = 5;
+/** Stripe repeats an event for days, and on request for a month. */
+const KEEP_EVENTS_MS = 60 * 24 * 3_600_000;
 
-export interface ReconcilerParts {
+export interface ReconcilerDependencies {
   readonly stripe: Stripe;
   readonly store: Pick<Store, 'accounts' | 'payments'>;
   readonly plans: PlanBook;
@@ -24,59 +24,59 @@ export interface ReconcilerParts {
 }
 
 export class StripeReconciler {
-  readonly #parts: ReconcilerParts;
-  /** The account the last run ended with; empty when it came to the end. */
-  #after = '';
+  readonly #dependencies: ReconcilerDependencies;
+  /** The last account of the previous run; empty when that one reached the end. */
+  #lastAccountId = '';
   #pricesChecked = false;
 
-  constructor(parts: ReconcilerParts) {
-    this.#parts = parts;
+  constructor(dependencies: ReconcilerDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async run(signal: AbortSignal): Promise<Reconciliation> {
-    const { store } = this.#parts;
+    const { store } = this.#dependencies;
     if (!this.#pricesChecked) await this.#checkPrices();
-    let [checked, failed, inARow] = [0, 0, 0];
+    let [checked, failed, consecutive] = [0, 0, 0];
     while (checked < CUSTOMERS_PER_RUN) {
-      const links = await store.accounts.listLinks(this.#after, PAGE);
+      const links = await store.accounts.listLinks(this.#lastAccountId, PAGE_SIZE);
       for (const link of links) {
-        if (signal.aborted || inARow === FAILURES_IN_A_ROW) return { checked, failed };
+        if (signal.aborted || consecutive === MAX_CONSECUTIVE_FAILURES) return { checked, failed };
         const ok = await this.#check(link);
         checked += 1;
         failed += ok ? 0 : 1;
-        inARow = ok ? 0 : inARow + 1;
-        this.#after = link.accountId;
+        consecutive = ok ? 0 : consecutive + 1;
+        this.#lastAccountId = link.accountId;
       }
-      if (links.length < PAGE) {
-        this.#after = '';
+      if (links.length < PAGE_SIZE) {
+        this.#lastAccountId = '';
         break;
       }
     }
-    await store.payments.forgetBefore(new Date(Date.now() - REMEMBER_EVENTS_MS));
+    await store.payments.forgetBefore(new Date(Date.now() - KEEP_EVENTS_MS));
     return { checked, failed };
   }
 
   async #check({ accountId, customer }: CustomerLink): Promise<boolean> {
     try {
-      await this.#parts.sync.sync(customer);
+      await this.#dependencies.sync.sync(customer);
       return true;
     } catch (error) {
-      this.#parts.log.error({ accountId, reason: describe(error) }, 'an account could not be compared with Stripe');
+      this.#dependencies.log.error({ accountId, reason: describeError(error) }, 'account not compared with Stripe');
       return false;
     }
   }
 
-  /** What people pay at Stripe should be what our pages tell them. Said once, at the start. */
+  /** The prices at Stripe should be those on the pricing page. Checked once, after the start. */
   async #checkPrices(): Promise<void> {
-    const { stripe, plans, log } = this.#parts;
+    const { stripe, plans, log } = this.#dependencies;
     this.#pricesChecked = true;
     for (const plan of plans.plans) {
       if (plan.stripePrice === undefined) continue;
       try {
         const faults = priceFaults(plan, await stripe.prices.retrieve(plan.stripePrice), plans.currency);
-        if (faults.length > 0) log.error({ plan: plan.name, faults }, 'the price at Stripe is not that of the plan');
+        if (faults.length > 0) log.error({ plan: plan.name, faults }, 'price at Stripe differs from the plan');
       } catch (error) {
-        log.error({ plan: plan.name, reason: describe(error) }, 'the price of a plan could not be read at Stripe');
+        log.error({ plan: plan.name, reason: describeError(error) }, 'price of a plan not found at Stripe');
       }
     }
   }
@@ -86,9 +86,11 @@ function priceFaults(plan: Plan, price: Stripe.Price, currency: string): string[
   const { unit_amount: amount, recurring } = price;
   const monthly = recurring?.interval === 'month' && recurring.interval_count === 1;
   return [
-    ...(price.active ? [] : ['it is archived']),
-    ...(monthly ? [] : ['it is not paid monthly']),
-    ...(price.currency.toUpperCase() === currency ? [] : [`its currency is ${price.currency.toUpperCase()}`]),
-    ...(amount === plan.monthlyPriceCents ? [] : [`it is ${amount}, the plan says ${plan.monthlyPriceCents}`]),
+    ...(price.active ? [] : ['the price is archived']),
+    ...(monthly ? [] : ['the price is not monthly']),
+    ...(price.currency.toUpperCase() === currency
+      ? []
+      : [`the currency is ${price.currency.toUpperCase()}, not ${currency}`]),
+    ...(amount === plan.monthlyPriceCents ? [] : [`the amount is ${amount}, not ${plan.monthlyPriceCents}`]),
   ];
 }

@@ -1,5 +1,5 @@
-// From Stripe to the store: asks what a customer has now and takes it over. The one way by which anything Stripe knows gets
-// here, whether an event, a person coming back from the checkout or the hourly comparison gave the reason.
+// Reads the current state of a customer from Stripe and applies it to the account. This is the only way data from Stripe gets
+// into the store, whether the trigger is an event, a user returning from the checkout or the hourly comparison.
 
 import type { Stripe } from 'stripe';
 import type { PlanBook } from '../account/plans.ts';
@@ -13,21 +13,22 @@ import { ACCOUNT, readSubscriptions } from './stripe-reading.ts';
 
 const ACTOR = 'stripe';
 
-/** How often an answer may have been overtaken by one that another server got. */
-const ATTEMPTS = 5;
+/** How often another server may apply a newer state before this one gives up. */
+const MAX_ATTEMPTS = 5;
 
-type Answer =
-  | { readonly kind: 'said'; readonly said: ProviderSubscription | undefined }
+type StripeState =
+  | { readonly kind: 'known'; readonly providerState: ProviderSubscription | undefined }
   | { readonly kind: 'customer deleted' }
-  | { readonly kind: 'nothing' };
+  /** Stripe has nothing that would tell whether the account pays. */
+  | { readonly kind: 'unknown' };
 
 export class StripeSync {
   readonly #stripe: Stripe;
   readonly #store: Pick<Store, 'accounts'>;
   readonly #plans: PlanBook;
   readonly #log: BillingLog;
-  /** A checkout sends half a dozen events at once; asking for each in turn is cheaper than overtaking each other. */
-  readonly #turns = new KeyedMutex();
+  /** A checkout sends half a dozen events together. Handling them one by one avoids conflicts between them. */
+  readonly #customerLocks = new KeyedMutex();
 
   constructor(stripe: Stripe, store: Pick<Store, 'accounts'>, plans: PlanBook, log: BillingLog) {
     this.#stripe = stripe;
@@ -36,82 +37,84 @@ export class StripeSync {
     this.#log = log;
   }
 
-  /** False when nobody here knows the customer. */
+  /** False when the customer doesn't belong to any account. */
   async sync(customer: string): Promise<boolean> {
-    return await this.#turns.run(customer, async () => await this.#syncNow(customer));
+    return await this.#customerLocks.run(customer, async () => await this.#syncNow(customer));
   }
 
-  /** Everything the customer ever had, newest first. Nothing where Stripe does not know the customer. */
+  /** All subscriptions the customer ever had, newest first. Empty when Stripe doesn't know the customer. */
   async subscriptionsOf(customer: string): Promise<Stripe.Subscription[]> {
     const query = { customer, status: 'all', limit: 100, expand: ['data.schedule'] };
-    const { data } = await this.#stripe.subscriptions.list(query).catch(none);
+    const { data } = await this.#stripe.subscriptions.list(query).catch(emptyIfMissing);
     return data;
   }
 
   async #syncNow(customer: string): Promise<boolean> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const link = (await this.#store.accounts.findLink(customer)) ?? (await this.#relink(customer));
       if (link === undefined) return false;
-      const answer = await this.#ask(link);
-      if (answer.kind === 'nothing') return true;
-      const said = answer.kind === 'said' ? answer.said : undefined;
-      if (await this.#store.accounts.applyProvider(link.accountId, said, ACTOR, link)) {
-        if (answer.kind === 'customer deleted') {
+      const state = await this.#readState(link);
+      if (state.kind === 'unknown') return true;
+      const providerState = state.kind === 'known' ? state.providerState : undefined;
+      if (await this.#store.accounts.applyProvider(link.accountId, providerState, ACTOR, link)) {
+        if (state.kind === 'customer deleted') {
           await this.#store.accounts.unlinkCustomer(link.accountId, customer, ACTOR);
         }
         return true;
       }
     }
-    throw new AppError('payment_unavailable', 'The account is being changed. Try again.', { retryAfterSeconds: 5 });
+    throw new AppError('payment_unavailable', 'The account is being changed by another request. Try again.', {
+      retryAfterSeconds: 5,
+    });
   }
 
-  async #ask({ accountId, customer }: CustomerLink): Promise<Answer> {
+  async #readState({ accountId, customer }: CustomerLink): Promise<StripeState> {
     const subscriptions = await this.subscriptionsOf(customer);
-    if (subscriptions.length === 0) return await this.#askForCustomer(accountId, customer);
+    if (subscriptions.length === 0) return await this.#readCustomer(accountId, customer);
     const reading = readSubscriptions(subscriptions, this.#plans);
     if (reading.kind === 'unknown price') {
       const { subscription, prices } = reading;
-      this.#log.error({ accountId, subscription, prices }, 'a subscription is paid for at a price that no plan has');
-      // Not taken: Stripe sends it again for days and shows it as failing, until the plans file has the price.
-      throw new AppError('internal_error', 'The price of the subscription belongs to no plan.');
+      this.#log.error({ accountId, subscription, prices }, 'no plan has the price of a paid subscription');
+      // The event fails: Stripe repeats it for days and shows it as failing, until the plans file has the price.
+      throw new AppError('internal_error', 'No plan has the price of the subscription.');
     }
-    if (reading.kind === 'nothing') return { kind: 'said', said: undefined };
-    const { said, others } = reading;
+    if (reading.kind === 'none') return { kind: 'known', providerState: undefined };
+    const { providerState, others } = reading;
     if (others.length > 0) {
       this.#log.warn(
-        { accountId, counts: said.subscription, others },
-        'a customer pays for more than one subscription',
+        { accountId, subscription: providerState.subscription, others },
+        'customer pays for more than one subscription',
       );
     }
-    return { kind: 'said', said };
+    return { kind: 'known', providerState };
   }
 
-  /** Stripe never forgets a subscription, so none at all says nothing, unless the customer was deleted. */
-  async #askForCustomer(accountId: string, customer: string): Promise<Answer> {
+  /** Stripe keeps ended subscriptions, so having none means nothing, unless the customer was deleted. */
+  async #readCustomer(accountId: string, customer: string): Promise<StripeState> {
     try {
       const found = await this.#stripe.customers.retrieve(customer);
-      return { kind: found.deleted === true ? 'customer deleted' : 'nothing' };
+      return { kind: found.deleted === true ? 'customer deleted' : 'unknown' };
     } catch (error) {
       if (!isMissing(error)) throw error;
-      // With the key of another account, or of test mode, nobody is known. That must not end what was paid for.
-      this.#log.error({ accountId, customer }, 'Stripe does not know a customer: is it the right secret key?');
-      return { kind: 'nothing' };
+      // The secret key may be that of another account or of test mode, which must not end paid subscriptions.
+      this.#log.error({ accountId, customer }, 'customer not found at Stripe; check the secret key');
+      return { kind: 'unknown' };
     }
   }
 
-  /** A customer says whose it is. The link is missing where the store was put back to an older state. */
+  /** The metadata of the customer names the account. The link is missing when the store was restored from a backup. */
   async #relink(customer: string): Promise<CustomerLink | undefined> {
     const found = await this.#stripe.customers.retrieve(customer);
     const accountId = found.deleted === true ? undefined : found.metadata[ACCOUNT];
     if (accountId === undefined || (await this.#store.accounts.find(accountId)) === undefined) return undefined;
-    const counts = await this.#store.accounts.linkCustomer(accountId, customer);
-    if (counts === customer) return await this.#store.accounts.findLink(customer);
-    this.#log.error({ accountId, customer, counts }, 'an account has a second customer, which does not count');
+    const linked = await this.#store.accounts.linkCustomer(accountId, customer);
+    if (linked === customer) return await this.#store.accounts.findLink(customer);
+    this.#log.error({ accountId, customer, linked }, 'second customer of an account ignored');
     return undefined;
   }
 }
 
-function none(error: unknown): { readonly data: Stripe.Subscription[] } {
+function emptyIfMissing(error: unknown): { readonly data: Stripe.Subscription[] } {
   if (isMissing(error)) return { data: [] };
   throw error;
 }

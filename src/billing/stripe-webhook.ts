@@ -1,10 +1,10 @@
-// Events of Stripe: who may send them, which ones matter, and whom they are about. What an event says is not used beyond
-// that: events come twice, late and in any order, so the present state is asked for instead.
+// Events from Stripe: their signature, which of them matter, and which customer they are about. Nothing else in an event is
+// used: events arrive twice, late and in any order, so the current state is read from Stripe instead.
 
 import { Stripe } from 'stripe';
 import { AppError } from '../errors.ts';
 
-/** What an endpoint at Stripe has to send; docs/payments.md lists the same. */
+/** The events to enable for the endpoint at Stripe. docs/payments.md has the same list. */
 export const EVENTS: ReadonlySet<string> = new Set([
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -24,16 +24,20 @@ export const EVENTS: ReadonlySet<string> = new Set([
   'subscription_schedule.canceled',
 ]);
 
-/** A signature older than this is somebody's replay. */
+/** An older signature may be a replay. */
 const TOLERANCE_SECONDS = 300;
 
-/** Several secrets, because there are two while one is replaced. Each is tried, whichever fits. */
+/** There may be several secrets, because two are valid while one is being replaced. All are tried. */
 export function verifyEvent(rawBody: Buffer, signature: string | undefined, secrets: readonly string[]): Stripe.Event {
-  const fitting = secrets.filter((secret) => isSignedWith(secret, rawBody, signature ?? ''));
-  if (fitting.length === 0) throw new AppError('invalid_signature', 'The signature of the event is not valid.');
+  const matching = secrets.filter((secret) => isSignedWith(secret, rawBody, signature ?? ''));
+  if (matching.length === 0) throw new AppError('invalid_signature', 'The signature of the event is not valid.');
   const event = JSON.parse(rawBody.toString()) as Stripe.Event;
-  // Signed, but without its object: an endpoint that was set up for thin events.
-  if (event.object !== 'event') throw new AppError('malformed_body', 'Send events with their whole content.');
+  // A thin event is signed as well, but doesn't contain its object.
+  if (event.object !== 'event')
+    throw new AppError(
+      'malformed_body',
+      'Thin events are not supported. Configure the endpoint to send full (snapshot) events.',
+    );
   return event;
 }
 
@@ -41,12 +45,12 @@ function isSignedWith(secret: string, rawBody: Buffer, signature: string): boole
   try {
     return Stripe.webhooks.signature?.verifyHeader(rawBody, signature, secret, TOLERANCE_SECONDS) === true;
   } catch {
-    // Whatever the library throws: it says no, with errors of its own kind or, for an empty signature, a plain one.
+    // The library throws when the signature doesn't match.
     return false;
   }
 }
 
-/** Undefined for what does not matter here. */
+/** Undefined for an event that doesn't matter. */
 export function customerOfEvent({ type, data }: Stripe.Event): string | undefined {
   if (!EVENTS.has(type)) return undefined;
   const object = data.object as { readonly id?: string; readonly customer?: string | { readonly id: string } | null };

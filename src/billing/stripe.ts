@@ -1,11 +1,11 @@
-// Plans paid for through Stripe. Stripe holds the truth about what is paid; the store follows it.
+// Plans paid through Stripe. Stripe is the source of truth for payments; the store follows it.
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Store } from '../store/store.ts';
 import type { Billing, BillingLog, PlanChoice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
 import { KeyedMutex } from '../primitives/keyed-mutex.ts';
 import { StripeCheckout } from './stripe-checkout.ts';
-import { createStripeClient, type StripeAccess, translated } from './stripe-client.ts';
+import { createStripeClient, type StripeAccess, translateErrors } from './stripe-client.ts';
 import { StripePlans } from './stripe-plans.ts';
 import { StripeReconciler } from './stripe-reconciler.ts';
 import { StripeSync } from './stripe-sync.ts';
@@ -27,8 +27,8 @@ export class StripeBilling implements Billing {
   readonly #checkout: StripeCheckout;
   readonly #plans: StripePlans;
   readonly #reconciler: StripeReconciler;
-  /** By account. A double click must make neither two customers nor two checkouts. */
-  readonly #turns = new KeyedMutex();
+  /** A double-click must not create two customers or two checkouts. */
+  readonly #accountLocks = new KeyedMutex();
 
   constructor({ webhookSecrets, store, plans, log, ...access }: StripeOptions) {
     const stripe = createStripeClient(access);
@@ -43,25 +43,25 @@ export class StripeBilling implements Billing {
   }
 
   async choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice> {
-    return await this.#inTurn(accountId, async () => await this.#plans.choose(accountId, plan, pages));
+    return await this.#exclusively(accountId, async () => await this.#plans.choose(accountId, plan, pages));
   }
 
   async manage(accountId: string, returnUrl: string): Promise<string | undefined> {
     const customer = await this.#store.accounts.customerOf(accountId);
-    return customer && (await translated(async () => await this.#checkout.portal(customer, returnUrl)));
+    return customer && (await translateErrors(async () => await this.#checkout.portal(customer, returnUrl)));
   }
 
   async cancel(accountId: string): Promise<void> {
-    await this.#inTurn(accountId, async () => await this.#plans.cancel(accountId));
+    await this.#exclusively(accountId, async () => await this.#plans.cancel(accountId));
   }
 
   async resume(accountId: string): Promise<void> {
-    await this.#inTurn(accountId, async () => await this.#plans.resume(accountId));
+    await this.#exclusively(accountId, async () => await this.#plans.resume(accountId));
   }
 
   async refresh(accountId: string): Promise<void> {
     const customer = await this.#store.accounts.customerOf(accountId);
-    if (customer !== undefined) await translated(async () => await this.#sync.sync(customer));
+    if (customer !== undefined) await translateErrors(async () => await this.#sync.sync(customer));
   }
 
   async receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
@@ -70,7 +70,7 @@ export class StripeBilling implements Billing {
     if (customer === undefined) return 'ignored';
     let receipt: Receipt = 'duplicate';
     await this.#store.payments.once(event.id, event.type, async () => {
-      receipt = (await translated(async () => await this.#sync.sync(customer))) ? 'applied' : 'ignored';
+      receipt = (await translateErrors(async () => await this.#sync.sync(customer))) ? 'applied' : 'ignored';
     });
     return receipt;
   }
@@ -79,7 +79,7 @@ export class StripeBilling implements Billing {
     return await this.#reconciler.run(signal);
   }
 
-  async #inTurn<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
-    return await this.#turns.run(accountId, async () => await translated(work));
+  async #exclusively<Result>(accountId: string, work: () => Promise<Result>): Promise<Result> {
+    return await this.#accountLocks.run(accountId, async () => await translateErrors(work));
   }
 }

@@ -1,5 +1,5 @@
-// The account at Stripe that the fake stands for: its objects, what calls of the API do to them, and what people and time
-// do. Written from Stripe's documentation, apart from our own reading of it. Times are seconds.
+// The account behind the fake Stripe: its objects, and how API requests, customers and time change them. Written from
+// Stripe's documentation, independently of the code under test. Times are in seconds.
 
 export class FakeError extends Error {
   readonly status: number;
@@ -30,7 +30,7 @@ export interface FakeSubscription {
   endedAt: number | null;
   metadata: Record<string, string>;
   schedule: FakeSchedule | null;
-  /** An upgrade that waits for its invoice. */
+  /** An upgrade whose invoice isn't paid yet. */
   pending: { readonly price: string; readonly invoice: string } | null;
 }
 
@@ -65,7 +65,7 @@ export interface FakePrice {
 const MONTH = 30 * 86_400;
 
 export class FakeAccount {
-  /** Everything that happened and was not delivered yet. */
+  /** Events that weren't delivered yet. */
   readonly events: FakeEvent[] = [];
   readonly customers = new Map<string, { metadata: Record<string, string>; card: Card; deleted: boolean }>();
   readonly sessions: FakeSession[] = [];
@@ -87,11 +87,11 @@ export class FakeAccount {
     this.events.push({ id: this.id('evt'), type, object });
   }
 
-  tell(subscription: FakeSubscription, type = 'customer.subscription.updated'): void {
+  emitChange(subscription: FakeSubscription, type = 'customer.subscription.updated'): void {
     this.emit(type, { id: subscription.id, object: 'subscription', customer: subscription.customer });
   }
 
-  tellInvoice({ customer, id }: FakeSubscription, type: string): void {
+  emitInvoice({ customer, id }: FakeSubscription, type: string): void {
     const parent = { type: 'subscription_details', subscription_details: { subscription: id } };
     this.emit(type, { id: this.id('in'), object: 'invoice', customer, parent });
   }
@@ -116,9 +116,9 @@ export class FakeAccount {
     return this.customers.get(customer)?.card ?? 'declined';
   }
 
-  // What people do.
+  // What customers do.
 
-  /** Somebody fills in the checkout. `false`: the first payment hangs. */
+  /** Completes the checkout. With `paid` false, the first payment is left incomplete. */
   pay(url: string, paid = true): FakeSubscription {
     const session = this.session(url);
     if (session.status !== 'open') throw new Error(`the checkout is ${session.status}`);
@@ -144,34 +144,34 @@ export class FakeAccount {
       pending: null,
     };
     this.subscriptions.push(subscription);
-    this.tell(subscription, 'customer.subscription.created');
+    this.emitChange(subscription, 'customer.subscription.created');
     if (paid) {
       this.emit('checkout.session.completed', { id: this.id('cs'), object: 'checkout.session', customer });
-      this.tellInvoice(subscription, 'invoice.paid');
+      this.emitInvoice(subscription, 'invoice.paid');
     }
     return subscription;
   }
 
-  /** The customer settles whatever is open. */
-  payOwed(customer: string): void {
+  /** The customer pays all open invoices. */
+  payOpenInvoices(customer: string): void {
     for (const subscription of this.of(customer)) {
       if (subscription.pending !== null) {
         subscription.price = subscription.pending.price;
         subscription.pending = null;
-        this.tell(subscription, 'customer.subscription.pending_update_applied');
-        this.tell(subscription);
+        this.emitChange(subscription, 'customer.subscription.pending_update_applied');
+        this.emitChange(subscription);
       }
       if (['past_due', 'unpaid', 'incomplete'].includes(subscription.status)) {
         subscription.status = 'active';
-        this.tellInvoice(subscription, 'invoice.paid');
-        this.tell(subscription);
+        this.emitInvoice(subscription, 'invoice.paid');
+        this.emitChange(subscription);
       }
     }
   }
 
   setStatus(subscription: FakeSubscription, status: FakeSubscription['status']): void {
     subscription.status = status;
-    this.tell(subscription);
+    this.emitChange(subscription);
   }
 
   end(subscription: FakeSubscription): void {
@@ -179,7 +179,7 @@ export class FakeAccount {
     subscription.endedAt = this.now;
     subscription.schedule = null;
     subscription.pending = null;
-    this.tell(subscription, 'customer.subscription.deleted');
+    this.emitChange(subscription, 'customer.subscription.deleted');
   }
 
   deleteCustomer(id: string): void {
@@ -189,7 +189,7 @@ export class FakeAccount {
     this.emit('customer.deleted', { id, object: 'customer' });
   }
 
-  /** Time passes: periods end, and are renewed, changed or over. */
+  /** Lets time pass: when a period ends, the subscription renews, changes or ends. */
   advance(days: number): void {
     const until = this.now + days * 86_400;
     for (;;) {
@@ -198,12 +198,12 @@ export class FakeAccount {
         .toSorted((a, b) => a.ends - b.ends)[0];
       if (due === undefined) break;
       this.now = due.ends;
-      this.#turn(due);
+      this.#renewOrEnd(due);
     }
     this.now = until;
   }
 
-  #turn(subscription: FakeSubscription): void {
+  #renewOrEnd(subscription: FakeSubscription): void {
     if (subscription.atPeriodEnd || (subscription.cancelAt ?? Infinity) <= subscription.ends) {
       this.end(subscription);
       return;
@@ -217,8 +217,8 @@ export class FakeAccount {
     subscription.ends += MONTH;
     const paid = this.cardOf(subscription.customer) === 'good';
     subscription.status = paid ? 'active' : 'past_due';
-    this.tellInvoice(subscription, paid ? 'invoice.paid' : 'invoice.payment_failed');
-    this.tell(subscription);
+    this.emitInvoice(subscription, paid ? 'invoice.paid' : 'invoice.payment_failed');
+    this.emitChange(subscription);
   }
 }
 

@@ -1,4 +1,4 @@
-// The calls of Stripe's API that are used here, over a `FakeAccount`. Parameters it does not know are refused, as Stripe does.
+// The endpoints of Stripe's API that storybar uses, over a `FakeAccount`. Unknown parameters are refused, as Stripe does.
 
 import { type FakeAccount, FakeError, type FakeSubscription, missing, refused } from './fake-account.ts';
 
@@ -7,103 +7,108 @@ export interface Values {
   [name: string]: Value;
 }
 
-export interface Call {
+export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly values: Values;
 }
 
-type Answer = (account: FakeAccount, id: string, values: Values) => object;
+type Handler = (account: FakeAccount, id: string, values: Values) => object;
 
-const ROUTES: readonly { readonly route: RegExp; readonly knows: readonly string[]; readonly answer: Answer }[] = [
-  route('POST customers', ['name', 'email', 'metadata'], (account, _id, { name, metadata }) => {
-    const id = account.id('cus');
-    account.customers.set(id, { metadata: texts(metadata), card: 'good', deleted: false });
-    return { id, object: 'customer', name, metadata: texts(metadata) };
-  }),
-  route('GET customers/:id', [], (account, id) => {
-    const customer = account.customers.get(id);
-    if (customer === undefined) throw missing('customer', id, 'id');
-    if (customer.deleted) return { id, object: 'customer', deleted: true };
-    return { id, object: 'customer', metadata: customer.metadata };
-  }),
-  route('GET prices/:id', [], (account, id) => showPrice(account, id)),
-  route('GET subscriptions', ['customer', 'status', 'limit', 'expand'], listSubscriptions),
-  route(
-    'POST subscriptions/:id',
-    ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'cancel_at', 'metadata', 'expand'],
-    updateSubscription,
-  ),
-  route('DELETE subscriptions/:id', [], (account, id) => {
-    const subscription = account.subscription(id);
-    if (subscription.status === 'canceled') throw missing('subscription', id, 'id');
-    account.end(subscription);
-    return showSubscription(account, subscription, []);
-  }),
-  route(
-    'POST checkout/sessions',
-    ['mode', 'customer', 'client_reference_id', 'line_items', 'subscription_data', 'success_url', 'cancel_url'],
-    openCheckout,
-  ),
-  route('GET checkout/sessions', ['customer', 'status', 'limit'], (account, _id, { customer, status }) =>
-    list(account.sessions.filter((item) => item.customer === customer && item.status === status)),
-  ),
-  route('POST checkout/sessions/:id/expire', [], (account, id) => {
-    const session = account.session(id);
-    if (session.status !== 'open') throw refused('Only Checkout Sessions with a status in ["open"] can be expired.');
-    session.status = 'expired';
-    return { ...session, object: 'checkout.session', url: null };
-  }),
-  route('POST subscription_schedules', ['from_subscription'], (account, _id, values) => {
-    const subscription = account.subscription(text(values['from_subscription']));
-    if (subscription.schedule !== null) throw refused('The subscription already has a schedule.');
-    const { starts, ends, price } = subscription;
-    subscription.schedule = { id: account.id('sub_sched'), phases: [{ start: starts, end: ends, price }] };
-    account.tell(subscription);
-    return showSchedule(subscription);
-  }),
-  route('POST subscription_schedules/:id', ['end_behavior', 'proration_behavior', 'phases'], updateSchedule),
-  route('POST subscription_schedules/:id/release', [], (account, id) => {
-    const subscription = scheduled(account, id);
-    const released = { ...showSchedule(subscription), status: 'released' };
-    subscription.schedule = null;
-    account.tell(subscription, 'subscription_schedule.released');
-    return released;
-  }),
-  route('POST billing_portal/sessions', ['customer', 'return_url'], (account, _id, { customer }) => {
-    living(account, text(customer));
-    return { id: account.id('bps'), object: 'billing_portal.session', url: `https://portal.invalid/${text(customer)}` };
-  }),
-];
+const ROUTES: readonly { readonly route: RegExp; readonly parameters: readonly string[]; readonly handle: Handler }[] =
+  [
+    route('POST customers', ['name', 'email', 'metadata'], (account, _id, { name, metadata }) => {
+      const id = account.id('cus');
+      account.customers.set(id, { metadata: texts(metadata), card: 'good', deleted: false });
+      return { id, object: 'customer', name, metadata: texts(metadata) };
+    }),
+    route('GET customers/:id', [], (account, id) => {
+      const customer = account.customers.get(id);
+      if (customer === undefined) throw missing('customer', id, 'id');
+      if (customer.deleted) return { id, object: 'customer', deleted: true };
+      return { id, object: 'customer', metadata: customer.metadata };
+    }),
+    route('GET prices/:id', [], (account, id) => showPrice(account, id)),
+    route('GET subscriptions', ['customer', 'status', 'limit', 'expand'], listSubscriptions),
+    route(
+      'POST subscriptions/:id',
+      ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'cancel_at', 'metadata', 'expand'],
+      updateSubscription,
+    ),
+    route('DELETE subscriptions/:id', [], (account, id) => {
+      const subscription = account.subscription(id);
+      if (subscription.status === 'canceled') throw missing('subscription', id, 'id');
+      account.end(subscription);
+      return showSubscription(account, subscription, []);
+    }),
+    route(
+      'POST checkout/sessions',
+      ['mode', 'customer', 'client_reference_id', 'line_items', 'subscription_data', 'success_url', 'cancel_url'],
+      openCheckout,
+    ),
+    route('GET checkout/sessions', ['customer', 'status', 'limit'], (account, _id, { customer, status }) =>
+      list(account.sessions.filter((item) => item.customer === customer && item.status === status)),
+    ),
+    route('POST checkout/sessions/:id/expire', [], (account, id) => {
+      const session = account.session(id);
+      if (session.status !== 'open') throw refused('Only Checkout Sessions with a status in ["open"] can be expired.');
+      session.status = 'expired';
+      return { ...session, object: 'checkout.session', url: null };
+    }),
+    route('POST subscription_schedules', ['from_subscription'], (account, _id, values) => {
+      const subscription = account.subscription(text(values['from_subscription']));
+      if (subscription.schedule !== null) throw refused('The subscription already has a schedule.');
+      const { starts, ends, price } = subscription;
+      subscription.schedule = { id: account.id('sub_sched'), phases: [{ start: starts, end: ends, price }] };
+      account.emitChange(subscription);
+      return showSchedule(subscription);
+    }),
+    route('POST subscription_schedules/:id', ['end_behavior', 'proration_behavior', 'phases'], updateSchedule),
+    route('POST subscription_schedules/:id/release', [], (account, id) => {
+      const subscription = scheduled(account, id);
+      const released = { ...showSchedule(subscription), status: 'released' };
+      subscription.schedule = null;
+      account.emitChange(subscription, 'subscription_schedule.released');
+      return released;
+    }),
+    route('POST billing_portal/sessions', ['customer', 'return_url'], (account, _id, { customer }) => {
+      requireCustomer(account, text(customer));
+      return {
+        id: account.id('bps'),
+        object: 'billing_portal.session',
+        url: `https://portal.invalid/${text(customer)}`,
+      };
+    }),
+  ];
 
-export function answer(account: FakeAccount, { method, path, values }: Call): object {
-  for (const { route: pattern, knows, answer: make } of ROUTES) {
+export function respond(account: FakeAccount, { method, path, values }: ApiRequest): object {
+  for (const { route: pattern, parameters, handle } of ROUTES) {
     const match = pattern.exec(`${method} ${path}`);
     if (match === null) continue;
-    const unknown = Object.keys(values).find((name) => !knows.includes(name));
+    const unknown = Object.keys(values).find((name) => !parameters.includes(name));
     if (unknown !== undefined) {
       const message = `Received unknown parameter: ${unknown}`;
       throw new FakeError(400, 'invalid_request_error', message, 'parameter_unknown', unknown);
     }
-    return make(account, match.groups?.['id'] ?? '', values);
+    return handle(account, match.groups?.['id'] ?? '', values);
   }
   throw new FakeError(404, 'invalid_request_error', `Unrecognized request URL (${method}: ${path}).`);
 }
 
-function route(line: string, knows: readonly string[], make: Answer) {
+function route(line: string, parameters: readonly string[], handle: Handler) {
   const pattern = line.replace(' ', ' /v1/').replace(':id', String.raw`(?<id>\w+)`);
-  return { route: new RegExp(`^${pattern}$`, 'u'), knows, answer: make };
+  return { route: new RegExp(`^${pattern}$`, 'u'), parameters, handle };
 }
 
 function listSubscriptions(account: FakeAccount, _id: string, values: Values): object {
   const customer = text(values['customer']);
   if (!account.customers.has(customer)) throw missing('customer', customer, 'customer');
   const expand = Object.values(values['expand'] ?? {}).map(text);
-  const wanted = account
+  const subscriptions = account
     .of(customer)
     .filter(({ status }) => values['status'] === 'all' || status === values['status'])
     .toReversed();
-  return list(wanted.map((item) => showSubscription(account, item, expand)));
+  return list(subscriptions.map((item) => showSubscription(account, item, expand)));
 }
 
 function updateSubscription(account: FakeAccount, id: string, values: Values): object {
@@ -132,7 +137,7 @@ function updateSubscription(account: FakeAccount, id: string, values: Values): o
   }
   if (cancelAt !== undefined) subscription.cancelAt = cancelAt === '' ? null : Number(text(cancelAt));
   if (items !== undefined) changePrice(account, subscription, items);
-  account.tell(subscription);
+  account.emitChange(subscription);
   return showSubscription(account, subscription, Object.values(values['expand'] ?? {}).map(text));
 }
 
@@ -144,16 +149,16 @@ function changePrice(account: FakeAccount, subscription: FakeSubscription, items
   if (account.cardOf(subscription.customer) === 'good') {
     subscription.price = price;
     subscription.pending = null;
-    account.tellInvoice(subscription, 'invoice.paid');
+    account.emitInvoice(subscription, 'invoice.paid');
     return;
   }
   subscription.pending = { price, invoice: account.id('in') };
-  account.tellInvoice(subscription, 'invoice.payment_failed');
+  account.emitInvoice(subscription, 'invoice.payment_failed');
 }
 
 function openCheckout(account: FakeAccount, _id: string, values: Values): object {
   const customer = text(values['customer']);
-  living(account, customer);
+  requireCustomer(account, customer);
   const [line] = Object.values(values['line_items'] ?? {}) as Values[];
   const price = text(line?.['price']);
   showPrice(account, price);
@@ -167,18 +172,18 @@ function updateSchedule(account: FakeAccount, id: string, values: Values): objec
   const subscription = scheduled(account, id);
   const phases = Object.values(values['phases'] ?? {}) as Values[];
   let start = subscription.starts;
-  const made = phases.map((phase) => {
+  const next = phases.map((phase) => {
     const [item] = Object.values(phase['items'] ?? {}) as Values[];
     const end = phase['end_date'] === undefined ? start + 30 * 86_400 : Number(text(phase['end_date']));
     const price = text(item?.['price']);
     showPrice(account, price);
-    const whole = { start, end, price };
+    const range = { start, end, price };
     start = end;
-    return whole;
+    return range;
   });
-  if (made[0]?.price !== subscription.price) throw refused('The current phase cannot be changed.');
-  if (subscription.schedule !== null) subscription.schedule.phases = made;
-  account.tell(subscription, 'subscription_schedule.updated');
+  if (next[0]?.price !== subscription.price) throw refused('The current phase cannot be changed.');
+  if (subscription.schedule !== null) subscription.schedule.phases = next;
+  account.emitChange(subscription, 'subscription_schedule.updated');
   return showSchedule(subscription);
 }
 
@@ -188,7 +193,7 @@ function scheduled(account: FakeAccount, id: string): FakeSubscription {
   return found;
 }
 
-function living(account: FakeAccount, customer: string): void {
+function requireCustomer(account: FakeAccount, customer: string): void {
   if (account.customers.get(customer)?.deleted !== false) throw missing('customer', customer, 'customer');
 }
 
@@ -206,7 +211,7 @@ function showPrice(account: FakeAccount, id: string): object {
   };
 }
 
-/** As the API version of the library has it: the period is the item's. */
+/** As in the API version of the library, where periods belong to items. */
 function showSubscription(account: FakeAccount, subscription: FakeSubscription, expand: readonly string[]): object {
   const { id, customer, created, status, item, price, starts, ends, metadata, schedule, pending } = subscription;
   const hosted = `https://invoice.invalid/${pending?.invoice}`;

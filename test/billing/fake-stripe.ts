@@ -1,16 +1,16 @@
-// Stripe on loopback, for the real `stripe` library to talk to: form-encoded calls, keys of idempotency, faults on demand.
+// Stripe's API on loopback for the real `stripe` library: form-encoded requests, idempotency keys and faults on demand.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { FakeAccount, FakeError, type FakePrice } from './fake-account.ts';
-import { answer, type Call, type Value, type Values } from './fake-api.ts';
+import { type ApiRequest, respond, type Value, type Values } from './fake-api.ts';
 
 export const SECRET_KEY = 'sk_test_4eC39HqLyjWDarjtT1';
 
-/** What goes wrong with one call. `lost`: it is carried out, but the answer never arrives. */
+/** What goes wrong with one request. `lost`: it is carried out, but the response never arrives. */
 export type Fault = 'lost' | 'refused' | 402 | 429 | 500;
 
-interface Remembered {
+interface StoredResponse {
   readonly fingerprint: string;
   readonly status: number;
   readonly body: string;
@@ -18,15 +18,15 @@ interface Remembered {
 
 export class FakeStripe {
   readonly account: FakeAccount;
-  /** Every call that was answered, as `POST /v1/customers`. */
-  readonly calls: string[] = [];
+  /** Every request, as `POST /v1/customers`. */
+  readonly requests: string[] = [];
   readonly faults: Fault[] = [];
-  /** Called between reading a call and answering it. */
-  beforeAnswer: (call: Call) => Promise<void> = async () => undefined;
-  /** Called between looking things up and sending the answer, which is then out of date. */
-  afterLookup: (call: Call) => Promise<void> = async () => undefined;
+  /** Called after a request was read. */
+  beforeResponse: (call: ApiRequest) => Promise<void> = async () => undefined;
+  /** Called after the response was computed and before it is sent. A change made here is not in the response. */
+  afterLookup: (call: ApiRequest) => Promise<void> = async () => undefined;
   readonly #server: Server;
-  readonly #done = new Map<string, Remembered>();
+  readonly #responses = new Map<string, StoredResponse>();
 
   private constructor(account: FakeAccount) {
     this.account = account;
@@ -47,7 +47,7 @@ export class FakeStripe {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The clock of the account; give it to the store as well. */
+  /** The clock of the account, for the store as well. */
   now(): Date {
     return new Date(this.account.now * 1_000);
   }
@@ -64,9 +64,9 @@ export class FakeStripe {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const { pathname, search } = new URL(request.url ?? '/', 'http://fake');
     const form = request.method === 'GET' ? search.slice(1) : Buffer.concat(chunks).toString();
-    const call: Call = { method: request.method ?? '', path: pathname, values: decodeForm(form) };
-    this.calls.push(`${call.method} ${call.path}`);
-    await this.beforeAnswer(call);
+    const call: ApiRequest = { method: request.method ?? '', path: pathname, values: decodeForm(form) };
+    this.requests.push(`${call.method} ${call.path}`);
+    await this.beforeResponse(call);
     const fault = this.faults.shift();
     if (fault === 'refused') {
       response.destroy();
@@ -81,25 +81,25 @@ export class FakeStripe {
     response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_fake' }).end(body);
   }
 
-  #perform({ headers }: IncomingMessage, call: Call, form: string): { status: number; body: string } {
+  #perform({ headers }: IncomingMessage, call: ApiRequest, form: string): { status: number; body: string } {
     if (headers.authorization !== `Bearer ${SECRET_KEY}`) {
       return problem(new FakeError(401, 'invalid_request_error', `Invalid API Key provided: ${headers.authorization}`));
     }
     const key = headers['idempotency-key'];
     const fingerprint = `${call.method} ${call.path} ${form}`;
-    const before = typeof key === 'string' ? this.#done.get(key) : undefined;
+    const before = typeof key === 'string' ? this.#responses.get(key) : undefined;
     if (before !== undefined) {
       if (before.fingerprint === fingerprint) return before;
       return problem(new FakeError(400, 'idempotency_error', 'Keys for idempotent requests can only be used once.'));
     }
-    const result = this.#answer(call);
-    if (typeof key === 'string') this.#done.set(key, { fingerprint, ...result });
+    const result = this.#respond(call);
+    if (typeof key === 'string') this.#responses.set(key, { fingerprint, ...result });
     return result;
   }
 
-  #answer(call: Call): { status: number; body: string } {
+  #respond(call: ApiRequest): { status: number; body: string } {
     try {
-      return { status: 200, body: JSON.stringify(answer(this.account, call)) };
+      return { status: 200, body: JSON.stringify(respond(this.account, call)) };
     } catch (error) {
       if (error instanceof FakeError) return problem(error);
       throw error;
@@ -117,7 +117,7 @@ function problem({ status, type, code, message, param }: FakeError): { status: n
   return { status, body: JSON.stringify({ error: { type, code, message, param } }) };
 }
 
-/** `a[b][0]=c` as nested values. */
+/** Turns `a[b][0]=c` into nested values. */
 function decodeForm(form: string): Values {
   const values: Values = {};
   for (const [name, value] of new URLSearchParams(form)) {

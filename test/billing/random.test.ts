@@ -1,5 +1,5 @@
-// Random lives of a subscription, with events shuffled, doubled, delayed and dropped: in the end the store says what Stripe
-// says. The expectation is read off the fake's own books, not through the code under test.
+// Random histories of a subscription, with events shuffled, doubled, delayed and dropped: in the end the store must match
+// Stripe. The expected state is read from the fake itself, not through the code under test.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,10 +14,10 @@ const PLAN_OF: Readonly<Record<string, string>> = {
 
 type Step =
   | { readonly do: 'choose'; readonly plan: string; readonly pay: boolean }
-  | { readonly do: 'cancel' | 'resume' | 'pay owed' | 'end' | 'second subscription' | 'portal cancel' }
+  | { readonly do: 'cancel' | 'resume' | 'pay open invoices' | 'end' | 'second subscription' | 'portal cancel' }
   | { readonly do: 'card'; readonly card: 'good' | 'declined' }
   | { readonly do: 'wait'; readonly days: number }
-  | { readonly do: 'deliver'; readonly seed: number; readonly copies: number; readonly atOnce: boolean };
+  | { readonly do: 'deliver'; readonly seed: number; readonly copies: number; readonly inParallel: boolean };
 
 const STEP: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
@@ -26,7 +26,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
     pay: fc.boolean(),
   }),
   fc.record({
-    do: fc.constantFrom('cancel', 'resume', 'pay owed', 'end', 'second subscription', 'portal cancel'),
+    do: fc.constantFrom('cancel', 'resume', 'pay open invoices', 'end', 'second subscription', 'portal cancel'),
   }),
   fc.record({ do: fc.constant('card' as const), card: fc.constantFrom('good', 'declined') }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 40 }) }),
@@ -34,11 +34,11 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
     do: fc.constant('deliver' as const),
     seed: fc.nat(),
     copies: fc.integer({ min: 1, max: 2 }),
-    atOnce: fc.boolean(),
+    inParallel: fc.boolean(),
   }),
 );
 
-/** A small generator of its own, so that a failing case can be repeated. */
+/** A seeded generator, so that a failing case can be repeated. */
 function generator(seed: number): () => number {
   let state = seed % 2_147_483_647 || 1;
   return () => {
@@ -56,8 +56,9 @@ function shuffled(events: FakeEvent[], random: () => number): FakeEvent[] {
 
 async function act(world: StripeWorld, step: Step): Promise<void> {
   const customer = await world.store.accounts.customerOf(world.accountId);
-  const going = customer === undefined ? [] : world.account.of(customer).filter(({ status }) => status !== 'canceled');
-  const newest = going.at(-1);
+  const current =
+    customer === undefined ? [] : world.account.of(customer).filter(({ status }) => status !== 'canceled');
+  const newest = current.at(-1);
   if (step.do === 'choose') {
     const choice = await world.choose(step.plan);
     if (choice.kind === 'redirect' && choice.url.includes('checkout') && step.pay) world.account.pay(choice.url);
@@ -74,28 +75,28 @@ async function act(world: StripeWorld, step: Step): Promise<void> {
     const random = generator(step.seed);
     const lost = new Set(world.account.events.filter(() => random() < 0.3).map(({ id }) => id));
     const late = new Set(world.account.events.filter(() => random() < 0.3).map(({ id }) => id));
-    const statuses = await world.courier.deliver({
+    const statuses = await world.webhooks.deliver({
       order: (events) => shuffled(events, random),
       copies: step.copies,
-      atOnce: step.atOnce,
+      inParallel: step.inParallel,
       drop: ({ id }) => lost.has(id),
       delay: ({ id }) => late.has(id),
     });
     expect(new Set(statuses)).toEqual(new Set(statuses.length > 0 ? [200] : []));
   } else if (customer !== undefined) {
-    if (step.do === 'pay owed') world.account.payOwed(customer);
+    if (step.do === 'pay open invoices') world.account.payOpenInvoices(customer);
     if (step.do === 'end' && newest) world.account.end(newest);
     if (step.do === 'second subscription') world.account.subscribe(customer, 'price_starter');
     if (step.do === 'portal cancel' && newest && newest.schedule === null) {
       newest.cancelAt = newest.ends;
-      world.account.tell(newest);
+      world.account.emitChange(newest);
     }
   }
   world.account.now += 1;
 }
 
-/** Against what Stripe's books say. */
-async function expectTruth(world: StripeWorld): Promise<void> {
+/** Compares the store with the fake. */
+async function expectMatch(world: StripeWorld): Promise<void> {
   const customer = await world.store.accounts.customerOf(world.accountId);
   const all: FakeSubscription[] = customer === undefined ? [] : world.account.of(customer);
   const paid = all.findLast(({ status }) => status === 'active');
@@ -117,41 +118,41 @@ async function expectTruth(world: StripeWorld): Promise<void> {
   });
 }
 
-async function live(steps: readonly Step[], finish: (world: StripeWorld) => Promise<void>): Promise<void> {
+async function run(steps: readonly Step[], finish: (world: StripeWorld) => Promise<void>): Promise<void> {
   const world = await StripeWorld.create();
   try {
     for (const step of steps) await act(world, step);
     await finish(world);
-    await expectTruth(world);
+    await expectMatch(world);
   } finally {
     await world.close();
   }
 }
 
-const lives = fc.array(STEP, { minLength: 3, maxLength: 14 });
-const runs = { numRuns: 60, endOnFailure: true };
+const histories = fc.array(STEP, { minLength: 3, maxLength: 14 });
+const OPTIONS = { numRuns: 60, endOnFailure: true };
 
-describe('any life of a subscription', () => {
-  it('ends in what Stripe has, after the last event', async () => {
+describe('any history of a subscription', () => {
+  it('ends in the state at Stripe after the last event', async () => {
     expect.hasAssertions();
     await fc.assert(
-      fc.asyncProperty(lives, fc.nat(), async (steps, seed) => {
-        await live(steps, async (world) => {
-          // Something happens at last, and its event arrives, among all the late ones.
+      fc.asyncProperty(histories, fc.nat(), async (steps, seed) => {
+        await run(steps, async (world) => {
+          // A last change happens, and its event arrives among all the late ones.
           const customer = await world.store.accounts.customerOf(world.accountId);
           const last = customer === undefined ? undefined : world.account.of(customer).at(-1);
-          if (last !== undefined) world.account.tell(last);
-          await world.courier.deliver({ order: (events) => shuffled(events, generator(seed)), copies: 2 });
+          if (last !== undefined) world.account.emitChange(last);
+          await world.webhooks.deliver({ order: (events) => shuffled(events, generator(seed)), copies: 2 });
         });
       }),
-      runs,
+      OPTIONS,
     );
   }, 180_000);
 
-  it('ends in what Stripe has, after a comparison, though every event is lost', async () => {
+  it('ends in the state at Stripe after a reconciliation, even if every event is lost', async () => {
     await fc.assert(
-      fc.asyncProperty(lives, async (steps) => {
-        await live(
+      fc.asyncProperty(histories, async (steps) => {
+        await run(
           steps.filter((step) => step.do !== 'deliver'),
           async (world) => {
             const { failed } = await world.billing.reconcile(new AbortController().signal);
@@ -159,7 +160,7 @@ describe('any life of a subscription', () => {
           },
         );
       }),
-      runs,
+      OPTIONS,
     );
   }, 180_000);
 });

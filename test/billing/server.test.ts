@@ -1,4 +1,4 @@
-// Payments through the running program: from a signed event to a key that works, and what a wrong set-up is told.
+// Payments through the running server: from a signed event to a key that works, and the messages for an incomplete setup.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
-import { Courier, sign, WEBHOOK_SECRET } from './courier.ts';
+import { WebhookSender, sign, WEBHOOK_SECRET } from './webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
 import { PLANS_FILE, PRICES } from './stripe-world.ts';
 
@@ -23,7 +23,7 @@ let directory: string;
 let fake: FakeStripe;
 let server: RunningServer;
 let store: Store;
-let courier: Courier;
+let webhooks: WebhookSender;
 const key = createApiKey('live');
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const plans = path.join(directory, 'plans.json');
   writeFileSync(plans, JSON.stringify(PLANS_FILE));
   fake = await FakeStripe.start(PRICES);
-  // The running program keeps the time of this machine, so Stripe must as well.
+  // The server uses the real clock, so the fake must as well.
   fake.account.now = Math.floor(Date.now() / 1_000);
   fake.account.customers.set(CUSTOMER, { metadata: {}, card: 'good', deleted: false });
   server = await startServer({
@@ -50,7 +50,7 @@ beforeAll(async () => {
     { id: 'k', accountId: 'ada', name: 'k', mode: 'live', hash: hashKey(key), ...maskKey(key) },
     'system',
   );
-  courier = new Courier(fake, async (body, signature) => (await send(body, signature)).status);
+  webhooks = new WebhookSender(fake, async (body, signature) => (await send(body, signature)).status);
 });
 afterAll(async () => {
   await store.close();
@@ -73,21 +73,21 @@ async function render(): Promise<number> {
   return response.status;
 }
 
-describe('the running server', () => {
-  it('lets a key render while it is paid for, and not while it is not', async () => {
+describe('a server with Stripe', () => {
+  it('lets a key render only while its plan is paid', async () => {
     expect(await render()).toBe(403);
     const bought = fake.account.subscribe(CUSTOMER, 'price_pro');
-    expect(await courier.deliver({ copies: 2, atOnce: true })).toEqual(Array.from({ length: 6 }, () => 200));
+    expect(await webhooks.deliver({ copies: 2, inParallel: true })).toEqual(Array.from({ length: 6 }, () => 200));
     expect(await render()).toBe(200);
     fake.account.setStatus(bought, 'past_due');
-    expect(await courier.deliver()).toEqual([200]);
+    expect(await webhooks.deliver()).toEqual([200]);
     expect(await render()).toBe(403);
-    fake.account.payOwed(CUSTOMER);
-    expect(await courier.deliver({ order: (events) => events.toReversed() })).toEqual([200, 200]);
+    fake.account.payOpenInvoices(CUSTOMER);
+    expect(await webhooks.deliver({ order: (events) => events.toReversed() })).toEqual([200, 200]);
     expect(await render()).toBe(200);
   });
 
-  it('says what became of an event', async () => {
+  it('returns the receipt of an event', async () => {
     const body = Buffer.from(
       JSON.stringify({ id: 'evt_x', object: 'event', type: 'charge.failed', data: { object: {} } }),
     );
@@ -96,7 +96,7 @@ describe('the running server', () => {
     expect(await response.json()).toEqual({ receipt: 'ignored' });
   });
 
-  it('refuses a wrong signature with a problem', async () => {
+  it('refuses a wrong signature with problem details', async () => {
     const body = Buffer.from('{"id":"evt_1"}');
     for (const signature of [undefined, 'nonsense', sign(body, { secret: 'whsec_guess' })]) {
       const response = await send(body, signature);
@@ -112,13 +112,13 @@ describe('the running server', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'malformed_body' });
   });
 
-  it('takes a body right up to a megabyte', async () => {
+  it('accepts a body of exactly a megabyte', async () => {
     const text = JSON.stringify({ id: 'evt_y', object: 'event', type: 'charge.failed', data: { object: {} } });
     const body = Buffer.from(text.padEnd(1_000_000));
     expect((await send(body, sign(body))).status).toBe(200);
   });
 
-  it('survives a sender that breaks off', async () => {
+  it('survives a sender that disconnects', async () => {
     await new Promise<void>((resolve) => {
       const headers = { 'content-length': '5000', 'stripe-signature': 'x' };
       const broken = httpRequest(`${server.url}/webhooks/stripe`, { method: 'POST', headers });
@@ -128,28 +128,28 @@ describe('the running server', () => {
     expect((await fetch(`${server.url}/ping`)).status).toBe(200);
   });
 
-  it('takes POST alone', async () => {
+  it('accepts only POST', async () => {
     const response = await fetch(`${server.url}/webhooks/stripe`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 
-  it('asks Stripe to send again when its API fails', async () => {
+  it('returns 503 when the API of Stripe fails, so that Stripe sends the event again', async () => {
     const [bought] = fake.account.of(CUSTOMER);
-    if (bought) fake.account.tell(bought);
+    if (bought) fake.account.emitChange(bought);
     fake.faults.push(500, 500, 500);
-    expect(await courier.deliver()).toEqual([503]);
-    expect(await courier.deliver()).toEqual([200]);
+    expect(await webhooks.deliver()).toEqual([503]);
+    expect(await webhooks.deliver()).toEqual([200]);
   });
 
-  it('compares with Stripe at its start, and logs no secret', async () => {
+  it('reconciles with Stripe at start, and logs no secret', async () => {
     await until(() => server.output().stderr.includes('accounts compared with the payment provider'));
     expect(server.output().stderr).not.toMatch(/sk_test|whsec_/u);
   });
 });
 
-describe('without Stripe', () => {
-  it('there is no such path', async () => {
+describe('a server without Stripe', () => {
+  it('returns 404 for the webhook', async () => {
     const plain = await startServer({ STORYBAR_WORKERS: '1' });
     try {
       expect((await fetch(`${plain.url}/webhooks/stripe`, { method: 'POST', body: '{}' })).status).toBe(404);
@@ -159,8 +159,8 @@ describe('without Stripe', () => {
   });
 });
 
-describe('an incomplete set-up', () => {
-  it('stops the start and names everything that is missing', async () => {
+describe('an incomplete setup of Stripe', () => {
+  it('keeps the server from starting and lists everything that is missing', async () => {
     const empty = mkdtempSync(path.join(directory, 'empty-'));
     const env = {
       PATH: process.env['PATH'] ?? '',

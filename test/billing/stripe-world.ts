@@ -1,4 +1,4 @@
-// Everything a test of payments needs: the fake, the real library against it, the real store, one account.
+// The setup for tests of payments: the fake Stripe, the real library against it, a real store and one account.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { PROBLEMS } from '../../src/http/reference/statuses.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { Courier, WEBHOOK_SECRET } from './courier.ts';
+import { WebhookSender, WEBHOOK_SECRET } from './webhook-sender.ts';
 import type { FakeAccount, FakeSubscription } from './fake-account.ts';
 import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
 
@@ -46,7 +46,7 @@ export class StripeWorld {
   readonly fake: FakeStripe;
   readonly store: Store;
   readonly billing: StripeBilling;
-  readonly courier: Courier;
+  readonly webhooks: WebhookSender;
   readonly log: LogLine[] = [];
   readonly accountId = 'acct';
   readonly #directory: string;
@@ -56,7 +56,7 @@ export class StripeWorld {
     this.#directory = mkdtempSync(path.join(tmpdir(), 'storybar-billing-'));
     this.store = createStore(new SqliteEngine(path.join(this.#directory, 'storybar.db')), () => fake.now());
     this.billing = this.anotherServer();
-    this.courier = new Courier(fake, async (body, signature) => await this.#receive(body, signature));
+    this.webhooks = new WebhookSender(fake, async (body, signature) => await this.#receive(body, signature));
   }
 
   static async create(): Promise<StripeWorld> {
@@ -65,9 +65,9 @@ export class StripeWorld {
     return world;
   }
 
-  /** One more process on the same store. */
+  /** Another server process on the same store. */
   anotherServer(options: { plans?: object; secretKey?: string } = {}): StripeBilling {
-    const note =
+    const record =
       (level: string) =>
       (details: object, message: string): void => {
         this.log.push({ level, details, message });
@@ -78,7 +78,7 @@ export class StripeWorld {
       apiUrl: this.fake.url,
       store: this.store,
       plans: parsePlans(options.plans ?? PLANS_FILE),
-      log: { info: note('info'), warn: note('warn'), error: note('error') },
+      log: { info: record('info'), warn: record('warn'), error: record('error') },
     });
   }
 
@@ -90,12 +90,12 @@ export class StripeWorld {
     return await this.billing.choosePlan(this.accountId, plan, PAGES);
   }
 
-  /** Chooses a plan, pays in the checkout, and has the events delivered. */
+  /** Chooses a plan, pays in the checkout and delivers the events. */
   async buy(plan: string): Promise<FakeSubscription> {
     const choice = await this.choose(plan);
     if (choice.kind !== 'redirect') throw new Error('no checkout');
     const subscription = this.account.pay(choice.url);
-    await this.courier.deliver();
+    await this.webhooks.deliver();
     return subscription;
   }
 

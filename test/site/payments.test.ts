@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WEBHOOK_SECRET } from '../billing/courier.ts';
+import { WEBHOOK_SECRET } from '../billing/webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from '../billing/fake-stripe.ts';
 import { PLANS_FILE, PRICES } from '../billing/stripe-world.ts';
 import { type RunningServer, startServer } from '../running-server.ts';

@@ -2,7 +2,7 @@ import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
 
-/** The account that chooses a plan. Throws what the person is told. */
+/** The account that chooses the plan. Throws the error for the user when it may not. */
 export async function requireAccountForPlan(
   store: Pick<Store, 'accounts'>,
   plans: PlanBook,
@@ -13,7 +13,7 @@ export async function requireAccountForPlan(
   const account = await store.accounts.find(accountId);
   if (account === undefined) throw new AppError('not_found', 'There is no such account.');
   if (account.subscription?.provider === 'marketplace') {
-    throw new AppError('invalid_fields', 'The plan of this account is chosen at the marketplace.');
+    throw new AppError('invalid_fields', 'Change the plan of this account at the marketplace.');
   }
   return account;
 }
