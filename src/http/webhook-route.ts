@@ -1,4 +1,4 @@
-// Where a payment provider sends its events. The body is signed byte for byte, so it is read as bytes.
+// The webhook for events from the payment provider. The signature covers the exact bytes of the body, so it isn't parsed here.
 
 import type { IncomingMessage } from 'node:http';
 import type { Billing } from '../billing/billing.ts';
@@ -21,24 +21,24 @@ export function webhookRoutes(billing: Pick<Billing, 'receive'>): RouteGroup {
   };
 }
 
-/** On refusal the rest is left in the connection, for whoever drains it after the answer. */
+/** When the body is too large, the rest stays unread. The connection drains it after the response. */
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   return await new Promise<Buffer>((resolve, reject) => {
-    const take = (chunk: Buffer): void => {
+    const onData = (chunk: Buffer): void => {
       size += chunk.length;
       if (size <= MAX_BYTES) {
         chunks.push(chunk);
         return;
       }
-      request.off('data', take);
-      reject(new AppError('malformed_body', `The body has more than ${MAX_BYTES} bytes.`));
+      request.off('data', onData);
+      reject(new AppError('malformed_body', `The body is larger than ${MAX_BYTES} bytes.`));
     };
-    request.on('data', take);
+    request.on('data', onData);
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    const gone = (): void => reject(new AppError('client_closed', 'The client closed the connection.'));
-    request.once('error', gone);
-    request.once('close', gone);
+    const onClosed = (): void => reject(new AppError('client_closed', 'The client closed the connection.'));
+    request.once('error', onClosed);
+    request.once('close', onClosed);
   });
 }

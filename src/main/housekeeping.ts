@@ -1,5 +1,4 @@
-// What has to happen from time to time while a server runs. Each task is on its own: one that fails is logged and comes
-// round again.
+// Periodic tasks of a running server. Each task is independent: one that fails is logged and runs again at its next interval.
 
 import type { Refusals } from '../http/overlay/refusals.ts';
 import type { ReplayCache } from '../http/overlay/replay-cache.ts';
@@ -17,7 +16,7 @@ export interface HousekeepingOptions {
   readonly replayCache: ReplayCache;
   readonly logger: Logger;
   readonly keepRendersDays: number;
-  /** All processes that use the store are on this machine, so that a dead one is known at once. */
+  /** All processes that use the store are on this machine, so a dead one is recognized immediately. */
   readonly embedded: boolean;
 }
 
@@ -29,7 +28,7 @@ export class Housekeeping {
     this.#options = options;
   }
 
-  /** Says that we live and cleans up after those who do not, before the first request comes. */
+  /** Renews the lease of this process and cleans up after dead ones, before the first request arrives. */
   async start(): Promise<void> {
     const { store, refusals } = this.#options;
     await store.ledger.heartbeat();
@@ -37,11 +36,11 @@ export class Housekeeping {
     this.#every(5 * SECOND_MS, 'heartbeat', async () => await store.ledger.heartbeat());
     this.#every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
     this.#every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
-    this.#every(2 * SECOND_MS, 'count refusals', async () => await refusals.flush());
-    this.#every(HOUR_MS, 'forget', async () => await this.#forget());
+    this.#every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
+    this.#every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
   }
 
-  /** Writes what is still unwritten; a database that does not answer now must not keep the process. */
+  /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
   async stop(): Promise<void> {
     const { store, refusals, logger } = this.#options;
     for (const timer of this.#timers) clearInterval(timer);
@@ -49,7 +48,7 @@ export class Housekeeping {
     const writes = store.pendingWrites.list();
     if (writes.length > 0) logger.error({ writes }, 'ledger entries not written before shutdown');
     await refusals.flush().catch((error: unknown) => {
-      logger.error({ err: error }, 'counts of refused requests not written before shutdown');
+      logger.error({ err: error }, 'refusal counts not written before shutdown');
     });
   }
 
@@ -62,11 +61,11 @@ export class Housekeeping {
 
   async #sweep(): Promise<void> {
     const { store, embedded, logger } = this.#options;
-    const released = await store.ledger.sweep(embedded ? isGone : undefined);
-    if (released > 0) logger.warn({ released }, 'released credits that a lost server had reserved');
+    const renderIds = await store.ledger.sweep(embedded ? isGone : undefined);
+    if (renderIds.length > 0) logger.warn({ renderIds }, 'released holds of a dead server');
   }
 
-  async #forget(): Promise<void> {
+  async #removeExpired(): Promise<void> {
     const { store, replayCache, keepRendersDays } = this.#options;
     await store.limits?.forget();
     await store.idempotency.removeExpired();
@@ -82,7 +81,7 @@ export class Housekeeping {
       if (running) return;
       running = true;
       work()
-        .catch((error: unknown) => this.#options.logger.warn({ err: error, task }, 'housekeeping failed'))
+        .catch((error: unknown) => this.#options.logger.warn({ err: error, task }, 'housekeeping task failed'))
         .finally(() => {
           running = false;
         });

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_PLANS, type PlanBook, PlansError, parsePlans } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
+import { messageOf } from './message-of.ts';
 
-const USUAL_FILE = 'plans.json';
+const DEFAULT_FILE = 'plans.json';
 
-/** Throws a `SettingsError` with every fault of the file. */
+/** Throws a `SettingsError` that lists every fault of the file. */
 export function loadPlans({ plansFile }: Pick<Settings, 'plansFile'>): PlanBook {
-  const file = plansFile === '' ? path.resolve(USUAL_FILE) : plansFile;
+  const file = plansFile === '' ? path.resolve(DEFAULT_FILE) : plansFile;
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -25,8 +26,4 @@ export function loadPlans({ plansFile }: Pick<Settings, 'plansFile'>): PlanBook 
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,15 +6,15 @@ import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
 
-type Where = Pick<Settings, 'dataDirectory' | 'databaseUrl'>;
+type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'>;
 
-export async function openStore(where: Where, onIdleError: (error: Error) => void = ignore): Promise<Store> {
-  return createStore(await openEngine(where, onIdleError));
+export async function openStore(location: StoreLocation, onIdleError: (error: Error) => void = ignore): Promise<Store> {
+  return createStore(await openEngine(location, onIdleError));
 }
 
-/** For a command: opened, used and closed. */
-export async function withStore(where: Where, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore(where);
+/** For a command that opens the store, uses it and closes it. */
+export async function withStore(location: StoreLocation, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore(location);
   try {
     await work(store);
   } finally {
@@ -22,17 +22,18 @@ export async function withStore(where: Where, work: (store: Store) => Promise<vo
   }
 }
 
-/** Brings the schema up to date. */
+/** Also brings the schema up to date. */
 export async function openEngine(
-  { dataDirectory, databaseUrl }: Where,
+  { dataDirectory, databaseUrl }: StoreLocation,
   onIdleError: (error: Error) => void = ignore,
 ): Promise<Engine> {
   try {
     if (databaseUrl === '') return new SqliteEngine(embeddedFile(dataDirectory));
     return await PostgresEngine.open(databaseUrl, onIdleError);
   } catch (error) {
-    const where = databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
-    throw new SettingsError([`${where} cannot be used: ${explain(error)}`]);
+    const database =
+      databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
+    throw new SettingsError([`${database} cannot be used: ${messageOf(error)}`]);
   }
 }
 
@@ -40,11 +41,11 @@ export function embeddedFile(dataDirectory: string): string {
   return path.join(dataDirectory, 'storybar.db');
 }
 
-/** A refused connection may come as several errors in one, with an empty message. */
-function explain(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(explain).join('; ');
+/** A refused connection may be an `AggregateError` with an empty message. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For a command that runs for a moment: a connection that breaks while unused is noticed when it is used. */
+/** For short commands: a connection that breaks while idle is noticed when it is used. */
 function ignore(): void {}

@@ -1,4 +1,4 @@
-// Composition of payments: who takes the money, where its events come in, and the hourly comparison.
+// Wires payments: the provider, the route for its events and the hourly reconciliation.
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
@@ -17,24 +17,24 @@ const HOUR_MS = 3_600_000;
 export interface PaymentServices {
   readonly billing: Billing;
   readonly groups: readonly RouteGroup[];
-  /** Before the store is closed. */
+  /** Call before the store is closed. */
   close(): Promise<void>;
 }
 
-/** Throws a `SettingsError` with everything that payments lack. */
+/** Throws a `SettingsError` that lists every missing setting. */
 export function assertPaymentSettings(settings: PaymentSettings, { plans }: PlanBook): void {
   if (settings.billing === 'manual') return;
   const faults: string[] = [];
-  const needed = 'is needed for STORYBAR_BILLING=stripe';
-  if (settings.stripeSecretKey === '') faults.push(`STORYBAR_STRIPE_SECRET_KEY ${needed}`);
-  if (settings.stripeWebhookSecrets.length === 0) faults.push(`STORYBAR_STRIPE_WEBHOOK_SECRETS ${needed}`);
+  const required = 'is required with STORYBAR_BILLING=stripe';
+  if (settings.stripeSecretKey === '') faults.push(`STORYBAR_STRIPE_SECRET_KEY ${required}`);
+  if (settings.stripeWebhookSecrets.length === 0) faults.push(`STORYBAR_STRIPE_WEBHOOK_SECRETS ${required}`);
   const prices = new Set<string>();
   for (const { name, monthlyPriceCents, stripePrice } of plans) {
     if (monthlyPriceCents > 0 && stripePrice === undefined) {
-      faults.push(`STORYBAR_PLANS: the plan "${name}" has a price, so its stripePrice ${needed}`);
+      faults.push(`STORYBAR_PLANS: the stripePrice of the paid plan "${name}" ${required}`);
     }
     if (stripePrice === undefined) continue;
-    if (prices.has(stripePrice)) faults.push(`STORYBAR_PLANS: the plan "${name}" has the stripePrice of another plan`);
+    if (prices.has(stripePrice)) faults.push(`STORYBAR_PLANS: plan "${name}" has the stripePrice of another plan`);
     prices.add(stripePrice);
   }
   if (faults.length > 0) throw new SettingsError(faults);
@@ -60,20 +60,20 @@ export function startPayments(
   return { billing, groups: [webhookRoutes(billing)], close: reconcileHourly(billing, logger) };
 }
 
-/** Now and every hour. The returned function stops it and waits for what is under way. */
+/** Runs now and every hour. The returned function stops it and waits for a run in progress. */
 function reconcileHourly(billing: Billing, logger: Logger): () => Promise<void> {
   const stop = new AbortController();
   const reconcile = async (): Promise<void> => {
     try {
       const { checked, failed } = await billing.reconcile(stop.signal);
-      logger[failed > 0 ? 'error' : 'info']({ checked, failed }, 'accounts compared with the payment provider');
+      logger[failed > 0 ? 'error' : 'info']({ checked, failed }, 'accounts reconciled with the payment provider');
     } catch (error) {
-      logger.error({ err: error }, 'accounts not compared with the payment provider');
+      logger.error({ err: error }, 'reconciliation with the payment provider failed');
     }
   };
   let running = reconcile();
   const timer = setInterval(() => {
-    // One that takes longer than an hour is not overtaken.
+    // A run that takes longer than an hour delays the next one.
     running = running.then(reconcile);
   }, HOUR_MS).unref();
   return async () => {

@@ -1,4 +1,4 @@
-// Everything between a request and its account: who calls, how often, for how many credits.
+// Wires what stands between a request and its account: authentication, limits, credits and idempotency.
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';
@@ -16,14 +16,14 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
 
-type MoneyParts = Pick<
+type BillingParts = Pick<
   OverlayDependencies,
   'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations'
 >;
 
 export interface BillingServices {
-  readonly parts: MoneyParts;
-  /** After the last request, before the store is closed. */
+  readonly parts: BillingParts;
+  /** Call after the last request and before the store is closed. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function wireBilling(
         store,
         plans,
         marketplace,
-        onMarkFailed: (error) => logger.warn({ err: error }, 'last use of a key not noted'),
+        onMarkFailed: (error) => logger.warn({ err: error }, 'last use of an API key not written'),
       }),
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,

@@ -82,7 +82,7 @@ export class SqlLedger implements Ledger {
     await this.#lease.renew();
   }
 
-  async sweep(isGone: (owner: string) => boolean = () => false): Promise<number> {
+  async sweep(isGone: (owner: string) => boolean = () => false): Promise<string[]> {
     const now = this.#clock().toISOString();
     const owners = await this.#engine.all(
       `select id, alive_until from owners where id <> ?
@@ -90,17 +90,18 @@ export class SqlLedger implements Ledger {
        where r.state = 'reserved' and r.owner <> ?`,
       [this.#lease.owner, this.#lease.owner],
     );
-    let released = 0;
+    const released: string[] = [];
     for (const row of owners) {
       const [owner, aliveUntil] = [text(row, 'id'), textOrNull(row, 'alive_until')];
-      if (aliveUntil === null || aliveUntil <= now || isGone(owner)) released += await this.#releaseAllOf(owner);
+      if (aliveUntil !== null && aliveUntil > now && !isGone(owner)) continue;
+      released.push(...(await this.#releaseAllOf(owner)));
     }
     return released;
   }
 
   /** One hold at a time, with a pause after each, so that a server that sweeps stays responsive. */
-  async #releaseAllOf(owner: string): Promise<number> {
-    let released = 0;
+  async #releaseAllOf(owner: string): Promise<string[]> {
+    const released: string[] = [];
     for (let last = ''; ; ) {
       const held = await this.#engine.all(
         "select id from renders where owner = ? and state = 'reserved' and id > ? order by id limit ?",
@@ -108,7 +109,7 @@ export class SqlLedger implements Ledger {
       );
       for (const row of held) {
         last = text(row, 'id');
-        if (await this.#releaseLost(last)) released += 1;
+        if (await this.#releaseLost(last)) released.push(last);
         await yieldToEventLoop();
       }
       if (held.length < SWEEP_BATCH) break;

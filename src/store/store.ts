@@ -179,8 +179,11 @@ export interface Ledger {
   balance(accountId: string, period: Period, limit: number): Promise<Balance>;
   /** Renews the lease of this process, so that no other server releases its holds. */
   heartbeat(): Promise<void>;
-  /** Releases the holds of dead processes. `isGone` can recognize one before its lease runs out. */
-  sweep(isGone?: (owner: string) => boolean): Promise<number>;
+  /**
+   * Releases the holds of dead processes and returns the ids of their renders. `isGone` can recognize a dead process before
+   * its lease runs out.
+   */
+  sweep(isGone?: (owner: string) => boolean): Promise<string[]>;
 }
 
 /** A write that failed: how a render ends in the ledger, or giving its idempotency key back. */

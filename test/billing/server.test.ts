@@ -143,7 +143,7 @@ describe('a server with Stripe', () => {
   });
 
   it('reconciles with Stripe at start, and logs no secret', async () => {
-    await until(() => server.output().stderr.includes('accounts compared with the payment provider'));
+    await until(() => server.output().stderr.includes('accounts reconciled with the payment provider'));
     expect(server.output().stderr).not.toMatch(/sk_test|whsec_/u);
   });
 });
@@ -174,11 +174,11 @@ describe('an incomplete setup of Stripe', () => {
     }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 78 });
     const { stderr } = error as { stderr: string };
-    const needed = 'is needed for STORYBAR_BILLING=stripe';
-    const price = (plan: string) => `STORYBAR_PLANS: the plan "${plan}" has a price, so its stripePrice ${needed}`;
+    const required = 'is required with STORYBAR_BILLING=stripe';
+    const price = (plan: string) => `STORYBAR_PLANS: the stripePrice of the paid plan "${plan}" ${required}`;
     for (const fault of [
-      `STORYBAR_STRIPE_SECRET_KEY ${needed}`,
-      `STORYBAR_STRIPE_WEBHOOK_SECRETS ${needed}`,
+      `STORYBAR_STRIPE_SECRET_KEY ${required}`,
+      `STORYBAR_STRIPE_WEBHOOK_SECRETS ${required}`,
       price('starter'),
       price('pro'),
       price('business'),

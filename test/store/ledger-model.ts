@@ -153,7 +153,7 @@ export class LedgerModel {
     const isDead = (name: string): boolean =>
       name !== owner && (name === gone || (this.#aliveUntil.get(name) ?? 0) <= this.#now);
     const lost = [...this.#reserved].filter((hold) => isDead(hold.owner));
-    same(swept, lost.length);
+    same(swept.toSorted(), lost.map((hold) => hold.hold.renderId).toSorted());
     for (const hold of lost) this.#finish(hold, 'released');
     for (const name of [...this.#aliveUntil.keys()].filter(isDead)) this.#aliveUntil.delete(name);
   }

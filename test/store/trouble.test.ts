@@ -79,7 +79,7 @@ describe('an embedded database', () => {
     // It is on disk, and nobody is locked out.
     const other = createStore(await database.open(), world.clock, 'there/1');
     await other.ledger.heartbeat();
-    expect(await other.ledger.sweep(() => true)).toBe(granted + 1);
+    expect(await other.ledger.sweep(() => true)).toHaveLength(granted + 1);
   });
 });
 
