@@ -92,8 +92,8 @@ function followerOf({ metadata }: Stripe.Subscription, plans: PlanBook): string 
 /** A downgrade for the next period is the next phase of a schedule. */
 function scheduledPlan({ schedule }: Stripe.Subscription, plans: PlanBook, now: Plan | undefined): string | undefined {
   if (schedule === null || typeof schedule === 'string') return undefined;
-  const begins = schedule.current_phase?.start_date ?? 0;
-  const next = schedule.phases.find(({ start_date }) => start_date > begins);
+  const currentStart = schedule.current_phase?.start_date ?? 0;
+  const next = schedule.phases.find(({ start_date }) => start_date > currentStart);
   const prices = next?.items.map(({ price }) => (typeof price === 'string' ? price : price.id)) ?? [];
   const plan = plans.plans.findLast(({ stripePrice }) => stripePrice !== undefined && prices.includes(stripePrice));
   return plan === undefined || plan.name === now?.name ? undefined : plan.name;

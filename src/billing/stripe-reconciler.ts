@@ -52,7 +52,7 @@ export class StripeReconciler {
         break;
       }
     }
-    await store.payments.forgetBefore(new Date(Date.now() - KEEP_EVENTS_MS));
+    await store.payments.deleteBefore(new Date(Date.now() - KEEP_EVENTS_MS));
     return { checked, failed };
   }
 

@@ -72,7 +72,7 @@ export class Housekeeping {
     await store.sessions.removeExpired();
     await store.users.removeExpired();
     await replayCache.removeExpired();
-    await store.usage.forgetBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
+    await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
   }
 
   #every(milliseconds: number, task: string, work: () => Promise<void>): void {

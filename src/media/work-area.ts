@@ -39,7 +39,7 @@ export class WorkArea {
     }, LOCK_INTERVAL_MS).unref();
   }
 
-  /** A process can have several areas in one root, told apart by the suffix. Sweeps areas that are no longer in use. */
+  /** A process can have several areas in one root, distinguished by the suffix. Sweeps areas that are no longer in use. */
   static async open(root: string, suffix = ''): Promise<WorkArea> {
     await mkdir(root, { recursive: true });
     await sweep(root);

@@ -114,7 +114,7 @@ export class SqlAccounts implements Accounts {
     return await this.#engine.transaction(async (session) => {
       await lockAccount(session, accountId);
       if (!(await takeRevision(session, accountId, expected))) return false;
-      // Without `expected`, this is news of one subscription. The end of one that was replaced is no news for the account.
+      // Without `expected`, the state is about one subscription only. The end of one that was replaced changes nothing.
       if (
         expected === undefined &&
         providerState?.status === 'inactive' &&

@@ -65,7 +65,7 @@ function createPayments(engine: Engine, clock: Clock): PaymentEvents {
       );
       return added === 1;
     },
-    forgetBefore: async (at) =>
+    deleteBefore: async (at) =>
       await engine.run('delete from payment_events where received_at < ?', [at.toISOString()]),
   };
 }

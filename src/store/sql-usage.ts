@@ -76,7 +76,7 @@ export class SqlUsage implements Usage {
     });
   }
 
-  async forgetBefore(at: Date): Promise<number> {
+  async deleteBefore(at: Date): Promise<number> {
     let forgotten = 0;
     for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
       removed = await this.#engine.run(

@@ -256,7 +256,7 @@ export interface Usage {
   /** Requests that were refused before credits were reserved. They appear in the account's usage and cost nothing. */
   addRefusals(refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[]): Promise<void>;
   /** Deletes single renders that ended before `at`; the sums per day stay. */
-  forgetBefore(at: Date): Promise<number>;
+  deleteBefore(at: Date): Promise<number>;
 }
 
 export interface AuditEntry {
@@ -280,7 +280,7 @@ export interface PaymentEvents {
    */
   once(eventId: string, type: string, apply: () => Promise<void>): Promise<boolean>;
   /** Deletes the record of events that were received before `at`. */
-  forgetBefore(at: Date): Promise<number>;
+  deleteBefore(at: Date): Promise<number>;
 }
 
 /** Rate limits and limits of concurrent renders, across all servers. */

@@ -67,7 +67,7 @@ describe('the first plan', () => {
   it('is refused for an unknown plan, an unknown account or a marketplace account', async () => {
     const pages = { successUrl: 'https://a.test', cancelUrl: 'https://a.test' };
     await expect(world.choose('gold')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(world.billing.choosePlan('nobody', 'pro', pages)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.billing.choosePlan('unknown', 'pro', pages)).rejects.toMatchObject({ code: 'not_found' });
     await world.store.accounts.upsertMarketplaceAccount('rapidapi:x', 'free', 'system');
     await expect(world.billing.choosePlan('rapidapi:x', 'pro', pages)).rejects.toMatchObject({
       code: 'invalid_fields',

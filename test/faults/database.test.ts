@@ -1,4 +1,4 @@
-// The database goes away under a running server, and comes back.
+// The database becomes unavailable while a server runs, and comes back.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -14,8 +14,8 @@ import { openAt } from '../store/databases.ts';
 const database = await createPostgres(true);
 afterAll(async () => await database?.remove());
 
-describe.skipIf(!database)(`a server whose database is away${database ? '' : `: ${NO_POSTGRES}`}`, () => {
-  it('says so, stays alive, and charges exactly what it delivered', { timeout: 180_000 }, async () => {
+describe.skipIf(!database)(`a server whose database is unavailable${database ? '' : `: ${NO_POSTGRES}`}`, () => {
+  it('returns 503, stays alive and charges exactly what it delivered', { timeout: 180_000 }, async () => {
     const place = await createDatabase(database?.url ?? '');
     const server = await startServer({ STORYBAR_DATABASE_URL: place });
     const ask = async (): Promise<Response> => await post(server, form({ width: '64', height: '64', text: 'Hello' }));
@@ -42,7 +42,7 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
     await server.stop();
   });
 
-  it('says so in time when the database falls silent, and settles what it delivered', {
+  it('returns 503 in time when the database stops responding, and settles what it delivered', {
     timeout: 240_000,
   }, async () => {
     const place = await createDatabase(database?.url ?? '');
@@ -50,12 +50,12 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
     const throughLine = new URL(place);
     throughLine.port = String(line.port);
     const server = await startServer({ STORYBAR_DATABASE_URL: throughLine.href, STORYBAR_WORKERS: '1' });
-    // Far beyond what it may take; a caller who waits for ever would fail the test.
+    // Far longer than a response may take, so that a request without a response fails the test.
     const ask = async (): Promise<Response> =>
       await post(server, form({ width: '64', height: '64', text: 'Hello' }), { signal: AbortSignal.timeout(60_000) });
     expect((await ask()).status).toBe(200);
-    const underWay = post(server, form({ asset: await noisyJpeg(6000, 4000), text: 'Hello' }));
-    // Paid for in advance, and in the middle of the render.
+    const rendering = post(server, form({ asset: await noisyJpeg(6000, 4000), text: 'Hello' }));
+    // The credits are reserved and the render is in progress.
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
     await until(async () => (await heldIn(place)) === 1);
 
@@ -67,7 +67,7 @@ describe.skipIf(!database)(`a server whose database is away${database ? '' : `: 
     }
     expect((await fetch(`${server.url}/ready`)).status).toBe(503);
     expect(await health(server)).toMatchObject({ status: 'ok' });
-    const delivered = await underWay;
+    const delivered = await rendering;
     const { byteLength } = await delivered.arrayBuffer();
     expect([delivered.status, byteLength]).toEqual([200, Number(delivered.headers.get('content-length'))]);
 
@@ -123,7 +123,7 @@ describe.skipIf(!database)(`a server that fails to start on PostgreSQL${database
   });
 });
 
-/** Credits used by the only account, once none is held any more. */
+/** The credits used by the only account, once none are held. */
 async function usedIn(place: string): Promise<number> {
   return await withBalance(place, async (balance) => {
     const settled = await until(async () => {
@@ -146,7 +146,7 @@ async function withBalance(
   try {
     const { accounts, ledger } = createStore(engine);
     const [account] = await accounts.list();
-    if (account?.subscription === undefined) throw new Error('no account');
+    if (account?.subscription === undefined) throw new Error('there is no account with a subscription');
     const { id, subscription } = account;
     return await read(async () => await ledger.balance(id, subscription.period, 0));
   } finally {

@@ -1,4 +1,4 @@
-// Servers are killed in the middle of load: what clients really received is compared with what they paid for.
+// Kills servers under load and compares what clients received with what they were charged for.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
@@ -8,13 +8,13 @@ import { form, post, type RunningServer, startServer, until } from '../running-s
 
 const CLIENTS = 8;
 const ROUNDS = 3;
-/** A dead server on another machine is known to be dead when its lease has run out. */
+/** Covers the lease of a dead server, which has to run out before its holds are released. */
 const LEASE_MS = 45_000;
 
 const postgresUrl = inject('postgresUrl');
 if (postgresUrl === '') console.warn(`skipped: ${NO_POSTGRES}`);
 
-/** Asks again and again until the server is gone; notes the id of every render whose last byte arrived. */
+/** Sends requests until the server is gone, and records the id of every render that arrived completely. */
 async function client(server: Pick<RunningServer, 'url' | 'key'>, photo: Buffer, received: Set<string>): Promise<void> {
   for (;;) {
     try {
@@ -45,7 +45,7 @@ describe.each([
   });
 
   it.skipIf(!available)(
-    'charges nothing that was not delivered, and misses at most what was in flight',
+    'charges no undelivered render, and fails to charge at most those in flight',
     async () => {
       const received = new Set<string>();
       let key = '';

@@ -1,4 +1,4 @@
-// Two servers on one PostgreSQL: one account, one plan, whichever server is asked. And a database that goes away.
+// Several servers on one database or one data directory, and a database that becomes unavailable.
 
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ async function newKey(server: RunningServer, plan: string): Promise<{ id: string
   };
 }
 
-describe.skipIf(postgresUrl === '')('two servers', () => {
+describe.skipIf(postgresUrl === '')('two servers on one PostgreSQL', () => {
   let database: RunningDatabase;
   let first: RunningServer;
   let second: RunningServer;
@@ -29,7 +29,7 @@ describe.skipIf(postgresUrl === '')('two servers', () => {
     database = await serverDatabase(postgresUrl);
     const plans = plansFile({ hundred: { credits: 100 }, slow: { requestsPerMinute: 20 }, wide: {} });
     const env = { ...database.env, STORYBAR_PLANS: plans, STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '1000' };
-    // At once, on an empty database: both bring its schema up to date.
+    // Started together on an empty database, so both create the schema.
     [first, second] = await Promise.all([startServer(env), startServer(env)]);
   });
   afterAll(async () => {
@@ -39,30 +39,30 @@ describe.skipIf(postgresUrl === '')('two servers', () => {
   const ask = async (key: string, index: number, headers: Record<string, string> = {}): Promise<Response> =>
     await post({ url: index % 2 === 0 ? first.url : second.url, key }, form(OVERLAY), { headers });
 
-  it('never exceed a quota together', async () => {
+  it('never exceed the credits of a plan together', async () => {
     const { key, account } = await newKey(first, 'hundred');
-    const answers = await Promise.all(Array.from({ length: 300 }, async (_, index) => await ask(key, index)));
-    const delivered = answers.filter(({ status }) => status === 200).length;
+    const responses = await Promise.all(Array.from({ length: 300 }, async (_, index) => await ask(key, index)));
+    const delivered = responses.filter(({ status }) => status === 200).length;
     expect(delivered).toBeLessThanOrEqual(100);
     const sums = `select used, reserved from periods where account_id = '${account}'`;
     await until(async () => (await database.read(sums))[0]?.['reserved'] === 0);
     expect(await database.read(sums)).toEqual([{ used: delivered, reserved: 0 }]);
-    // Nobody was refused for credits that were only held and came back, so the rest can still be had.
+    // Credits that were held and released are available again.
     for (let left = 100 - delivered; left > 0; left -= 1) expect((await ask(key, left)).status).toBe(200);
     expect(await problemOf(await ask(key, 1))).toMatchObject({ code: 'quota_exceeded' });
   });
 
-  it('share the requests a minute', async () => {
+  it('share the requests per minute of a plan', async () => {
     const { key } = await newKey(first, 'slow');
     const statuses: number[] = [];
     for (let index = 0; index < 30; index += 1) statuses.push((await ask(key, index)).status);
-    // Some may have been earned meanwhile.
+    // The bucket refills during the test.
     const allowed = statuses.filter((status) => status === 200).length;
     expect(allowed).toBeGreaterThanOrEqual(20);
     expect(allowed).toBeLessThan(30);
   });
 
-  it('know of a revoked key within a second', async () => {
+  it('both refuse a revoked key within a second', async () => {
     const { id, key } = await newKey(second, 'wide');
     expect([(await ask(key, 0)).status, (await ask(key, 1)).status]).toEqual([200, 200]);
     await first.cli('keys', 'revoke', id);
@@ -72,16 +72,16 @@ describe.skipIf(postgresUrl === '')('two servers', () => {
   it('render and charge once for one idempotency key', async () => {
     const { key } = await newKey(first, 'wide');
     const headers = { 'idempotency-key': randomUUID() };
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     for (let index = 0; index < 4; index += 1) {
-      const answer = await ask(key, index, headers);
-      // The other server hears of the delivery when it is settled, a moment after its last byte.
-      if (answer.status === 409) index -= 1;
-      else answers.push(answer);
+      const response = await ask(key, index, headers);
+      // The other server sees the delivery once it is settled, shortly after its last byte.
+      if (response.status === 409) index -= 1;
+      else responses.push(response);
     }
-    expect(answers.map((answer) => answer.headers.get('x-credits-charged'))).toEqual(['1', '0', '0', '0']);
-    expect(new Set(answers.map((answer) => answer.headers.get('x-render-id'))).size).toBe(1);
-    const bodies = await Promise.all(answers.map(async (answer) => Buffer.from(await answer.arrayBuffer())));
+    expect(responses.map((response) => response.headers.get('x-credits-charged'))).toEqual(['1', '0', '0', '0']);
+    expect(new Set(responses.map((response) => response.headers.get('x-render-id'))).size).toBe(1);
+    const bodies = await Promise.all(responses.map(async (response) => Buffer.from(await response.arrayBuffer())));
     expect(bodies.every((body) => body.equals(bodies[0] ?? Buffer.of()))).toBe(true);
   });
 });
@@ -112,7 +112,7 @@ describe('two servers with one data directory', () => {
   });
 });
 
-describe.skipIf(postgresUrl === '')('a database that goes away', () => {
+describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
   let postgres: PostgresServer | undefined;
   let server: RunningServer;
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.skipIf(postgresUrl === '')('a database that goes away', () => {
     await postgres?.remove();
   });
 
-  it('is 503 with retry-after, and all is well when it comes back', async () => {
+  it('returns 503 with retry-after, and works again when PostgreSQL is back', async () => {
     expect((await post(server, form(OVERLAY))).status).toBe(200);
     await postgres?.stop('SIGQUIT');
     const refused = await post(server, form(OVERLAY));
@@ -135,8 +135,8 @@ describe.skipIf(postgresUrl === '')('a database that goes away', () => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     await postgres?.start();
     const back = await until(async () => {
-      const answer = await post(server, form(OVERLAY));
-      return answer.status === 200 && answer;
+      const response = await post(server, form(OVERLAY));
+      return response.status === 200 && response;
     });
     expect(back.headers.get('x-credits-charged')).toBe('1');
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);

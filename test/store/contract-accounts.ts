@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { World } from './world.ts';
 
 export function accountsContract(world: () => World): void {
-  it('are made once, found and listed, oldest first, page by page', async () => {
+  it('are created once, found by id and listed by age, page by page', async () => {
     const { store } = world();
     for (const id of ['c', 'a', 'b']) {
       await store.accounts.create({ id, name: `Name of ${id}` }, 'cli:test');
@@ -17,7 +17,7 @@ export function accountsContract(world: () => World): void {
       subscription: undefined,
       createdAt: '2026-01-31T10:00:00.001Z',
     });
-    expect(await store.accounts.find('nobody')).toBeUndefined();
+    expect(await store.accounts.find('unknown')).toBeUndefined();
     const ids = async (page?: { after?: string; count?: number }): Promise<string[]> =>
       (await store.accounts.list(page)).map(({ id }) => id);
     expect(await ids()).toEqual(['c', 'a', 'b']);
@@ -25,7 +25,7 @@ export function accountsContract(world: () => World): void {
     expect(await ids({ after: 'a', count: 2 })).toEqual(['b']);
   });
 
-  it('are suspended and resumed, whatever their subscription; saying it twice is noted once', async () => {
+  it('are suspended and resumed, whatever their subscription, and each change is recorded once', async () => {
     const { store } = world();
     const id = await world().account();
     expect(await store.accounts.setSuspended(id, true, 'cli:test')).toBe(true);
@@ -33,11 +33,11 @@ export function accountsContract(world: () => World): void {
     expect(await store.accounts.find(id)).toMatchObject({ state: 'suspended', subscription: { status: 'active' } });
     await store.accounts.setSuspended(id, false, 'cli:test');
     expect(await store.accounts.find(id)).toMatchObject({ state: 'active' });
-    expect(await store.accounts.setSuspended('nobody', true, 'cli:test')).toBe(false);
+    expect(await store.accounts.setSuspended('unknown', true, 'cli:test')).toBe(false);
     expect((await world().actions(id)).slice(2)).toEqual(['cli:test account.suspended', 'cli:test account.resumed']);
   });
 
-  it('are linked to the first customer that was named', async () => {
+  it('stay linked to their first customer', async () => {
     const { store } = world();
     const id = await world().account();
     expect(await store.accounts.customerOf(id)).toBeUndefined();
@@ -48,35 +48,35 @@ export function accountsContract(world: () => World): void {
     expect(await store.accounts.findByCustomer('cus_2')).toBeUndefined();
   });
 
-  it('say which plans are in use, now or next, but not of the lapsed', async () => {
+  it('report the plans in use now and from the next period, but not those of ended subscriptions', async () => {
     const { store } = world();
     await world().account('free');
     const pro = await world().account('pro');
     await store.accounts.subscribe(pro, 'starter', 'next period', 'cli:test');
-    const gone = await world().account('business');
-    await store.accounts.setRenews(gone, false, 'cli:test');
+    const ending = await world().account('business');
+    await store.accounts.setRenews(ending, false, 'cli:test');
     expect(await store.accounts.plansInUse()).toEqual(['business', 'free', 'pro', 'starter']);
     world().goTo('2026-03-01T00:00:00Z');
-    await store.accounts.setRenews(gone, true, 'cli:test');
+    await store.accounts.setRenews(ending, true, 'cli:test');
     expect(await store.accounts.plansInUse()).toEqual(['free', 'pro', 'starter']);
   });
 
-  it('of a marketplace are made on first sight, once, by however many requests', async () => {
+  it('of a marketplace are created with the first request, once, however many arrive together', async () => {
     const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
-    const met = await Promise.all(
+    const holders = await Promise.all(
       [...servers, ...servers].map(
         async ({ accounts }) => await accounts.upsertMarketplaceAccount('rapidapi:ann', 'free', 'marketplace:rapidapi'),
       ),
     );
-    expect(new Set(met.map((holder) => JSON.stringify(holder))).size).toBe(1);
-    expect(met[0]).toMatchObject({ suspended: false, subscription: { plan: 'free', provider: 'marketplace' } });
+    expect(new Set(holders.map((holder) => JSON.stringify(holder))).size).toBe(1);
+    expect(holders[0]).toMatchObject({ suspended: false, subscription: { plan: 'free', provider: 'marketplace' } });
     expect(await world().actions('rapidapi:ann')).toEqual([
       'marketplace:rapidapi account.created',
       'marketplace:rapidapi subscription.plan',
     ]);
   });
 
-  it('of a marketplace follow what it says, at once and in the same period', async () => {
+  it('of a marketplace get the plan it names, immediately and in the same period', async () => {
     const { accounts } = world().store;
     const before = await accounts.upsertMarketplaceAccount('m:1', 'pro', 'marketplace:m');
     world().pass(1_000);
@@ -84,7 +84,7 @@ export function accountsContract(world: () => World): void {
     expect(after.subscription).toEqual({ ...before.subscription, plan: 'free' });
     await accounts.setSuspended('m:1', true, 'cli:test');
     expect(await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m')).toMatchObject({ suspended: true });
-    // A cancellation of ours does not last: the marketplace says with each request that they pay.
+    // A local cancellation has no effect: every request from the marketplace confirms the subscription.
     await accounts.setRenews('m:1', false, 'cli:test');
     expect(await accounts.upsertMarketplaceAccount('m:1', 'free', 'marketplace:m')).toMatchObject({
       subscription: { renews: true, status: 'active' },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DAY, DELIVERED, FAILED, START, type World } from './world.ts';
 
 export function auditContract(world: () => World): void {
-  it('sums renders by day, mode and outcome, with what was refused', async () => {
+  it('sums renders by day, mode and outcome, including refused requests', async () => {
     const { ledger, usage } = world().store;
     const id = await world().account();
     for (const [credits, delivered] of [
@@ -37,7 +37,7 @@ export function auditContract(world: () => World): void {
     ]);
   });
 
-  it('forgets single renders and keeps the sums', async () => {
+  it('deletes single renders and keeps the sums', async () => {
     const { ledger, usage } = world().store;
     const id = await world().account();
     const old = await Promise.all(Array.from({ length: 3 }, async () => await world().hold(id)));
@@ -48,13 +48,13 @@ export function auditContract(world: () => World): void {
     const recent = await world().hold(id);
     await ledger.reserve(recent);
     await ledger.settle(recent.renderId, DELIVERED);
-    expect(await usage.forgetBefore(new Date(START.getTime() + 1_000))).toBe(2);
+    expect(await usage.deleteBefore(new Date(START.getTime() + 1_000))).toBe(2);
     expect((await usage.latest(id, 10)).map((render) => render.state).toSorted()).toEqual(['reserved', 'settled']);
     expect(await usage.days(id, '2026-01-01', '2026-12-31')).toHaveLength(3);
     expect(await world().balance(id)).toEqual({ used: 2, reserved: 1 });
   });
 
-  it('notes who did what and when, newest first, page by page', async () => {
+  it('lists the audit log, newest first, page by page', async () => {
     const { accounts, audit } = world().store;
     const id = await world().account('free');
     world().pass(5);
@@ -75,11 +75,11 @@ export function auditContract(world: () => World): void {
     expect(await audit.list({ count: 100 })).toHaveLength(5);
   });
 
-  it('has an audit log that only grows, by the word of the database', async () => {
+  it('has an audit log that the database protects against changes', async () => {
     await world().account();
     const before = await world().engine.all('select * from audit order by seq');
     const attempts = [
-      "update audit set actor = 'nobody'",
+      "update audit set actor = 'unknown'",
       'delete from audit where seq = 1',
       world().engine.dialect === 'sqlite'
         ? "insert or replace into audit (seq, at, actor, action, subject, details) values (1, '', '', '', '', '{}')"
@@ -89,16 +89,16 @@ export function auditContract(world: () => World): void {
     expect(await world().engine.all('select * from audit order by seq')).toEqual(before);
   });
 
-  it('undoes a change whose entry cannot be written', async () => {
+  it('rolls a change back when its audit entry cannot be written', async () => {
     const id = await world().account('free');
     await expect(
-      // A name that no database takes as text stands for any fault at the last moment.
+      // The column doesn't accept null, which stands for any failure of the audit entry.
       world().store.accounts.subscribe(id, 'pro', 'now', null as unknown as string),
     ).rejects.toThrow(/null/iu);
     expect(await world().subscription(id)).toMatchObject({ plan: 'free' });
   });
 
-  it('takes a payment event once, and again when it failed', async () => {
+  it('applies a payment event once, and again when it failed before', async () => {
     const { payments } = world().store;
     let applied = 0;
     const apply = async (): Promise<void> => {

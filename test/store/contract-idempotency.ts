@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { DAY, DELIVERED, FAILED, HOUR, type World } from './world.ts';
 
 export function idempotencyContract(world: () => World): void {
-  it('one claim is new, others meanwhile are in flight, and another request with the key is refused', async () => {
+  it('grants one claim, reports others as in flight and a different request as a mismatch', async () => {
     const { idempotency } = world().store;
     const id = await world().account();
     expect(await idempotency.claim(id, 'k', 'fp', 'r1')).toEqual({ kind: 'new' });
     expect(await idempotency.claim(id, 'k', 'fp', 'r2')).toEqual({ kind: 'in flight' });
     expect(await idempotency.claim(id, 'k', 'other', 'r3')).toEqual({ kind: 'mismatch' });
-    // Keys belong to an account, and to one key each.
+    // Other accounts and other keys are independent.
     expect(await idempotency.claim(await world().account(), 'k', 'other', 'r4')).toEqual({ kind: 'new' });
     expect(await idempotency.claim(id, 'k2', 'other', 'r5')).toEqual({ kind: 'new' });
   });
 
-  it('is new for exactly one of many at once', async () => {
+  it('grants exactly one of many concurrent claims', async () => {
     const id = await world().account();
     const servers = await Promise.all([1, 2, 3].map(async (n) => await world().server(`there/${n}`)));
     const claims = await Promise.all(
@@ -26,7 +26,7 @@ export function idempotencyContract(world: () => World): void {
     expect(claims.filter((claim) => claim?.kind === 'in flight')).toHaveLength(29);
   });
 
-  it('is done with the settling, and answers with what was remembered for 24 hours', async () => {
+  it('completes a key with the settlement, and returns its facts for 24 hours', async () => {
     const { idempotency, ledger } = world().store;
     const id = await world().account();
     const hold = await world().hold(id);
@@ -44,7 +44,7 @@ export function idempotencyContract(world: () => World): void {
     expect(await idempotency.claim(id, 'k', 'other', 'r2')).toEqual({ kind: 'new' });
   });
 
-  it('is free again when the render came to nothing, and only its own render may say so', async () => {
+  it('frees a key when its render fails, and only for that render', async () => {
     const { idempotency } = world().store;
     const id = await world().account();
     await idempotency.claim(id, 'k', 'fp', 'r1');
@@ -54,7 +54,7 @@ export function idempotencyContract(world: () => World): void {
     expect(await idempotency.claim(id, 'k', 'other', 'r4')).toEqual({ kind: 'new' });
   });
 
-  it('is taken over from a dead server by one, and charged once', async () => {
+  it('lets one request take a key over from a dead server, and charges it once', async () => {
     const id = await world().account();
     const dead = await world().server('there/9/x');
     const [lost, again] = [await world().hold(id), await world().hold(id)];
@@ -65,7 +65,7 @@ export function idempotencyContract(world: () => World): void {
     expect(await world().store.idempotency.claim(id, 'k', 'fp', again.renderId)).toEqual({ kind: 'new' });
     expect(await world().store.idempotency.claim(id, 'k', 'fp', 'r3')).toEqual({ kind: 'in flight' });
     await world().store.ledger.reserve(again);
-    // It was only slow: what it delivers late is not charged a second time.
+    // The server was only slow: its late delivery isn't charged a second time.
     const place = { accountId: id, key: 'k' };
     expect(await dead.ledger.settle(lost.renderId, DELIVERED, { ...place, facts: '"late"' })).toBe(false);
     expect(await world().store.ledger.settle(again.renderId, DELIVERED, { ...place, facts: '"new"' })).toBe(true);
@@ -73,7 +73,7 @@ export function idempotencyContract(world: () => World): void {
     expect(await dead.idempotency.claim(id, 'k', 'fp', 'r4')).toMatchObject({ kind: 'done', facts: '"new"' });
   });
 
-  it('is free again after the sweep of a dead server', async () => {
+  it('frees a key when a dead server is swept', async () => {
     const id = await world().account();
     const dead = await world().server('there/9/x');
     const hold = await world().hold(id);
@@ -84,7 +84,7 @@ export function idempotencyContract(world: () => World): void {
     expect(await dead.ledger.release(hold.renderId, FAILED)).toBe(false);
   });
 
-  it('forgets more than a batch of expired keys', async () => {
+  it('removes more than a batch of expired keys', async () => {
     const id = await world().account();
     await world().engine.transaction(async (session) => {
       for (let index = 0; index < 1_100; index += 1) {

@@ -15,7 +15,7 @@ export function keysContract(world: () => World): void {
     return { id, key, hash };
   };
 
-  it('are found by their hash only', async () => {
+  it('are found by their hash', async () => {
     const accountId = await world().account('pro');
     const { id, hash } = await issue(accountId, ['https://example.com']);
     expect(await world().store.keys.find(hash)).toEqual({
@@ -37,7 +37,7 @@ export function keysContract(world: () => World): void {
     expect(JSON.stringify([rows, entries])).not.toContain(key.slice(12, -4));
   });
 
-  it('are listed, of one account or of all', async () => {
+  it('are listed for one account or for all', async () => {
     const [one, two] = [await world().account('free'), await world().account('pro')];
     const first = await issue(one);
     world().pass(1);
@@ -56,7 +56,7 @@ export function keysContract(world: () => World): void {
     expect(await keys.get(second.id)).toMatchObject({ lastUsedAt: world().clock().toISOString() });
   });
 
-  it('are suspended and resumed, and revoked for good', async () => {
+  it('are suspended and resumed, and stay revoked', async () => {
     const { keys } = world().store;
     const { id, hash } = await issue(await world().account());
     const state = async (): Promise<string | undefined> => (await keys.find(hash))?.keyState;
@@ -76,7 +76,7 @@ export function keysContract(world: () => World): void {
     expect(await state()).toBe('revoked');
   });
 
-  it('that were replaced work until their time is over, and are as good as revoked then', async () => {
+  it('that were rotated out work until they expire, and count as revoked then', async () => {
     const { keys } = world().store;
     const { id, hash } = await issue(await world().account());
     await keys.expireAt(id, new Date(world().clock().getTime() + HOUR), 'cli:test');
@@ -89,7 +89,7 @@ export function keysContract(world: () => World): void {
     expect(await keys.get(id)).toMatchObject({ state: 'revoked' });
   });
 
-  it('change their name and their pages, each change with its entry', async () => {
+  it('record each change of name and allowed origins in the audit log', async () => {
     const { keys } = world().store;
     const accountId = await world().account();
     const { id } = await issue(accountId);
@@ -106,7 +106,7 @@ export function keysContract(world: () => World): void {
     ]);
   });
 
-  it('bring the subscription up to date, once, by whichever server sees it first', async () => {
+  it('bring the subscription up to date once, whichever server finds them first', async () => {
     const accountId = await world().account('free');
     const { hash } = await issue(accountId);
     const servers = [await world().server('there/1'), await world().server('there/2'), world().store];
@@ -120,7 +120,7 @@ export function keysContract(world: () => World): void {
     expect((await world().store.keys.find(hash))?.subscription).toMatchObject({ period });
   });
 
-  it('of accounts whose subscription lapsed say so', async () => {
+  it('of accounts whose subscription has ended are reported as inactive', async () => {
     const accountId = await world().account();
     const { id, hash } = await issue(accountId);
     await world().store.accounts.setRenews(accountId, false, 'cli:test');

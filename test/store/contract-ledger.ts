@@ -4,7 +4,7 @@ import { remaining } from '../../src/account/credits.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 
 export function ledgerContract(world: () => World): void {
-  it('reserves, then charges what was delivered and gives back the rest', async () => {
+  it('reserves credits, then charges delivered renders and releases the others', async () => {
     const { ledger } = world().store;
     const id = await world().account();
     const [good, bad] = [await world().hold(id, { credits: 7 }), await world().hold(id, { credits: 5 })];
@@ -15,7 +15,7 @@ export function ledgerContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: 7, reserved: 0 });
   });
 
-  it('does nothing twice', async () => {
+  it('applies every step at most once', async () => {
     const { ledger } = world().store;
     const id = await world().account();
     const [one, two] = [await world().hold(id, { credits: 3 }), await world().hold(id, { credits: 4 })];
@@ -35,11 +35,11 @@ export function ledgerContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
   });
 
-  it('never grants more than the plan gives, to the last credit', async () => {
+  it('grants credits up to the limit of the plan and never beyond', async () => {
     const { ledger } = world().store;
     const id = await world().account();
-    const most = await ledger.reserve(await world().hold(id, { credits: 99 }));
-    expect(remaining(most.balance)).toBe(1);
+    const almostAll = await ledger.reserve(await world().hold(id, { credits: 99 }));
+    expect(remaining(almostAll.balance)).toBe(1);
     expect(await ledger.reserve(await world().hold(id, { credits: 2 }))).toEqual({
       granted: false,
       balance: { used: 0, reserved: 99, limit: LIMIT },
@@ -47,10 +47,10 @@ export function ledgerContract(world: () => World): void {
     const last = await world().hold(id);
     expect(await ledger.reserve(last)).toMatchObject({ granted: true });
     expect(await ledger.reserve(await world().hold(id))).toMatchObject({ granted: false });
-    // What was refused left nothing behind, and may come again.
+    // A refused reservation leaves nothing behind and may be repeated.
     await ledger.release(last.renderId, FAILED);
     expect(await ledger.reserve(await world().hold(id))).toMatchObject({ granted: true });
-    // A smaller plan while much is used: nothing more, and no less than nothing remains.
+    // With a smaller plan while more is used, nothing is granted and the remaining credits aren't negative.
     const smaller = await ledger.reserve(await world().hold(id, { limit: 10 }));
     expect([smaller.granted, remaining(smaller.balance)]).toEqual([false, 0]);
     expect(await ledger.reserve(await world().hold(await world().account(), { credits: 101 }))).toMatchObject({
@@ -58,7 +58,7 @@ export function ledgerContract(world: () => World): void {
     });
   });
 
-  it('charges a test key nothing, whatever it renders and however little is left', async () => {
+  it('never charges a test key, whatever it renders and however few credits are left', async () => {
     const { ledger } = world().store;
     const id = await world().account();
     await ledger.reserve(await world().hold(id, { credits: LIMIT }));
@@ -71,7 +71,7 @@ export function ledgerContract(world: () => World): void {
     ]);
   });
 
-  it('charges the period in which a render began', async () => {
+  it('charges the period in which a render started', async () => {
     const { ledger, accounts } = world().store;
     const id = await world().account();
     world().goTo('2026-02-28T09:59:59Z');
@@ -84,7 +84,7 @@ export function ledgerContract(world: () => World): void {
     expect((await accounts.find(id))?.subscription?.period.startsAt).not.toEqual(hold.period.startsAt);
   });
 
-  it('releases what a dead server held, and refuses its late settling', async () => {
+  it('releases the holds of a dead server, and refuses its late settlement', async () => {
     const id = await world().account();
     const other = await world().server('there/9/x');
     const [done, open] = [await world().hold(id, { credits: 2 }), await world().hold(id, { credits: 3 })];
@@ -102,7 +102,7 @@ export function ledgerContract(world: () => World): void {
     );
   });
 
-  it('leaves alone what a living server holds, and its own', async () => {
+  it('keeps the holds of live servers, and its own', async () => {
     const id = await world().account();
     const other = await world().server('there/9/x');
     await other.ledger.reserve(await world().hold(id));
@@ -115,21 +115,21 @@ export function ledgerContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 2 });
     expect(await world().store.ledger.sweep((owner) => owner.startsWith('there/9'))).toHaveLength(1);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 1 });
-    // It was alive after all: what it holds from now on counts again.
+    // The server was alive after all: its new holds are kept again.
     await other.ledger.heartbeat();
     await other.ledger.reserve(await world().hold(id));
     expect(await world().store.ledger.sweep()).toHaveLength(0);
   });
 
-  it('finds holds of a server that never said a word', async () => {
+  it('releases the holds of a server that never had a lease', async () => {
     const id = await world().account();
     await world().store.ledger.reserve(await world().hold(id, { credits: 9 }));
-    await world().engine.run("update renders set owner = 'unheard/1/x'");
+    await world().engine.run("update renders set owner = 'unknown/1/x'");
     expect(await world().store.ledger.sweep()).toHaveLength(1);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
   });
 
-  it('sweeps more than a batch, and sums stay right with two sweepers at once', async () => {
+  it('sweeps more than a batch, and the sums stay correct with two concurrent sweeps', async () => {
     const id = await world().account();
     const dead = await world().server('there/8/x');
     for (let count = 0; count < 120; count += 1) await dead.ledger.reserve(await world().hold(id, { limit: 500 }));
@@ -140,15 +140,15 @@ export function ledgerContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
   });
 
-  it('grants 100 of 500 that come at once through several servers', async () => {
+  it('grants 100 of 500 concurrent reservations across several servers', async () => {
     const id = await world().account();
     const servers = await Promise.all([1, 2, 3, 4].map(async (n) => await world().server(`there/${n}`)));
     const hold = await world().hold(id);
-    const asked = Array.from({ length: 500 }, async (_, index) => {
+    const reservations = Array.from({ length: 500 }, async (_, index) => {
       const ledger = servers[index % servers.length]?.ledger;
       return await ledger?.reserve({ ...hold, renderId: randomUUID() });
     });
-    const granted = (await Promise.all(asked)).filter((reservation) => reservation?.granted);
+    const granted = (await Promise.all(reservations)).filter((reservation) => reservation?.granted);
     expect(granted).toHaveLength(LIMIT);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: LIMIT });
   });

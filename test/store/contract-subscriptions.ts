@@ -6,7 +6,7 @@ const PERIOD = { startsAt: new Date('2026-02-10T00:00:00.000Z'), endsAt: new Dat
 const PAID = { subscription: 'sub_1', plan: 'pro', status: 'active', renews: true, period: PERIOD } as const;
 
 export function subscriptionsContract(world: () => World): void {
-  it('begin with a period of a month from now', async () => {
+  it('start with a period of one month', async () => {
     const id = await world().account('free');
     expect(await world().subscription(id)).toEqual({
       plan: 'free',
@@ -17,12 +17,12 @@ export function subscriptionsContract(world: () => World): void {
       anchorAt: START,
       period: { startsAt: START, endsAt: FIRST_END },
     });
-    await expect(world().store.accounts.subscribe('nobody', 'free', 'now', 'cli:test')).rejects.toMatchObject({
+    await expect(world().store.accounts.subscribe('unknown', 'free', 'now', 'cli:test')).rejects.toMatchObject({
       code: 'not_found',
     });
   });
 
-  it('take an upgrade at once and a downgrade with the next period', async () => {
+  it('apply an upgrade immediately and a downgrade from the next period', async () => {
     const { accounts } = world().store;
     const id = await world().account('free');
     world().pass(DAY);
@@ -32,7 +32,7 @@ export function subscriptionsContract(world: () => World): void {
       nextPlan: 'starter',
       period: { startsAt: START, endsAt: FIRST_END },
     });
-    // To the plan one has: the downgrade is taken back.
+    // Choosing the current plan takes the downgrade back.
     expect(await accounts.subscribe(id, 'pro', 'next period', 'cli:test')).toMatchObject({ nextPlan: null });
     await accounts.subscribe(id, 'starter', 'next period', 'cli:test');
     world().goTo('2026-02-28T09:59:59.999Z');
@@ -45,7 +45,7 @@ export function subscriptionsContract(world: () => World): void {
     });
   });
 
-  it('last until the end of the period when cancelled, and lapse then', async () => {
+  it('end with the period when they are canceled', async () => {
     const { accounts } = world().store;
     const id = await world().account();
     expect(await accounts.setRenews(id, false, 'account:1')).toBe(true);
@@ -66,7 +66,7 @@ export function subscriptionsContract(world: () => World): void {
     ]);
   });
 
-  it('give nothing twice to who leaves and comes back within a period', async () => {
+  it('grant no credits twice when an account cancels and subscribes again within a period', async () => {
     const { accounts, ledger } = world().store;
     const id = await world().account();
     const hold = await world().hold(id, { credits: 60 });
@@ -84,7 +84,7 @@ export function subscriptionsContract(world: () => World): void {
     });
   });
 
-  it('are begun once by two who do it at the same moment', async () => {
+  it('start and renew once when two servers do it at the same time', async () => {
     const id = 'both';
     await world().store.accounts.create({ id, name: 'both' }, 'cli:test');
     const [one, two] = [await world().server('there/1'), await world().server('there/2')];
@@ -102,7 +102,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(renewals).toEqual(['system subscription.renewed']);
   });
 
-  it('paid for by a provider follow what it says, and its silence is borne for a while', async () => {
+  it('that are paid through a provider follow its state, with a grace period for late payments', async () => {
     const { accounts } = world().store;
     const id = await world().account();
     world().goTo('2026-02-10T00:00:05Z');
@@ -110,7 +110,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await world().subscription(id)).toMatchObject({ plan: 'pro', provider: 'stripe', period: PERIOD });
     world().goTo('2026-03-12T23:59:59Z');
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { period: PERIOD } });
-    // The operator's word in that time changes the plan, not who pays.
+    // During the grace period the operator can change the plan, but not the provider.
     expect(await accounts.subscribe(id, 'business', 'now', 'cli:test')).toMatchObject({
       plan: 'business',
       provider: 'stripe',
@@ -123,7 +123,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { plan: 'pro', period: next } });
   });
 
-  it('are not ended by the end of another one', async () => {
+  it('are not ended by the end of a subscription they replaced', async () => {
     const { accounts } = world().store;
     const id = await world().account();
     await accounts.applyProvider(id, PAID, 'stripe');
@@ -132,7 +132,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await accounts.find(id)).toMatchObject({ state: 'active' });
     await accounts.applyProvider(id, { ...PAID, subscription: 'sub_2', status: 'inactive' }, 'stripe');
     expect(await accounts.find(id)).toMatchObject({ state: 'inactive' });
-    // Back on a plan without payment: the provider has no say any more, and its silence ends nothing.
+    // On a plan without payment, the provider has no effect any more.
     await accounts.subscribe(id, 'free', 'now', 'account:1');
     await accounts.applyProvider(id, { ...PAID, subscription: 'sub_2', status: 'inactive' }, 'stripe');
     world().goTo('2026-08-01T00:00:00Z');

@@ -6,13 +6,13 @@ import { DAY, HOUR, type World } from './world.ts';
 export function usersContract(world: () => World): void {
   const ann = async (): Promise<User> => {
     const user = await world().store.users.signUp('ann@example.com', 'hash of ann');
-    if (user === undefined) throw new Error('ann is there already');
+    if (user === undefined) throw new Error('ann has signed up already');
     return user;
   };
-  const signIn = async ({ id }: User, idle = HOUR, whole = DAY): Promise<string> => {
+  const signIn = async ({ id }: User, idle = HOUR, lifetime = DAY): Promise<string> => {
     const hash = randomUUID();
     const now = world().clock().getTime();
-    const session = { hash, userId: id, idleUntil: new Date(now + idle), endsAt: new Date(now + whole) };
+    const session = { hash, userId: id, idleUntil: new Date(now + idle), endsAt: new Date(now + lifetime) };
     await world().store.sessions.begin(session);
     return hash;
   };
@@ -24,22 +24,22 @@ export function usersContract(world: () => World): void {
     ...changes,
   });
 
-  it('sign up with an account of their own, each address once', async () => {
+  it('sign up with an account of their own, once per email address', async () => {
     const { users, accounts } = world().store;
     const user = await ann();
     expect(await users.find(user.id)).toEqual(user);
     expect(await users.findByEmail('ann@example.com')).toEqual({ ...user, passwordHash: 'hash of ann' });
     expect(await accounts.find(user.accountId)).toMatchObject({ name: 'ann@example.com', state: 'inactive' });
     expect(await users.signUp('ann@example.com', 'another')).toBeUndefined();
-    expect(await users.find('nobody')).toBeUndefined();
-    expect(await users.findByEmail('nobody@example.com')).toBeUndefined();
+    expect(await users.find('unknown')).toBeUndefined();
+    expect(await users.findByEmail('unknown@example.com')).toBeUndefined();
     expect(await users.list()).toEqual([user]);
     expect(await accounts.count()).toBe(1);
-    const who = `user:${user.id}`;
-    expect(await world().actions(user.accountId)).toEqual([`${who} account.created`, `${who} user.signed_up`]);
+    const actor = `user:${user.id}`;
+    expect(await world().actions(user.accountId)).toEqual([`${actor} account.created`, `${actor} user.signed_up`]);
   });
 
-  it('who sign up at once with one address are one', async () => {
+  it('who sign up concurrently with one address become one user', async () => {
     const others = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
     const signedUp = await Promise.all(others.map(async ({ users }) => await users.signUp('bob@example.com', 'hash')));
     expect(signedUp.filter((user) => user !== undefined)).toHaveLength(1);
@@ -47,7 +47,7 @@ export function usersContract(world: () => World): void {
     expect(await world().store.accounts.count()).toBe(1);
   });
 
-  it('have sessions that end when idle, and in any case', async () => {
+  it('have sessions that end when idle, and at a fixed time', async () => {
     const { sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -84,7 +84,7 @@ export function usersContract(world: () => World): void {
     expect((await world().actions(user.accountId)).at(-1)).toBe(`user:${user.id} user.password_changed`);
   });
 
-  it('become operators, and sign in anew for it', async () => {
+  it('have to sign in again after they become operators', async () => {
     const { users, sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -92,11 +92,11 @@ export function usersContract(world: () => World): void {
     expect(await users.setRole('ann@example.com', 'operator', 'cli:test')).toBe(true);
     expect(await users.find(user.id)).toEqual({ ...user, role: 'operator' });
     expect(await sessions.find(hash)).toBeUndefined();
-    expect(await users.setRole('nobody@example.com', 'operator', 'cli:test')).toBe(false);
+    expect(await users.setRole('unknown@example.com', 'operator', 'cli:test')).toBe(false);
     expect((await world().actions(user.accountId)).filter((text) => text.endsWith('user.role'))).toHaveLength(1);
   });
 
-  it('choose a password by a link that works once', async () => {
+  it('set a password with a link that works once', async () => {
     const { users, sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -113,7 +113,7 @@ export function usersContract(world: () => World): void {
     expect((await users.findByEmail('ann@example.com'))?.passwordHash).toMatch(/^hash \d$/u);
   });
 
-  it('are made by a link to an address nobody has, until it is too old', async () => {
+  it('are created by a link to a new address, until the link expires', async () => {
     const { users } = world().store;
     const accountId = await world().account();
     await users.addLink('invited', link({ accountId, role: 'operator' }), 'cli:test');
@@ -132,23 +132,23 @@ export function usersContract(world: () => World): void {
     expect(await world().engine.all('select hash from password_links')).toEqual([]);
   });
 
-  it('are a way to find accounts, newest first, page by page; signs of patterns are letters', async () => {
+  it('can be used to search accounts, newest first, page by page, without wildcards', async () => {
     const { users, accounts } = world().store;
-    const made: string[] = [];
+    const created: string[] = [];
     for (const name of ['ann', 'bob_100%', 'BOB-2']) {
       await accounts.create({ id: `id of ${name}`, name }, 'cli:test');
-      made.push(`id of ${name}`);
+      created.push(`id of ${name}`);
       world().pass(1);
     }
     const user = await ann();
     const find = async (text: string, after?: string): Promise<string[]> =>
       await users.searchAccounts(text, { after, count: 2 });
-    expect(await find('')).toEqual([user.accountId, made[2]]);
-    expect(await find('', made[2])).toEqual([made[1], made[0]]);
-    expect(await find('bob')).toEqual([made[2], made[1]]);
-    expect(await find('b_1')).toEqual([made[1]].filter((id) => id?.includes('b_1')));
-    expect(await find('0%')).toEqual([made[1]]);
-    expect(await find('%')).toEqual([made[1]]);
+    expect(await find('')).toEqual([user.accountId, created[2]]);
+    expect(await find('', created[2])).toEqual([created[1], created[0]]);
+    expect(await find('bob')).toEqual([created[2], created[1]]);
+    expect(await find('b_1')).toEqual([created[1]].filter((id) => id?.includes('b_1')));
+    expect(await find('0%')).toEqual([created[1]]);
+    expect(await find('%')).toEqual([created[1]]);
     expect(await find('@EXAMPLE.com')).toEqual([user.accountId]);
     expect(await find(user.accountId)).toEqual([user.accountId]);
     expect(await find(String.raw`\ `.trim())).toEqual([]);

@@ -1,4 +1,4 @@
-// What every store must do, whichever database stands behind it.
+// The tests that every store has to pass, whatever its database.
 
 import { afterEach, beforeEach, describe } from 'vitest';
 import { accountsContract } from './contract-accounts.ts';

@@ -52,7 +52,7 @@ const sqlite = async (): Promise<TestDatabase> => sqliteDatabase();
 const postgres = async (): Promise<TestDatabase> => await postgresDatabase(url);
 
 describe('copying a database', () => {
-  it('knows every table and every column', async () => {
+  it('covers every table and every column', async () => {
     const database = sqliteDatabase();
     const engine = await database.open();
     const tables = await engine.all(
@@ -60,8 +60,8 @@ describe('copying a database', () => {
     );
     expect(TABLES.map(({ name }) => name).toSorted()).toEqual(tables.map(({ name }) => name));
     for (const { name, columns } of TABLES) {
-      const there = await engine.all(`select name from pragma_table_info('${name}')`);
-      expect(columns.toSorted()).toEqual(there.map((column) => text(column, 'name')).toSorted());
+      const actual = await engine.all(`select name from pragma_table_info('${name}')`);
+      expect(columns.toSorted()).toEqual(actual.map((column) => text(column, 'name')).toSorted());
     }
     await database.remove();
   });
@@ -71,7 +71,7 @@ describe('copying a database', () => {
     [`SQLite to PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, sqlite, postgres, url === ''],
     [`PostgreSQL to SQLite${url === '' ? `: ${NO_POSTGRES}` : ''}`, postgres, sqlite, url === ''],
   ])('from %s', (_name, from, to, skip) => {
-    it.skipIf(skip)('brings everything, and the copy goes on', async () => {
+    it.skipIf(skip)('copies everything, and the copy can be used', async () => {
       const world = await fill(await from());
       const target = await to();
       const engine = await target.open();
@@ -81,7 +81,7 @@ describe('copying a database', () => {
       expect(copied.find(({ table }) => table === 'accounts')).toMatchObject({ rows: 210 });
       expect(copied.every(({ rows }) => rows > 0)).toBe(true);
       expect(await contents(engine)).toEqual(await contents(world.engine));
-      // The next entry of the audit log gets the next number.
+      // The audit log continues with the next number.
       const store = createStore(engine, world.clock, 'new/1/x');
       const [last] = await store.audit.list({ count: 1 });
       await store.accounts.setSuspended('a7', true, 'cli:x');
@@ -91,11 +91,11 @@ describe('copying a database', () => {
     });
   });
 
-  it('keeps nothing when it fails on the way', async () => {
+  it('keeps nothing when it fails halfway', async () => {
     const world = await fill(sqliteDatabase());
     const target = sqliteDatabase();
     const engine = await target.open();
-    // In the way of the last table.
+    // Makes the last table fail.
     await engine.run("create trigger no_audit before insert on audit begin select raise(abort, 'no room'); end");
     await expect(copyAll(world.engine, engine)).rejects.toThrow('no room');
     expect(await isEmpty(engine)).toBe(true);

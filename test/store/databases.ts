@@ -1,4 +1,4 @@
-// Databases for tests: a fresh one of either kind, opened as often as wanted.
+// Databases for tests: a new one of either kind, which can be opened several times.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,19 +11,19 @@ import { createDatabase } from '../postgres-server.ts';
 export interface TestDatabase {
   /** A file, or the URL of a PostgreSQL database. */
   readonly place: string;
-  /** Another connection to it; closed by `remove` at the latest. */
+  /** Opens another connection; `remove` closes it if it is still open. */
   open(): Promise<Engine>;
   remove(): Promise<void>;
 }
 
-/** `folder`: where to put it; in memory (`/dev/shm`) for tests that count and do not crash. */
+/** `folder` may be in memory (`/dev/shm`) for tests that don't crash. */
 export function sqliteDatabase(options: SqliteOptions = {}, folder = tmpdir()): TestDatabase {
-  const own = mkdtempSync(path.join(folder, 'storybar-store-'));
-  const place = path.join(own, 'storybar.db');
+  const directory = mkdtempSync(path.join(folder, 'storybar-store-'));
+  const place = path.join(directory, 'storybar.db');
   return database(
     place,
     async () => new SqliteEngine(place, options),
-    () => rmSync(own, { recursive: true, force: true }),
+    () => rmSync(directory, { recursive: true, force: true }),
   );
 }
 

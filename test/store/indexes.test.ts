@@ -1,4 +1,4 @@
-// Every statement that requests, sweeps and pages make is recorded and explained: none may read a whole table.
+// Records and explains every statement of requests, sweeps and pages: none may scan a whole table.
 
 import { describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
@@ -12,11 +12,11 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** One row for each living process: there is nothing to look up. */
+/** Tables with one row per live process, which need no index. */
 const SMALL = /\b(?:owners|o)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
-  const listenTo = (session: SqlSession): SqlSession => ({
+  const record = (session: SqlSession): SqlSession => ({
     all: async (sql, parameters = []) => {
       seen.set(sql, parameters);
       return await session.all(sql, parameters);
@@ -27,9 +27,9 @@ function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engi
     },
   });
   return {
-    ...listenTo(engine),
+    ...record(engine),
     dialect: engine.dialect,
-    transaction: async (work) => await engine.transaction(async (session) => await work(listenTo(session))),
+    transaction: async (work) => await engine.transaction(async (session) => await work(record(session))),
     close: async () => await engine.close(),
   };
 }
@@ -67,7 +67,7 @@ async function useAll(world: World, { accounts, keys, ledger, idempotency, usage
   await other.ledger.reserve(await world.hold(id));
   await ledger.sweep(() => true);
   await idempotency.removeExpired();
-  await usage.forgetBefore(world.clock());
+  await usage.deleteBefore(world.clock());
 }
 
 async function explain(engine: Engine, sql: string, parameters: readonly SqlValue[]): Promise<string[]> {
@@ -76,7 +76,7 @@ async function explain(engine: Engine, sql: string, parameters: readonly SqlValu
     return rows.map((row) => text(row, 'detail')).filter((detail) => /^SCAN (?!.*USING)/u.test(detail));
   }
   return await engine.transaction(async (session) => {
-    // Small tables are read whole on purpose; so told, only where there is no other way.
+    // PostgreSQL prefers to scan small tables. With this setting it does so only without an index.
     await session.run('set local enable_seqscan = off');
     const rows = await session.all(`explain ${sql}`, parameters);
     return rows.map((row) => text(row, 'QUERY PLAN').trim()).filter((line) => line.includes('Seq Scan'));

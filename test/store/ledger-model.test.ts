@@ -1,6 +1,6 @@
-// At least 100,000 random commands on each database, from a fixed seed. Nothing here crashes, so nothing waits for a disk:
-// SQLite works in memory with `synchronous=off`, and the throw-away PostgreSQL runs without fsync. On PostgreSQL several
-// databases are worked on at once, because each command is some round trips.
+// At least 100,000 random commands on each database, from a fixed seed. Nothing here crashes, so nothing has to reach a disk:
+// SQLite works in memory with `synchronous=off`, and the temporary PostgreSQL runs without fsync. On PostgreSQL several
+// databases are used in parallel, because each command takes some round trips.
 
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ async function work(database: TestDatabase, seed: number, commands: number): Pro
   return model.commands;
 }
 
-describe('the ledger does what the model does', () => {
+describe('the ledger behaves like its model', () => {
   it('on SQLite', { timeout: TIMEOUT_MS }, async () => {
     const done = await work(sqliteDatabase({ synchronous: 'off' }, memory), 20_260_131, COMMANDS);
     expect(done).toBeGreaterThanOrEqual(COMMANDS);

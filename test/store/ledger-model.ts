@@ -1,5 +1,5 @@
-// The ledger told again in the plainest way: holds in a map, and every sum counted from them. Random commands go to both;
-// the first answer or balance that differs is an error.
+// A simple model of the ledger: a list of holds, and every sum computed from them. Random commands go to both the ledger and
+// the model; the first result or balance that differs is an error.
 
 import { deepStrictEqual as same } from 'node:assert';
 import { applyChange, type Subscription, changeDue, withPlan } from '../../src/account/subscription.ts';
@@ -43,7 +43,7 @@ export class LedgerModel {
   /** One server for each engine; they share a clock. */
   constructor(engines: readonly Engine[], random: Random) {
     const [engine] = engines;
-    if (engine === undefined) throw new Error('no engine');
+    if (engine === undefined) throw new Error('at least one engine is required');
     this.#engine = engine;
     this.#random = random;
     this.#servers = engines.map((each, index) => {
@@ -58,17 +58,17 @@ export class LedgerModel {
       await this.#subscribe(account);
     }
     const choices = [
-      ...times(30, async () => await this.#reserve()),
-      ...times(20, async () => await this.#end('settle')),
-      ...times(12, async () => await this.#end('release')),
-      ...times(8, async () => await this.#repeat()),
-      ...times(6, async () => await this.#burst()),
-      ...times(8, async () => await this.#balance()),
-      ...times(5, async () => await this.#heartbeat()),
-      ...times(4, async () => await this.#sweep()),
-      ...times(7, async () => this.#moveClock()),
-      ...times(2, async () => await this.#subscribe(this.#anyAccount())),
-      ...times(1, async () => await this.#cancel()),
+      ...repeat(30, async () => await this.#reserve()),
+      ...repeat(20, async () => await this.#end('settle')),
+      ...repeat(12, async () => await this.#end('release')),
+      ...repeat(8, async () => await this.#repeat()),
+      ...repeat(6, async () => await this.#burst()),
+      ...repeat(8, async () => await this.#balance()),
+      ...repeat(5, async () => await this.#heartbeat()),
+      ...repeat(4, async () => await this.#sweep()),
+      ...repeat(7, async () => this.#moveClock()),
+      ...repeat(2, async () => await this.#subscribe(this.#anyAccount())),
+      ...repeat(1, async () => await this.#cancel()),
     ];
     let checkpoint = 2_000;
     while (this.commands < commands) {
@@ -90,37 +90,37 @@ export class LedgerModel {
     same(balance, { ...this.#sumsOf(hold), limit: hold.limit });
   }
 
-  /** Several at once, of one price, through all servers. */
+  /** Several concurrent reservations of one price, across all servers. */
   async #burst(): Promise<void> {
     const first = this.#newHold();
     const holds = Array.from({ length: 2 + this.#random.whole(5) }, () => ({ ...first, renderId: this.#name() }));
     this.commands += holds.length - 1;
-    const answers = await Promise.all(
+    const results = await Promise.all(
       holds.map(async (hold, index) => {
         const server = this.#servers[index % this.#servers.length] ?? this.#random.pick(this.#servers);
         this.#ensure(server.owner);
         return { hold, owner: server.owner, ...(await server.store.ledger.reserve(hold)) };
       }),
     );
-    // Who comes first is anybody's guess; how many, and never one too many, is not.
-    const inOrder = answers.toSorted((a, b) => Number(b.granted) - Number(a.granted));
+    // Their order is not determined, but how many are granted is.
+    const inOrder = results.toSorted((a, b) => Number(b.granted) - Number(a.granted));
     for (const { hold, owner, granted } of inOrder) same(granted, this.#take(hold, owner));
   }
 
-  /** Sometimes three at once; any server may do it, and most are repeated sooner or later. */
+  /** Sometimes three times concurrently. Any server may do it, and most are repeated sooner or later. */
   async #end(how: 'settle' | 'release'): Promise<void> {
     const hold = this.#anyHold();
     if (hold === undefined) return;
-    const asked = this.#random.whole(10) === 0 ? 3 : 1;
-    this.commands += asked - 1;
+    const times = this.#random.whole(10) === 0 ? 3 : 1;
+    this.commands += times - 1;
     const { renderId } = hold.hold;
-    const answers = await Promise.all(
-      Array.from({ length: asked }, async () => {
+    const results = await Promise.all(
+      Array.from({ length: times }, async () => {
         const { ledger } = this.#anyStore();
         return how === 'settle' ? await ledger.settle(renderId, DELIVERED) : await ledger.release(renderId, FAILED);
       }),
     );
-    same(answers.filter(Boolean).length, hold.state === 'reserved' ? 1 : 0);
+    same(results.filter(Boolean).length, hold.state === 'reserved' ? 1 : 0);
     this.#finish(hold, how === 'settle' ? 'settled' : 'released');
   }
 
@@ -181,7 +181,7 @@ export class LedgerModel {
     same((await this.#anyStore().accounts.find(account))?.subscription, this.#current(account));
   }
 
-  /** Every sum in the database, from nothing but the holds. */
+  /** Compares every sum in the database with the holds. */
   async #compareAll(): Promise<void> {
     const expected = new Map<string, Sums>();
     for (const { hold, cost, state } of this.#holds) {
@@ -204,7 +204,7 @@ export class LedgerModel {
 
   #newHold(): NewHold {
     const accountId = this.#anyAccount();
-    // A lapsed account is stopped before the ledger; here its last period goes on, which is harder.
+    // An account without an active subscription never gets to the ledger. Here its last period continues.
     const { plan, period } = this.#current(accountId);
     const mode = this.#random.whole(20) === 0 ? 'test' : 'live';
     const credits = this.#random.whole(9);
@@ -238,7 +238,7 @@ export class LedgerModel {
     return this.#sums.get(placeOf(hold)) ?? { used: 0, reserved: 0 };
   }
 
-  /** A server says that it lives before it holds anything, if its last word is half a lease old. */
+  /** A server renews its lease before it holds anything, if the lease is half over. */
   #ensure(owner: string): void {
     const last = this.#renewedAt.get(owner) ?? Number.NEGATIVE_INFINITY;
     if (Math.abs(this.#now - last) > LEASE_MS / 2) this.#renew(owner);
@@ -263,7 +263,7 @@ export class LedgerModel {
     return this.#random.pick(this.#servers).store;
   }
 
-  /** Mostly one of the latest, sometimes one from long ago. */
+  /** Mostly a recent hold, sometimes an old one. */
   #anyHold(): Hold | undefined {
     const latest = this.#random.whole(10) === 0 ? this.#holds : this.#holds.slice(-30);
     return latest.length === 0 ? undefined : this.#random.pick(latest);
@@ -279,6 +279,6 @@ function placeOf({ accountId, period }: NewHold): string {
   return `${accountId} ${period.startsAt.toISOString()}`;
 }
 
-function times<Item>(count: number, item: Item): Item[] {
+function repeat<Item>(count: number, item: Item): Item[] {
   return Array.from({ length: count }, () => item);
 }

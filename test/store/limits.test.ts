@@ -1,4 +1,4 @@
-// Rates and places across servers, on a real PostgreSQL.
+// Rate limits and concurrency limits across servers, on a real PostgreSQL.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createStore } from '../../src/store/sql-store.ts';
@@ -11,23 +11,23 @@ if (url === '') console.warn(`skipped: ${NO_POSTGRES}`);
 
 describe.skipIf(url === '')('limits that servers share', () => {
   let database: TestDatabase;
-  let fronts: Store[];
+  let servers: Store[];
   let now = Date.now();
   const limits = (index: number): Limits => {
-    const found = fronts[index]?.limits;
-    if (found === undefined) throw new Error('PostgreSQL has no limits');
+    const found = servers[index]?.limits;
+    if (found === undefined) throw new Error('a store on PostgreSQL must have limits');
     return found;
   };
   beforeAll(async () => {
     database = await postgresDatabase(url);
-    fronts = [];
+    servers = [];
     for (const name of ['a', 'b']) {
-      fronts.push(createStore(await database.open(), () => new Date(now), `front/${name}`));
+      servers.push(createStore(await database.open(), () => new Date(now), `server/${name}`));
     }
   });
   afterAll(async () => await database.remove());
 
-  it('let one burst in, however it is spread', async () => {
+  it('allow one burst, however it is spread over the servers', async () => {
     const rate = { burst: 50, windowMs: 600_000 };
     const verdicts = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => await limits(index % 2).take('account', rate)),
@@ -38,10 +38,10 @@ describe.skipIf(url === '')('limits that servers share', () => {
     const refused = verdicts.find((verdict) => !verdict.allowed);
     expect(refused?.retryAfterMs).toBeGreaterThan(5_000);
     expect(refused?.retryAfterMs).toBeLessThanOrEqual(12_000);
-    expect((await limits(0).take('somebody else', rate)).remaining).toBe(49);
+    expect((await limits(0).take('another account', rate)).remaining).toBe(49);
   });
 
-  it('fill again with time', async () => {
+  it('refill over time', async () => {
     const rate = { burst: 2, windowMs: 400 };
     const take = async (): Promise<boolean> => (await limits(1).take('quick', rate)).allowed;
     expect([await take(), await take(), await take()]).toEqual([true, true, false]);
@@ -49,7 +49,7 @@ describe.skipIf(url === '')('limits that servers share', () => {
     expect([await take(), await take()]).toEqual([true, true]);
   });
 
-  it('count places over all servers, and not those of a dead one', async () => {
+  it('count concurrent renders across all servers, except those of a dead one', async () => {
     const entered = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => await limits(index % 2).enter('busy', 7)),
     );
@@ -59,13 +59,13 @@ describe.skipIf(url === '')('limits that servers share', () => {
     inside[0]?.();
     await expect.poll(async () => (await limits(0).enter('busy', 7)) !== undefined).toBe(true);
     expect(await limits(1).enter('busy', 7)).toBeUndefined();
-    // Half a minute without a heartbeat: what the other one held no longer counts.
+    // After half a minute without a heartbeat, the slots of the other server no longer count.
     now += 60_000;
-    await fronts[1]?.ledger.heartbeat();
+    await servers[1]?.ledger.heartbeat();
     expect(await limits(1).enter('busy', 7)).toBeDefined();
   });
 
-  it('forget what says nothing any more', async () => {
+  it('delete full buckets', async () => {
     await limits(0).forget();
     const engine = await database.open();
     const [row] = await engine.all("select count(*) as count from rates where name = 'quick'");

@@ -13,7 +13,7 @@ import { openAt } from './databases.ts';
 const url = inject('postgresUrl');
 const KEY = createApiKey('live');
 
-/** The schema as version 0.1.0 made it, with what an operator may have had in it. */
+/** The schema of version 0.1.0, with some data. */
 const VERSION_1 = `
   create table accounts (
     id text primary key,
@@ -61,7 +61,7 @@ function onSqlite(place: string, sql: string): void {
 interface Kind {
   readonly create: () => Promise<string>;
   readonly execute: (place: string, sql: string) => Promise<void>;
-  /** For a statement that sets the schema's version. */
+  /** The statement that sets the version of the schema. */
   readonly setVersion: (version: number) => string;
   readonly skip: boolean;
 }
@@ -89,7 +89,7 @@ describe.each([
   ['SQLite', SQLITE],
   [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, POSTGRES],
 ])('the schema on %s', (_name, { create, execute, setVersion, skip }) => {
-  it.skipIf(skip)('is made once, however often it is opened', async () => {
+  it.skipIf(skip)('is created once, however often the database is opened', async () => {
     const place = await create();
     const first = await openAt(place);
     await createStore(first).accounts.create({ id: 'a', name: 'A' }, 'cli:test');
@@ -99,7 +99,7 @@ describe.each([
     await second.close();
   });
 
-  it.skipIf(skip)('is made once by several that open it at once', async () => {
+  it.skipIf(skip)('is created once by several processes that open the database at the same time', async () => {
     const place = await create();
     const engines = await Promise.all(Array.from({ length: 5 }, async () => await openAt(place)));
     const [one, two] = engines.map((engine) => createStore(engine));
@@ -108,7 +108,7 @@ describe.each([
     for (const engine of engines) await engine.close();
   });
 
-  it.skipIf(skip)('of a newer program is left alone', async () => {
+  it.skipIf(skip)('of a newer program is refused and left unchanged', async () => {
     const place = await create();
     await execute(place, setVersion(MIGRATIONS.length + 1));
     await expect(openAt(place)).rejects.toThrow(`has schema ${MIGRATIONS.length + 1}, newer than this program`);
@@ -116,7 +116,7 @@ describe.each([
     await (await openAt(place)).close();
   });
 
-  it.skipIf(skip)('of version 1 is brought up to date with everything in it', async () => {
+  it.skipIf(skip)('of version 1 is migrated with all its data', async () => {
     const place = await create();
     await execute(place, `${VERSION_1}; ${setVersion(1)}`);
     const engine = await openAt(place);
@@ -143,7 +143,7 @@ describe.each([
 
 it('a migration that fails changes nothing', async () => {
   const place = await SQLITE.create();
-  // Half of what the second version makes is in the way.
+  // A table of the second version exists already.
   onSqlite(place, `${VERSION_1}; create table audit (x text) strict; pragma user_version = 1`);
   await expect(openAt(place)).rejects.toThrow('audit already exists');
   onSqlite(place, 'drop table audit');

@@ -1,4 +1,4 @@
-// Several processes on one database, and one that is killed in the middle of its work.
+// Several processes on one database, some of which are killed while they work.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
@@ -12,8 +12,8 @@ import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases
 import { World } from './world.ts';
 
 const CHILD = path.resolve(import.meta.dirname, 'ledger-child.ts');
-/** As in the child. */
-const AT_ONCE = 8;
+/** As in `ledger-child.ts`. */
+const PARALLEL = 8;
 const url = inject('postgresUrl');
 
 interface Child {
@@ -26,13 +26,13 @@ function start(...args: string[]): Child {
   const child = spawn(process.execPath, ['--import', 'tsx', CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
-  // `close`, not `exit`: all that it said has been read.
+  // `close`, not `exit`: by then all output has been read.
   const exited = new Promise((resolve) => child.once('close', resolve));
   return { process: child, exited, lines: () => output.split('\n').slice(0, -1) };
 }
 
-const idsOf = (lines: string[], word: string): string[] =>
-  lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+const idsOf = (lines: string[], event: string): string[] =>
+  lines.filter((line) => line.startsWith(`${event} `)).map((line) => line.slice(event.length + 1));
 
 describe.each([
   ['SQLite', async (): Promise<TestDatabase> => sqliteDatabase(), false],
@@ -41,12 +41,12 @@ describe.each([
   let world: World;
   beforeEach(async () => {
     world = await World.begin(await create());
-    // The other processes have the real clock.
+    // The other processes use the real clock.
     world.goTo(new Date().toISOString());
   });
   afterEach(async () => await world.database.remove());
 
-  it.skipIf(skip)('together get 100 credits of 500 that they ask for', { timeout: 180_000 }, async () => {
+  it.skipIf(skip)('are granted 100 of the 500 credits that they reserve together', { timeout: 180_000 }, async () => {
     const id = await world.account();
     const children = [1, 2, 3, 4].map(() => start(world.database.place, id, 'some', '125'));
     await Promise.all(children.map(async ({ exited }) => await exited));
@@ -56,7 +56,7 @@ describe.each([
   });
 
   it.skipIf(skip)(
-    'that are killed charge nothing that was not delivered, and lose no more than was in flight',
+    'that are killed charge no undelivered render, and lose at most the renders in flight',
     { timeout: 300_000 },
     async () => {
       const id = await world.account();
@@ -75,7 +75,7 @@ describe.each([
         const charged = new Set(rows.map((row) => text(row, 'id')));
         expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
         expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);
-        expect(delivered.size - charged.size).toBeLessThanOrEqual(AT_ONCE * round);
+        expect(delivered.size - charged.size).toBeLessThanOrEqual(PARALLEL * round);
         expect(await world.balance(id)).toEqual({ used: charged.size, reserved: 0 });
         expect(await reconcile(world.engine)).toEqual([]);
       }

@@ -1,4 +1,4 @@
-/** The same numbers for the same seed (mulberry32), so that a failing run can be repeated. */
+/** A seeded generator (mulberry32), so that a failing run can be repeated. */
 export class Random {
   #state: number;
 

@@ -1,4 +1,4 @@
-// A database that is locked, full, restarted or out of connections.
+// A database that is locked, full, restarting or out of connections.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,7 +19,7 @@ describe('an embedded database', () => {
   let database: TestDatabase;
   afterEach(async () => await database.remove());
 
-  it('that is locked for long is waited for without stopping anything else, then given up', async () => {
+  it('that stays locked fails after a timeout, without blocking anything else', async () => {
     database = sqliteDatabase({ lockTimeoutMs: 300 });
     const world = await World.begin(database);
     const id = await world.account();
@@ -32,7 +32,7 @@ describe('an embedded database', () => {
     await expect(world.store.ledger.settle(hold.renderId, DELIVERED)).rejects.toMatchObject(UNAVAILABLE);
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(2);
-    // Reading goes on meanwhile.
+    // Reading still works.
     expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
     other.exec('rollback');
     other.close();
@@ -42,7 +42,7 @@ describe('an embedded database', () => {
     expect(await world.balance(id)).toEqual({ used: 1, reserved: 0 });
   });
 
-  it('commits what it says it commits, after it met a lock', async () => {
+  it('commits what it acknowledges after a lock conflict', async () => {
     database = sqliteDatabase({ lockTimeoutMs: 1 });
     const world = await World.begin(database);
     const id = await world.account();
@@ -57,7 +57,7 @@ describe('an embedded database', () => {
     other.close();
   });
 
-  it('that is full says so, keeps what it has, and works again when there is room', async () => {
+  it('that is full reports it, keeps its data and works again when there is space', async () => {
     database = sqliteDatabase();
     const world = await World.begin(database);
     const id = await world.account();
@@ -76,7 +76,7 @@ describe('an embedded database', () => {
     expect(await world.store.ledger.reserve(await world.hold(id, { limit: 1_000_000 }))).toMatchObject({
       granted: true,
     });
-    // It is on disk, and nobody is locked out.
+    // The data is on disk, and other connections can use it.
     const other = createStore(await database.open(), world.clock, 'there/1');
     await other.ledger.heartbeat();
     expect(await other.ledger.sweep(() => true)).toHaveLength(granted + 1);
@@ -134,7 +134,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
     },
   );
 
-  it('whose connections are all taken is given up after a while, and used again later', async () => {
+  it('whose connections are all in use fails after a timeout, and works again later', async () => {
     database = await postgresDatabase(server?.url ?? '');
     const world = await World.begin(database);
     const id = await world.account();
@@ -142,10 +142,10 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
     await blocker.connect();
     await blocker.query('begin; lock table periods in access exclusive mode');
     const template = await world.hold(id);
-    const asked = Array.from({ length: 12 }, async () => {
+    const reservations = Array.from({ length: 12 }, async () => {
       return await world.store.ledger.reserve({ ...template, renderId: randomUUID() });
     });
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(reservations);
     const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : outcome.value));
     for (const reason of reasons) expect(reason).toMatchObject(UNAVAILABLE);
     await blocker.query('rollback');
@@ -154,7 +154,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
     expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
   });
 
-  it('that cannot be reached at all says so when it is opened', async () => {
+  it('that cannot be reached reports it when it is opened', async () => {
     database = await postgresDatabase(server?.url ?? '');
     await server?.stop('SIGINT');
     await expect(database.open()).rejects.toMatchObject({ code: 'ECONNREFUSED' });

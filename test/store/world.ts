@@ -1,4 +1,4 @@
-// What a test of the store works with: a store, its clock, an account, and other servers on the same database.
+// The setup for tests of the store: a store, its clock, accounts, and other servers on the same database.
 
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '../../src/account/subscription.ts';
@@ -52,14 +52,14 @@ export class World {
 
   async subscription(accountId: string): Promise<Subscription> {
     const subscription = (await this.store.accounts.find(accountId))?.subscription;
-    if (subscription === undefined) throw new Error(`${accountId} has no subscription`);
+    if (subscription === undefined) throw new Error(`account ${accountId} has no subscription`);
     return subscription;
   }
 
   async hold(accountId: string, changes: Partial<NewHold> = {}): Promise<NewHold> {
     const { period } = await this.subscription(accountId);
-    const usual = { keyId: undefined, mode: 'live', kind: 'image', credits: 1, limit: LIMIT } as const;
-    return { renderId: randomUUID(), accountId, period, ...usual, ...changes };
+    const defaults = { keyId: undefined, mode: 'live', kind: 'image', credits: 1, limit: LIMIT } as const;
+    return { renderId: randomUUID(), accountId, period, ...defaults, ...changes };
   }
 
   async balance(accountId: string): Promise<{ used: number; reserved: number }> {
