@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { GuestRenderer } from './guest-renderer.ts';
 import type { Renderer, RenderJob } from './renderer.ts';
@@ -7,32 +8,56 @@ const JOB: RenderJob = {
   asset: undefined,
   output: 'nowhere',
 };
+const { signal } = new AbortController();
 
-function slowRenderer() {
-  const finish: (() => void)[] = [];
+/** Renders that end when the test says so. */
+function slowRenderer(ready: number) {
+  const state = { ready, finish: [] as (() => void)[] };
   const renderer = {
-    render: () =>
-      new Promise<never>((_resolve, reject) => {
-        finish.push(() => reject(new Error('finished')));
-      }),
+    status: () => ({ images: { ready: state.ready } }),
+    render: () => new Promise<never>((_resolve, reject) => state.finish.push(() => reject(new Error('finished')))),
   } as unknown as Renderer;
-  return { renderer, finish };
+  return { renderer, state };
 }
 
-it('renders as many at once as it may, and the next when one has ended, however it ended', async () => {
-  const { renderer, finish } = slowRenderer();
-  const courtesy = new GuestRenderer(renderer, { atOnce: 2, maxWaiting: 1 });
-  const { signal } = new AbortController();
-  const renders = [1, 2, 3].map(() => courtesy.render(JOB, signal));
+it('renders in half of the ready workers at a time and starts the next render when one ends, even with an error', async () => {
+  const { renderer, state } = slowRenderer(4);
+  const guests = new GuestRenderer(renderer, 1);
+  const renders = [1, 2, 3].map(() => guests.render(JOB, signal));
   const settled = Promise.allSettled(renders);
-  await new Promise(setImmediate);
-  expect(finish).toHaveLength(2);
-  await expect(courtesy.render(JOB, signal)).rejects.toMatchObject({ code: 'overloaded' });
-  finish[0]?.();
+  await setImmediate();
+  expect(state.finish).toHaveLength(2);
+  await expect(guests.render(JOB, signal)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 2 });
+  state.finish[0]?.();
   await expect(renders[0]).rejects.toThrow('finished');
-  await new Promise(setImmediate);
-  expect(finish).toHaveLength(3);
-  finish[1]?.();
-  finish[2]?.();
+  await setImmediate();
+  expect(state.finish).toHaveLength(3);
+  state.finish[1]?.();
+  state.finish[2]?.();
+  await settled;
+});
+
+it('uses more slots when workers come and fewer when they leave, but always at least one', async () => {
+  const { renderer, state } = slowRenderer(0);
+  const guests = new GuestRenderer(renderer, 10);
+  const renders = [1, 2, 3, 4].map(() => guests.render(JOB, signal));
+  const settled = Promise.allSettled(renders);
+  await setImmediate();
+  expect(state.finish).toHaveLength(1);
+  state.ready = 7;
+  state.finish[0]?.();
+  await setImmediate();
+  expect(state.finish).toHaveLength(4);
+  state.ready = 1;
+  const late = guests.render(JOB, signal);
+  state.finish[1]?.();
+  state.finish[2]?.();
+  await setImmediate();
+  expect(state.finish).toHaveLength(4);
+  state.finish[3]?.();
+  await setImmediate();
+  expect(state.finish).toHaveLength(5);
+  state.finish[4]?.();
+  await expect(late).rejects.toThrow('finished');
   await settled;
 });

@@ -1,44 +1,44 @@
-// Renders for visitors without a key, on the same workers as everybody else's but only a few at once: whoever pays never
-// waits behind a crowd that does not.
+// Renders for visitors without an API key. They use the same workers as everyone else, but at most half of them, so a busy
+// playground never slows down paying callers much.
 
+import { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
+import { Semaphore, SemaphoreFull } from '../primitives/semaphore.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import { FairQueue, type QueueEntry } from './fair-queue.ts';
 import type { Renderer, RenderJob } from './renderer.ts';
 
-export interface GuestLimits {
-  readonly atOnce: number;
-  readonly maxWaiting: number;
-}
-
-/** Nobody knows one visitor from another, so they wait in one line. */
-const VISITOR: QueueEntry = { account: 'visitors', cost: 1, budgetMs: Number.POSITIVE_INFINITY };
+const RETRY_AFTER_SECONDS = 2;
 
 export class GuestRenderer implements Pick<Renderer, 'probe' | 'render'> {
   readonly #renderer: Renderer;
-  readonly #queue: FairQueue<number>;
+  readonly #slots: Semaphore;
 
-  constructor(renderer: Renderer, { atOnce, maxWaiting }: GuestLimits) {
+  /** `maxWaiting`: guests that may wait for one of their slots. */
+  constructor(renderer: Renderer, maxWaiting: number) {
     this.#renderer = renderer;
-    this.#queue = new FairQueue(atOnce, maxWaiting);
-    for (let slot = 0; slot < atOnce; slot += 1) this.#queue.put(slot);
-  }
-
-  async render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts> {
-    return await this.#inTurn(signal, () => this.#renderer.render(job, signal));
+    // Guests render images only. Workers on other machines come and go, so the number is read for every render.
+    const permits = (): number => Math.max(1, Math.floor(renderer.status().images.ready / 2));
+    this.#slots = new Semaphore({ permits, maxWaiting });
   }
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe> {
-    return await this.#inTurn(signal, () => this.#renderer.probe(asset, limits, signal));
+    return await this.#inSlot(signal, () => this.#renderer.probe(asset, limits, signal));
   }
 
-  async #inTurn<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const slot = await this.#queue.take(signal, VISITOR);
+  async render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts> {
+    return await this.#inSlot(signal, () => this.#renderer.render(job, signal));
+  }
+
+  async #inSlot<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work();
-    } finally {
-      this.#queue.put(slot);
+      return await this.#slots.run(work, signal);
+    } catch (error) {
+      if (!(error instanceof SemaphoreFull)) throw error;
+      throw new AppError('overloaded', 'Too many visitors are rendering. Try again shortly.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        cause: error,
+      });
     }
   }
 }

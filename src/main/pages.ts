@@ -26,7 +26,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { wireIdentity } from './wire-identity.ts';
 import { VERSION } from './version.ts';
 
-const MAX_GUESTS_WAITING = 32;
+const MAX_WAITING_GUESTS = 32;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
 
@@ -65,9 +65,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   };
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
   const guides = await loadGuides(pathTo('../../docs'));
-  // At most half of the workers, so a busy playground leaves the rest to clients with a key.
-  const atOnce = Math.max(1, Math.floor(settings.workers / 2));
-  const guestRenderer = new GuestRenderer(renderer, { atOnce, maxWaiting: MAX_GUESTS_WAITING });
+  const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),

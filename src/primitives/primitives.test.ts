@@ -72,6 +72,27 @@ describe('Semaphore', () => {
     await Promise.all(runs);
   });
 
+  it('reads the number of permits each time when it is given as a function', async () => {
+    let permits = 1;
+    const semaphore = new Semaphore({ permits: () => permits });
+    const tasks = [gate(), gate(), gate(), gate()];
+    const runs = tasks.map((each) => semaphore.run(each.task));
+    const started = (): boolean[] => tasks.map((each) => each.started);
+    await setImmediate();
+    expect(started()).toEqual([true, false, false, false]);
+    permits = 2;
+    tasks[0]?.open();
+    await setImmediate();
+    expect(started()).toEqual([true, true, true, false]);
+    permits = 1;
+    tasks[1]?.open();
+    await setImmediate();
+    expect(started()).toEqual([true, true, true, false]);
+    tasks[2]?.open();
+    tasks[3]?.open();
+    await Promise.all(runs);
+  });
+
   it('rejects a task when too many are waiting', async () => {
     const semaphore = new Semaphore({ permits: 1, maxWaiting: 0 });
     const running = gate();

@@ -1,7 +1,8 @@
 // Limits how many tasks run at once. Waiting tasks start in the order they arrived.
 
 export interface SemaphoreOptions {
-  readonly permits: number;
+  /** How many tasks may run at once: at least 1. A function if the number changes. */
+  readonly permits: number | (() => number);
   /** How many tasks may wait; one more is rejected. Default: no limit. */
   readonly maxWaiting?: number;
 }
@@ -15,12 +16,13 @@ export class SemaphoreFull extends Error {
 }
 
 export class Semaphore {
+  readonly #permits: () => number;
   readonly #maxWaiting: number;
   readonly #waiting: (() => void)[] = [];
-  #free: number;
+  #running = 0;
 
   constructor({ permits, maxWaiting = Number.POSITIVE_INFINITY }: SemaphoreOptions) {
-    this.#free = permits;
+    this.#permits = typeof permits === 'number' ? () => permits : permits;
     this.#maxWaiting = maxWaiting;
   }
 
@@ -34,14 +36,16 @@ export class Semaphore {
     try {
       return await task();
     } finally {
-      this.#release();
+      this.#running -= 1;
+      this.#startWaiting();
     }
   }
 
   async #acquire(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
+    this.#startWaiting();
+    if (this.#running < this.#permits()) {
+      this.#running += 1;
       return;
     }
     if (this.#waiting.length >= this.#maxWaiting) throw new SemaphoreFull();
@@ -59,10 +63,10 @@ export class Semaphore {
     });
   }
 
-  /** Hands the permit to the next waiting task, if there is one. */
-  #release(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#free += 1;
+  #startWaiting(): void {
+    while (this.#waiting.length > 0 && this.#running < this.#permits()) {
+      this.#running += 1;
+      this.#waiting.shift()?.();
+    }
   }
 }
