@@ -1,21 +1,22 @@
-// Looks how much memory a worker takes while it works, because the kernel's own limits count what is asked for and not
-// what is used.
+// Watches the resident memory of a worker while it runs a task. The kernel's resource limits don't help here: they count
+// reserved address space, not memory in use.
 
 import { innermostProcess, residentBytes } from '../media/process-tree.ts';
 
-/** Most renders are over before the first look, and cost nothing. */
-const LOOK_EVERY_MS = 200;
+/** Most renders finish before the first check, so watching them costs nothing. */
+const CHECK_INTERVAL_MS = 200;
 
-/** Calls back once, when the process takes more than the limit. Returns how to stop. */
+/** Calls `onExceeded` once, when the process uses more memory than the limit. Returns a function that ends the watch. */
 export function watchMemory(pid: number, limitBytes: number, onExceeded: () => void): () => void {
   let watched: number | undefined;
   const timer = setInterval(() => {
+    // In a sandbox, the worker is a descendant of the process we started.
     watched ??= innermostProcess(pid);
     if (watched === undefined) return;
     const bytes = residentBytes(watched);
     if (bytes === undefined || bytes <= limitBytes) return;
     clearInterval(timer);
     onExceeded();
-  }, LOOK_EVERY_MS);
+  }, CHECK_INTERVAL_MS);
   return () => clearInterval(timer);
 }
