@@ -1,54 +1,58 @@
-// What a render will cost, learnt from those before it: milliseconds for each unit of work, as a moving average.
+// Estimates how long a render takes, from the renders before it: a moving average of milliseconds per unit of work.
 
 import type { AssetKind } from '../media/sniff.ts';
 import type { Recipe } from '../render/compose.ts';
 import type { VideoRecipe } from '../render/video-recipe.ts';
 
-/** How much of the old knowledge a new render replaces. */
-const LEARNING = 0.1;
+/** Weight of the newest render in the moving averages. */
+const LEARNING_RATE = 0.1;
 /** Every render costs something, however small. */
-const LEAST_MS = 3;
+const MIN_MS = 3;
+/** Small images take longer than their pixels suggest. */
+const MIN_MEGAPIXELS = 0.05;
+/** Joining segments copies the video and encodes at most the sound. */
+const JOIN_FRACTION = 0.02;
 
-/** Before the first render: measured on two cores, per megapixel and, for videos, per megapixel of every frame. */
-const FIRST_GUESS: Readonly<Record<Recipe['kind'], number>> = { transparent: 4, image: 25, video: 12 };
-
-/** What a whole render usually takes, of a kind: for those whose asset nobody has looked at yet. */
-const FIRST_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
+/** Until the first render: milliseconds per megapixel, for videos per megapixel and frame, measured on two cores. */
+const INITIAL_MS_PER_UNIT: Readonly<Record<Recipe['kind'], number>> = { transparent: 4, image: 25, video: 12 };
+const INITIAL_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
 
 export class CostModel {
-  readonly #usual = new Map<AssetKind, number>(Object.entries(FIRST_USUAL_MS) as [AssetKind, number][]);
-  readonly #perUnit = new Map<Recipe['kind'], number>(Object.entries(FIRST_GUESS) as [Recipe['kind'], number][]);
+  readonly #msPerUnit = { ...INITIAL_MS_PER_UNIT };
+  #usualMs: number;
 
-  estimateMs(recipe: Recipe): number {
-    return LEAST_MS + (this.#perUnit.get(recipe.kind) ?? 0) * unitsOf(recipe);
+  constructor(kind: AssetKind) {
+    this.#usualMs = INITIAL_USUAL_MS[kind];
   }
 
-  usualMs(kind: AssetKind): number {
-    return this.#usual.get(kind) ?? LEAST_MS;
+  /** The cost of an average render, for assets that have not been probed yet. */
+  get usualMs(): number {
+    return this.#usualMs;
+  }
+
+  estimateMs(recipe: Recipe): number {
+    return MIN_MS + this.#msPerUnit[recipe.kind] * unitsOf(recipe);
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Pieces of a render say nothing about how long whole ones take.
+    // Segments and joins say nothing about how long whole renders take.
     if (recipe.kind === 'video' && recipe.piece !== undefined) return;
-    const kind = recipe.kind === 'video' ? 'video' : 'image';
-    this.#usual.set(kind, this.usualMs(kind) + LEARNING * (milliseconds - this.usualMs(kind)));
-    const known = this.#perUnit.get(recipe.kind) ?? 0;
-    const seen = Math.max(0, milliseconds - LEAST_MS) / unitsOf(recipe);
-    this.#perUnit.set(recipe.kind, known + LEARNING * (seen - known));
+    this.#usualMs = average(this.#usualMs, milliseconds);
+    const msPerUnit = Math.max(0, milliseconds - MIN_MS) / unitsOf(recipe);
+    this.#msPerUnit[recipe.kind] = average(this.#msPerUnit[recipe.kind], msPerUnit);
   }
 }
 
-function unitsOf(recipe: Recipe): number {
-  const megapixels = (recipe.canvas.width * recipe.canvas.height) / 1e6;
-  // A thumbnail takes longer than its pixels say.
-  const units = Math.max(0.05, megapixels);
-  return recipe.kind === 'video' ? units * Math.max(1, framesOf(recipe)) : units;
+function average(before: number, newest: number): number {
+  return before + LEARNING_RATE * (newest - before);
 }
 
-/** Joining encodes nothing, or only sound. */
-const JOIN_SHARE = 0.02;
+function unitsOf(recipe: Recipe): number {
+  const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
+  return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
+}
 
 function framesOf({ piece, video }: VideoRecipe): number {
   if (piece === undefined) return video.frames;
-  return piece.type === 'segment' ? piece.segment.frames : video.frames * JOIN_SHARE;
+  return piece.type === 'segment' ? piece.segment.frames : video.frames * JOIN_FRACTION;
 }

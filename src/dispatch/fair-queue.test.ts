@@ -1,171 +1,290 @@
 import { setMaxListeners } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';
 
-const FOREVER = new AbortController().signal;
-setMaxListeners(0, FOREVER);
-const turn = (account: string, cost = 10, changes: Partial<QueueEntry> = {}): QueueEntry => ({
-  account,
-  cost,
-  budgetMs: 1e9,
-  ...changes,
-});
+const never = (): AbortSignal => new AbortController().signal;
 
-/** One slot that is taken; serves waiters one by one and notes whose turn it was. */
-function busyQueue(maxWaiting = 1_000) {
-  const queue = new FairQueue<string>(1, maxWaiting);
-  const served: string[] = [];
-  const refused: string[] = [];
-  const ask = (account: string, cost?: number, changes?: Partial<QueueEntry>): void => {
-    queue.take(FOREVER, turn(account, cost, changes)).then(
-      () => served.push(account),
-      (error: unknown) => refused.push(`${account} ${error instanceof AppError ? error.code : String(error)}`),
-    );
-  };
-  const serve = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1) {
-      queue.put('slot');
-      await Promise.resolve();
-      await Promise.resolve();
-    }
-  };
-  return { queue, served, refused, ask, serve };
+/** A queue whose slots are released by the test. Entries are recorded in the order they are served. */
+class QueueUnderTest {
+  readonly served: string[] = [];
+  readonly refused: string[] = [];
+  readonly queue: FairQueue<string>;
+  #free: number;
+
+  constructor({ slots = 1, maxWaiting = 1_000 } = {}) {
+    this.#free = slots;
+    const source = {
+      total: () => slots,
+      free: () => this.#free,
+      take: ({ account }: QueueEntry): string => {
+        this.#free -= 1;
+        this.served.push(account);
+        return account;
+      },
+    };
+    this.queue = new FairQueue(source, maxWaiting);
+  }
+
+  /** A queue whose only slot is busy. */
+  static busy(maxWaiting?: number): QueueUnderTest {
+    const test = new QueueUnderTest(maxWaiting === undefined ? {} : { maxWaiting });
+    test.add('first');
+    test.served.length = 0;
+    return test;
+  }
+
+  add(account: string, cost = 10, { budgetMs = 1e9, isRetry = false, signal = never() } = {}): void {
+    this.queue.take(signal, { account, cost, budgetMs, isRetry }).catch((error: unknown) => {
+      this.refused.push(`${account} ${error instanceof AppError ? error.code : String(error)}`);
+    });
+  }
+
+  addMany(count: number, account: string, cost?: number): void {
+    for (let index = 0; index < count; index += 1) this.add(account, cost);
+  }
+
+  finish(account: string): void {
+    this.#free += 1;
+    this.queue.release(account);
+  }
+
+  /** Ends the service of one entry after the other, so that as many others are served. */
+  serve(count: number): void {
+    for (let index = 0; index < count; index += 1) this.finish(this.served.at(-1) ?? 'first');
+  }
+
+  servedTo(account: string): number {
+    return this.served.filter((each) => each === account).length;
+  }
 }
 
-describe('a fair queue', () => {
-  it('serves accounts in turn, whoever sent more', async () => {
-    const { served, ask, serve } = busyQueue();
-    for (let index = 0; index < 20; index += 1) ask('greedy');
-    for (let index = 0; index < 3; index += 1) ask('modest');
-    await serve(6);
-    expect(served.filter((account) => account === 'modest')).toHaveLength(3);
+describe('the order of a fair queue', () => {
+  it('alternates between accounts, no matter which one sent more', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(20, 'greedy');
+    test.addMany(3, 'modest');
+    test.serve(6);
+    expect(test.servedTo('modest')).toBe(3);
   });
 
-  it('shares by cost: one large render weighs as much as many small ones', async () => {
-    const { served, ask, serve } = busyQueue();
-    for (let index = 0; index < 10; index += 1) ask('large', 100);
-    for (let index = 0; index < 100; index += 1) ask('small', 10);
-    await serve(33);
-    const large = served.filter((account) => account === 'large').length;
-    expect(large).toBeGreaterThanOrEqual(2);
-    expect(large).toBeLessThanOrEqual(4);
+  it('weighs entries by cost: one large render counts as much as ten small ones', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(10, 'large', 100);
+    test.addMany(100, 'small', 10);
+    test.serve(33);
+    expect(test.servedTo('large')).toBe(3);
   });
 
-  it('keeps the order of one account', async () => {
-    const queue = new FairQueue<string>(1, 10);
+  it('serves entries of one account in order of arrival', async () => {
+    const test = QueueUnderTest.busy();
     const order: number[] = [];
     for (let index = 0; index < 5; index += 1) {
-      void queue.take(FOREVER, turn('a')).then(() => order.push(index));
+      void test.queue.take(never(), { account: 'a', cost: 10, budgetMs: 1e9 }).then(() => order.push(index));
     }
-    for (let index = 0; index < 5; index += 1) queue.put('slot');
-    await Promise.resolve();
-    await Promise.resolve();
+    test.serve(5);
+    await setImmediate();
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('does not let an account that was idle catch up on the past', async () => {
-    const { served, ask, serve } = busyQueue();
-    for (let index = 0; index < 50; index += 1) ask('busy');
-    await serve(40);
-    for (let index = 0; index < 10; index += 1) ask('late');
-    await serve(10);
-    expect(served.slice(40).filter((account) => account === 'late').length).toBeLessThanOrEqual(6);
+  it('does not let an account that was idle make up for lost time', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(50, 'busy');
+    test.serve(40);
+    test.addMany(10, 'late');
+    test.serve(10);
+    expect(test.servedTo('late')).toBe(5);
   });
 
-  it('serves what is urgent first, in its order, and never turns it away', async () => {
-    const { served, refused, ask, serve } = busyQueue(1);
-    ask('a');
-    ask('retry 1', 10, { isRetry: true });
-    ask('retry 2', 10, { isRetry: true });
-    await serve(3);
-    expect([served, refused]).toEqual([['retry 1', 'retry 2', 'a'], []]);
-  });
-
-  it('when full, takes the place of whoever has the most', async () => {
-    const { queue, served, refused, ask, serve } = busyQueue(4);
-    for (let index = 0; index < 6; index += 1) ask('greedy');
-    await serve(0);
-    await Promise.resolve();
-    expect(() => queue.assertRoom('greedy')).toThrow(AppError);
-    expect(() => queue.assertRoom('modest')).not.toThrow();
-    ask('modest');
-    ask('modest');
-    ask('modest');
-    await serve(4);
-    expect(served.filter((account) => account === 'modest')).toHaveLength(2);
-    expect(refused.filter((entry) => entry === 'greedy overloaded')).toHaveLength(4);
-    expect(refused.filter((entry) => entry === 'modest overloaded')).toHaveLength(1);
-  });
-
-  it('lets in no more than find a place when they have uploaded', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    try {
-      const { queue, ask } = busyQueue(3);
-      ask('a');
-      queue.expect('a');
-      queue.expect('a');
-      expect(() => queue.expect('a')).toThrow(AppError);
-      // Who comes takes the place that was kept; who was let in and did not come loses it.
-      ask('a');
-      expect(() => queue.expect('a')).toThrow(AppError);
-      vi.advanceTimersByTime(2_001);
-      expect(() => queue.expect('a')).not.toThrow();
-      expect(() => queue.expect('a')).toThrow(AppError);
-      // An account with less than others is let in, and takes the place of one of theirs.
-      expect(() => queue.assertRoom('b')).not.toThrow();
-    } finally {
-      vi.useRealTimers();
+  it('does not count 20,000 renders without competition in a later contest', () => {
+    const test = new QueueUnderTest({ slots: 2, maxWaiting: 5_000 });
+    test.add('a');
+    for (let index = 0; index < 20_000; index += 1) {
+      test.add('a');
+      test.finish('a');
     }
+    test.served.length = 0;
+    test.addMany(2_001, 'a');
+    test.addMany(2_001, 'b');
+    for (let index = 0; index < 2_000; index += 1) test.finish(test.served[index - 1] ?? 'a');
+    expect(Math.abs(test.servedTo('a') - test.servedTo('b'))).toBeLessThanOrEqual(2);
   });
 
-  it('keeps places for those it expects beside the free ones', () => {
-    const queue = new FairQueue<string>(2, 1);
-    queue.put('one');
-    queue.put('two');
-    for (let count = 0; count < 3; count += 1) queue.expect('a');
-    expect(() => queue.expect('a')).toThrow(AppError);
+  it('serves retries first, in order of arrival, and never refuses them', () => {
+    const test = QueueUnderTest.busy(1);
+    test.add('a');
+    test.add('retry 1', 10, { isRetry: true });
+    test.add('retry 2', 10, { isRetry: true, budgetMs: 0 });
+    test.serve(3);
+    expect([test.served, test.refused]).toEqual([['retry 1', 'retry 2', 'a'], []]);
   });
 
-  it('says at once when the wait would be too long, and when to come again', async () => {
-    const { queue, ask } = busyQueue();
-    for (let index = 0; index < 10; index += 1) ask('a', 1_000);
-    const late = queue.take(FOREVER, turn('a', 1_000, { budgetMs: 5_000 }));
-    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 10 });
-    // Another account does not wait behind all of the first.
-    ask('b', 1_000, { budgetMs: 5_000 });
-    expect(queue.waiting).toBe(11);
-  });
-
-  it('leaves room for a wrong estimate, and counts what is urgent too', async () => {
-    const { queue, ask } = busyQueue();
-    for (let index = 0; index < 3; index += 1) ask('a', 1_000);
-    ask('a', 1_000, { isRetry: true });
-    const late = queue.take(FOREVER, turn('a', 1_000, { budgetMs: 6_000 }));
-    await expect(late).rejects.toMatchObject({ code: 'overloaded' });
-    ask('a', 1_000, { budgetMs: 8_000 });
-    expect(queue.waiting).toBe(5);
-  });
-
-  it('counts what a render costs beyond the guess it waited with', async () => {
-    const { queue, served, ask, serve } = busyQueue();
-    for (let index = 0; index < 10; index += 1) ask('heavy');
-    for (let index = 0; index < 10; index += 1) ask('light');
-    await serve(2);
-    queue.adjustCost('heavy', 1_000);
-    for (let index = 0; index < 5; index += 1) ask('heavy');
-    for (let index = 0; index < 5; index += 1) ask('light');
-    await serve(28);
-    expect(served.slice(-5)).toEqual(Array.from({ length: 5 }, () => 'heavy'));
-  });
-
-  it('lets go of who leaves', async () => {
-    const { queue, served, serve } = busyQueue();
+  it('charges nothing for entries that leave the queue before they are served', () => {
+    const test = QueueUnderTest.busy();
     const leaving = new AbortController();
-    const gone = queue.take(leaving.signal, turn('a'));
-    leaving.abort(new Error('left'));
-    await expect(gone).rejects.toThrow('left');
-    await serve(1);
-    expect([queue.waiting, queue.free, served]).toEqual([0, 1, []]);
+    setMaxListeners(0, leaving.signal);
+    for (let index = 0; index < 100; index += 1) test.add('a', 1_000, { signal: leaving.signal });
+    leaving.abort(new Error('client gone'));
+    test.addMany(5, 'b');
+    test.addMany(5, 'a');
+    test.serve(6);
+    expect([test.servedTo('a'), test.servedTo('b')]).toEqual([3, 3]);
+  });
+});
+
+describe('corrections of the cost', () => {
+  it('make an account wait that was charged too little', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(10, 'heavy');
+    test.addMany(10, 'light');
+    test.serve(2);
+    test.queue.adjustCost('heavy', 1_000);
+    test.serve(9);
+    expect(test.served.slice(2)).toEqual(Array.from({ length: 9 }, () => 'light'));
+  });
+
+  it('refund an account that was charged too much', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(10, 'light', 100);
+    test.addMany(10, 'heavy', 100);
+    test.serve(2);
+    test.queue.adjustCost('light', -90);
+    test.serve(1);
+    test.queue.adjustCost('light', -90);
+    test.serve(1);
+    expect(test.served).toEqual(['light', 'heavy', 'light', 'light']);
+  });
+
+  it('share by real cost even when they arrive several dispatches late', () => {
+    const real = { light: 10, heavy: 60 };
+    const test = new QueueUnderTest({ slots: 4 });
+    test.addMany(400, 'light', 35);
+    test.addMany(100, 'heavy', 35);
+    for (let index = 0; index < 300; index += 1) {
+      const account = test.served[index] === 'heavy' ? 'heavy' : 'light';
+      test.queue.adjustCost(account, real[account] - 35);
+      test.finish(account);
+    }
+    const work = { light: test.servedTo('light') * real.light, heavy: test.servedTo('heavy') * real.heavy };
+    expect(Math.abs(work.light - work.heavy)).toBeLessThanOrEqual(4 * 60);
+  });
+
+  it('do not count in a later contest when nothing was waiting', () => {
+    const test = new QueueUnderTest({ slots: 4 });
+    test.addMany(4, 'a');
+    for (let index = 0; index < 4; index += 1) test.queue.adjustCost('a', 1_000);
+    test.addMany(50, 'a', 100);
+    test.addMany(50, 'b', 100);
+    test.served.length = 0;
+    for (let index = 0; index < 40; index += 1) test.finish(test.served[index - 4] ?? 'a');
+    expect(test.servedTo('b') - test.servedTo('a')).toBeLessThanOrEqual(11);
+  });
+
+  it('do not put newcomers behind accounts that are waiting already', () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(10, 'waiting');
+    test.queue.adjustCost('first', 1_000);
+    test.queue.adjustCost('first', 1_000);
+    test.addMany(10, 'new');
+    test.serve(6);
+    expect([test.servedTo('waiting'), test.servedTo('new')]).toEqual([3, 3]);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    'are rejected when the cost is %s, and the order stays fair',
+    async (cost) => {
+      const test = QueueUnderTest.busy();
+      expect(() => test.queue.adjustCost('a', cost)).toThrow(RangeError);
+      await expect(test.queue.take(never(), { account: 'a', cost, budgetMs: 1e9 })).rejects.toThrow(RangeError);
+      test.addMany(10, 'a');
+      test.addMany(10, 'b');
+      test.serve(10);
+      expect([test.servedTo('a'), test.servedTo('b')]).toEqual([5, 5]);
+    },
+  );
+});
+
+describe('a full queue', () => {
+  it('evicts the newest entry of the account with the most entries', async () => {
+    const test = QueueUnderTest.busy(4);
+    test.addMany(6, 'greedy');
+    expect(() => test.queue.assertRoom('greedy')).toThrow(AppError);
+    expect(() => test.queue.assertRoom('modest')).not.toThrow();
+    test.addMany(3, 'modest');
+    await setImmediate();
+    test.serve(4);
+    expect([test.servedTo('modest'), test.servedTo('greedy')]).toEqual([2, 2]);
+    expect(test.refused.filter((entry) => entry === 'greedy overloaded')).toHaveLength(4);
+    expect(test.refused.filter((entry) => entry === 'modest overloaded')).toHaveLength(1);
+  });
+
+  it('has room as long as a slot is free', () => {
+    const { queue } = new QueueUnderTest({ slots: 1, maxWaiting: 0 });
+    expect(() => queue.assertRoom('a')).not.toThrow();
+  });
+
+  it('refuses an entry whose expected wait exceeds its budget, with the time to retry after', async () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(10, 'a', 1_000);
+    const late = test.queue.take(never(), { account: 'a', cost: 1_000, budgetMs: 5_000 });
+    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 10 });
+    // Another account does not wait behind all entries of the first one.
+    test.add('b', 1_000, { budgetMs: 5_000 });
+    expect(test.queue.waiting).toBe(11);
+  });
+
+  it('counts retries in the expected wait and leaves a margin for wrong estimates', async () => {
+    const test = QueueUnderTest.busy();
+    test.addMany(3, 'a', 1_000);
+    test.add('a', 1_000, { isRetry: true });
+    const late = test.queue.take(never(), { account: 'a', cost: 1_000, budgetMs: 6_000 });
+    await expect(late).rejects.toMatchObject({ code: 'overloaded' });
+    test.add('a', 1_000, { budgetMs: 8_000 });
+    expect(test.queue.waiting).toBe(5);
+  });
+});
+
+describe('waiting entries', () => {
+  it('leave the queue when their signal aborts', async () => {
+    const test = QueueUnderTest.busy();
+    const leaving = new AbortController();
+    test.add('a', 10, { signal: leaving.signal });
+    leaving.abort(new Error('client gone'));
+    await setImmediate();
+    test.finish('first');
+    expect([test.queue.waiting, test.served, test.refused]).toEqual([0, [], ['a Error: client gone']]);
+  });
+
+  it('are all rejected on shutdown, retries included', async () => {
+    const test = QueueUnderTest.busy();
+    test.add('a');
+    test.add('b', 10, { isRetry: true });
+    test.queue.rejectWaiting(new Error('over'));
+    await setImmediate();
+    expect([test.queue.waiting, test.refused]).toEqual([0, ['b Error: over', 'a Error: over']]);
+  });
+});
+
+describe('the accounts a queue remembers', () => {
+  it('are only those with entries in service when nothing waits', () => {
+    const test = new QueueUnderTest({ slots: 2 });
+    test.add('account 0');
+    for (let index = 1; index <= 1_000; index += 1) {
+      test.add(`account ${index}`);
+      test.finish(`account ${index - 1}`);
+    }
+    expect(test.queue.accounts).toBe(1);
+    test.finish('account 1000');
+    expect(test.queue.accounts).toBe(0);
+  });
+
+  it('do not include accounts that the virtual time has passed', () => {
+    const test = QueueUnderTest.busy();
+    for (let index = 0; index < 100; index += 1) test.add(`account ${index}`);
+    test.addMany(10, 'busy');
+    test.serve(105);
+    expect(test.queue.waiting).toBe(5);
+    expect(test.queue.accounts).toBe(1);
   });
 });

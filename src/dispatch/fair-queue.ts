@@ -1,219 +1,276 @@
-// A number of slots and a bounded, fair queue in front of them. Accounts share the slots by what their renders cost, not by
-// how many they send: each render gets a start and an end on a clock that only counts work, an account's next render starts
-// where its last one ended, and the earliest start goes first. When the queue is full, the account that fills it most makes
-// room; who would wait longer than they can is told so at once instead of being answered too late.
+// Start-time fair queueing (Goyal, Vin and Cheng, 1996): accounts share slots by what their entries cost, not by how many
+// entries they send. An entry's start tag is its account's finish tag or the virtual time, whichever is later; its finish tag
+// is its start tag plus its cost. The entry with the lowest start tag goes first, and the virtual time is the start tag of
+// the entry dispatched last. Finish tags that the virtual time has passed are forgotten, and so are those of inactive
+// accounts when nothing waits, so what an account rendered alone doesn't count in a later contest.
 
 import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
 
-/** Who waits, and for what. */
 export interface QueueEntry {
   readonly account: string;
   /** Estimated milliseconds of work. */
   readonly cost: number;
-  /** The longest wait and work together that still make sense. */
+  /** Milliseconds for waiting and work together before the response comes too late. */
   readonly budgetMs: number;
-  /** Served before everyone else and never turned away: a second try, or the rest of what has waited already. */
+  /** Already charged: a second try, or the render of an asset that waited before its probe. Goes first, is never refused. */
   readonly isRetry?: boolean;
 }
 
-interface Waiter<Item> {
-  readonly turn: QueueEntry;
-  readonly start: number;
-  readonly resolve: (item: Item) => void;
+/** The slots that entries wait for. Their owner knows how many there are and which ones are free. */
+export interface SlotSource<Slot> {
+  /** All slots, busy ones included. */
+  readonly total: () => number;
+  readonly free: () => number;
+  /** Called only when a slot is free. */
+  readonly take: (entry: QueueEntry) => Slot;
+}
+
+interface Waiter<Slot> {
+  readonly entry: QueueEntry;
+  readonly arrival: number;
+  readonly resolve: (slot: Slot) => void;
   readonly reject: (reason: Error) => void;
 }
 
-const MOST_SECONDS_TO_WAIT = 60;
-/** So long a place is kept for somebody who uploads; who is slower takes his chance again. */
-const EXPECTED_MS = 2_000;
-/** Of the time that is left for waiting, how much an estimate may fill: a wrong one must not end in an answer too late. */
-const WAIT_SHARE = 0.6;
+interface AccountState<Slot> {
+  /** In order of arrival, without retries. */
+  readonly waiters: Waiter<Slot>[];
+  inService: number;
+  /** Of the last entry dispatched. Entries that leave the queue earlier are never charged. */
+  finishTag: number;
+}
 
-export class FairQueue<Item> {
-  readonly #free: Item[] = [];
-  readonly #urgent: Waiter<Item>[] = [];
-  /** In no order; the queue is short. */
-  readonly #waiters = new Set<Waiter<Item>>();
-  /** Who was told that there is room and still uploads, the oldest first. */
-  readonly #expected: { readonly account: string; readonly at: number }[] = [];
-  /** Where each account's last render ends on the clock of work. */
-  readonly #endOf = new Map<string, number>();
+const MAX_RETRY_AFTER_SECONDS = 60;
+/** Fraction of its spare time that an entry may be expected to wait. The rest is for estimates that are too low. */
+const MAX_WAIT_FRACTION = 0.6;
+
+export class FairQueue<Slot> {
+  readonly #slots: SlotSource<Slot>;
   readonly #maxWaiting: number;
-  readonly #slots: () => number;
-  #clock = 0;
+  readonly #accounts = new Map<string, AccountState<Slot>>();
+  readonly #retries: Waiter<Slot>[] = [];
+  /** Without retries. */
+  #waiting = 0;
+  #arrivals = 0;
+  #virtualTime = 0;
 
-  /** `slots` is a function where their number changes. */
-  constructor(slots: number | (() => number), maxWaiting: number) {
-    this.#slots = () => Math.max(1, typeof slots === 'number' ? slots : slots());
+  constructor(slots: SlotSource<Slot>, maxWaiting: number) {
+    this.#slots = slots;
     this.#maxWaiting = maxWaiting;
   }
 
   get waiting(): number {
-    return this.#waiters.size + this.#urgent.length;
+    return this.#retries.length + this.#waiting;
   }
 
-  get free(): number {
-    return this.#free.length;
-  }
-
-  /** Work that waits, in milliseconds of one slot. */
+  /** Waiting work in milliseconds of one slot. */
   get backlogMs(): number {
-    let sum = 0;
-    for (const { turn } of this.#waiters) sum += turn.cost;
-    return sum;
+    let work = workOf(this.#retries);
+    for (const { waiters } of this.#accounts.values()) work += workOf(waiters);
+    return Math.round(work);
   }
 
-  /** Makes an item available: a new one, or one that comes back. */
-  put(item: Item): void {
-    const next = this.#urgent.shift() ?? this.#earliest();
-    if (next === undefined) {
-      this.#free.push(item);
-      return;
-    }
-    this.#waiters.delete(next);
-    if (!next.turn.isRetry) this.#clock = Math.max(this.#clock, next.start);
-    if (this.#waiters.size === 0) this.#forgetPast();
-    next.resolve(item);
+  /** Accounts that the queue keeps track of. */
+  get accounts(): number {
+    return this.#accounts.size;
   }
 
-  /** Forgets an item that died while it was free. */
-  drop(item: Item): void {
-    const index = this.#free.indexOf(item);
-    if (index >= 0) this.#free.splice(index, 1);
-  }
-
-  /** Whether somebody of this account would be let in now; asked before an upload, so that none is made in vain. */
+  /** Throws `overloaded` if the queue is full and an entry of this account would be refused. */
   assertRoom(account: string): void {
-    this.#forgetLate();
-    const taken = this.#waiters.size + this.#expected.length;
-    if (taken < this.#maxWaiting + this.#free.length) return;
-    if (!this.#hasLessThanOthers(account)) throw this.#overloaded();
+    if (this.#slots.free() > 0 || this.#waiting < this.#maxWaiting) return;
+    if (!this.#findEvictable(account)) throw this.#overloaded();
   }
 
-  /** The same, and keeps the place: of a crowd that finds the same room, only as many may upload as will find it. */
-  expect(account: string): void {
-    this.assertRoom(account);
-    this.#expected.push({ account, at: performance.now() });
-  }
-
-  async take(signal: AbortSignal, turn: QueueEntry): Promise<Item> {
+  /** Resolves with a slot; call `release` when done with it. Rejects with `overloaded` or with the signal's reason. */
+  async take(signal: AbortSignal, entry: QueueEntry): Promise<Slot> {
     signal.throwIfAborted();
-    this.#welcome(turn.account);
-    const item = this.#free.pop();
-    if (item !== undefined) {
-      this.#enter(turn);
-      return item;
+    assertFinite(entry.cost);
+    this.dispatch();
+    if (this.#slots.free() > 0) return this.#serve(entry);
+    if (!entry.isRetry) this.#makeRoom(entry);
+    return await this.#wait(signal, entry);
+  }
+
+  /** Ends the service of one entry of the account, whether or not its slot can be used again. */
+  release(account: string): void {
+    must(this.#accounts.get(account), 'the account in service').inService -= 1;
+    this.dispatch();
+    this.#forgetAccounts();
+  }
+
+  /** Serves waiting entries while slots are free. Call it when the number of slots has grown. */
+  dispatch(): void {
+    while (this.waiting > 0 && this.#slots.free() > 0) {
+      const next = must(this.#retries[0] ?? this.#findNext(), 'the next waiting entry');
+      const slot = this.#serve(next.entry);
+      this.#remove(next);
+      next.resolve(slot);
     }
-    if (!turn.isRetry) this.#makeRoom(turn);
-    return await new Promise<Item>((resolve, reject) => {
-      const leave = (): void => {
-        this.#waiters.delete(waiter);
-        const index = this.#urgent.indexOf(waiter);
-        if (index >= 0) this.#urgent.splice(index, 1);
-      };
+  }
+
+  /** Corrects what an account was charged. More counts like another entry dispatched now; less is refunded. */
+  adjustCost(account: string, delta: number): void {
+    assertFinite(delta);
+    if (delta > 0) this.#charge(account, delta);
+    else this.#stateOf(account).finishTag += delta;
+    this.#forgetAccounts();
+  }
+
+  rejectWaiting(reason: Error): void {
+    const waiters = this.#retries.splice(0);
+    for (const state of this.#accounts.values()) waiters.push(...state.waiters.splice(0));
+    this.#waiting = 0;
+    this.#forgetAccounts();
+    for (const waiter of waiters) waiter.reject(reason);
+  }
+
+  #serve(entry: QueueEntry): Slot {
+    this.#stateOf(entry.account).inService += 1;
+    if (!entry.isRetry) this.#charge(entry.account, entry.cost);
+    return this.#slots.take(entry);
+  }
+
+  async #wait(signal: AbortSignal, entry: QueueEntry): Promise<Slot> {
+    return await new Promise<Slot>((resolve, reject) => {
       const onAbort = (): void => {
-        leave();
+        this.#remove(waiter);
         reject(signal.reason as Error);
       };
-      const settled = (): void => signal.removeEventListener('abort', onAbort);
-      const waiter: Waiter<Item> = {
-        turn,
-        start: turn.isRetry ? 0 : this.#enter(turn),
-        resolve: (taken) => {
-          settled();
-          resolve(taken);
+      this.#arrivals += 1;
+      const waiter: Waiter<Slot> = {
+        entry,
+        arrival: this.#arrivals,
+        resolve: (slot) => {
+          signal.removeEventListener('abort', onAbort);
+          resolve(slot);
         },
         reject: (reason) => {
-          settled();
+          signal.removeEventListener('abort', onAbort);
           reject(reason);
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      if (turn.isRetry) this.#urgent.push(waiter);
-      else this.#waiters.add(waiter);
+      this.#add(waiter);
     });
   }
 
-  /** What an account's render costs beyond the guess it waited with; less than nothing is given back. */
-  adjustCost(account: string, cost: number): void {
-    this.#endOf.set(account, Math.max(this.#clock, (this.#endOf.get(account) ?? this.#clock) + cost));
+  #add(waiter: Waiter<Slot>): void {
+    if (waiter.entry.isRetry) {
+      this.#retries.push(waiter);
+      return;
+    }
+    const state = this.#stateOf(waiter.entry.account);
+    state.finishTag = this.#startTag(state);
+    state.waiters.push(waiter);
+    this.#waiting += 1;
   }
 
-  /** Turns everyone who waits away. */
-  rejectWaiting(reason: Error): void {
-    const all = [...this.#urgent.splice(0), ...this.#waiters];
-    this.#waiters.clear();
-    for (const waiter of all) waiter.reject(reason);
+  #remove(waiter: Waiter<Slot>): void {
+    const { account, isRetry } = waiter.entry;
+    const waiters = isRetry ? this.#retries : this.#stateOf(account).waiters;
+    waiters.splice(waiters.indexOf(waiter), 1);
+    if (!isRetry) this.#waiting -= 1;
+    this.#forgetAccounts();
   }
 
-  /** The start of a render on the clock of work; books its end. */
-  #enter({ account, cost, isRetry }: QueueEntry): number {
-    if (isRetry) return 0;
-    const start = Math.max(this.#clock, this.#endOf.get(account) ?? 0);
-    this.#endOf.set(account, start + cost);
-    return start;
+  #stateOf(account: string): AccountState<Slot> {
+    const known = this.#accounts.get(account);
+    if (known) return known;
+    const state = { waiters: [], inService: 0, finishTag: this.#virtualTime };
+    this.#accounts.set(account, state);
+    return state;
   }
 
-  #makeRoom(turn: QueueEntry): void {
-    const start = Math.max(this.#clock, this.#endOf.get(turn.account) ?? 0);
-    let ahead = 0;
-    for (const waiter of this.#urgent) ahead += waiter.turn.cost;
-    for (const waiter of this.#waiters) if (waiter.start <= start) ahead += waiter.turn.cost;
-    if (ahead / this.#slots() > (turn.budgetMs - turn.cost) * WAIT_SHARE) throw this.#overloaded();
-    if (this.#waiters.size < this.#maxWaiting) return;
-    const last = this.#fullest(turn.account);
-    if (last === undefined) throw this.#overloaded();
-    this.#waiters.delete(last);
-    this.#endOf.set(last.turn.account, last.start);
-    last.reject(this.#overloaded());
+  /** Of the account's next entry. A waiting account that was refunded may be behind the virtual time. */
+  #startTag({ waiters, finishTag }: AccountState<Slot>): number {
+    return waiters.length > 0 ? finishTag : Math.max(finishTag, this.#virtualTime);
   }
 
-  /** The newest waiter of the account with the most of them, if that is more than the newcomer's would then have. */
-  #fullest(newcomer: string): Waiter<Item> | undefined {
-    const counts = countOf([...this.#waiters].map(({ turn }) => turn));
-    const [account, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-    if (most <= (counts.get(newcomer) ?? 0) + 1) return undefined;
-    return [...this.#waiters].findLast(({ turn }) => turn.account === account);
+  #charge(account: string, cost: number): void {
+    const state = this.#stateOf(account);
+    const startTag = this.#startTag(state);
+    state.finishTag = startTag + cost;
+    // A correction may be charged before the account's turn. The virtual time must not overtake an account that waits.
+    let reached = startTag;
+    for (const other of this.#accounts.values()) {
+      if (other !== state && other.waiters.length > 0) reached = Math.min(reached, other.finishTag);
+    }
+    this.#virtualTime = Math.max(this.#virtualTime, reached);
   }
 
-  #hasLessThanOthers(account: string): boolean {
-    const counts = countOf([...this.#waiters].map(({ turn }) => turn));
-    const own = (counts.get(account) ?? 0) + (countOf(this.#expected).get(account) ?? 0);
-    return Math.max(0, ...counts.values()) > own + 1;
+  #forgetAccounts(): void {
+    for (const [account, { waiters, inService, finishTag }] of this.#accounts) {
+      if (waiters.length > 0 || inService > 0) continue;
+      if (this.#waiting === 0 || finishTag <= this.#virtualTime) this.#accounts.delete(account);
+    }
   }
 
-  /** Whom we expected has come. */
-  #welcome(account: string): void {
-    const index = this.#expected.findIndex((one) => one.account === account);
-    if (index >= 0) this.#expected.splice(index, 1);
+  /** The entry with the lowest start tag; among equals, the one that arrived first. */
+  #findNext(): Waiter<Slot> | undefined {
+    let next: Waiter<Slot> | undefined;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const { waiters, finishTag } of this.#accounts.values()) {
+      const [first] = waiters;
+      if (!first || finishTag > lowest) continue;
+      if (next && finishTag === lowest && next.arrival < first.arrival) continue;
+      next = first;
+      lowest = finishTag;
+    }
+    return next;
   }
 
-  #forgetLate(): void {
-    const due = performance.now() - EXPECTED_MS;
-    while ((this.#expected[0]?.at ?? Number.POSITIVE_INFINITY) < due) this.#expected.shift();
+  /** Refuses an entry that would wait too long. In a full queue, evicts an entry of the account that has the most. */
+  #makeRoom({ account, cost, budgetMs }: QueueEntry): void {
+    if (this.#expectedWaitMs(account) > (budgetMs - cost) * MAX_WAIT_FRACTION) throw this.#overloaded();
+    if (this.#waiting < this.#maxWaiting) return;
+    const evicted = this.#findEvictable(account);
+    if (!evicted) throw this.#overloaded();
+    this.#remove(evicted);
+    evicted.reject(this.#overloaded());
   }
 
-  #earliest(): Waiter<Item> | undefined {
-    let first: Waiter<Item> | undefined;
-    for (const waiter of this.#waiters) if (first === undefined || waiter.start < first.start) first = waiter;
-    return first;
+  /** Of the account's next entry: it waits for all retries and for entries whose start tags aren't later than its own. */
+  #expectedWaitMs(account: string): number {
+    const own = this.#accounts.get(account);
+    const ownStartTag = own ? this.#startTag(own) + workOf(own.waiters) : this.#virtualTime;
+    let work = workOf(this.#retries);
+    for (const { waiters, finishTag } of this.#accounts.values()) {
+      let startTag = finishTag;
+      for (const { entry } of waiters) {
+        if (startTag > ownStartTag) break;
+        work += entry.cost;
+        startTag += entry.cost;
+      }
+    }
+    return this.#timeFor(work);
   }
 
-  /** An empty queue owes nobody anything; what lies behind the clock says nothing any more. */
-  #forgetPast(): void {
-    for (const [account, end] of this.#endOf) if (end <= this.#clock) this.#endOf.delete(account);
+  /** The newest entry of the account with the most entries, unless the newcomer's account would then have as many. */
+  #findEvictable(newcomer: string): Waiter<Slot> | undefined {
+    let longest: readonly Waiter<Slot>[] = [];
+    for (const { waiters } of this.#accounts.values()) if (waiters.length > longest.length) longest = waiters;
+    const own = this.#accounts.get(newcomer)?.waiters.length ?? 0;
+    return longest.length > own + 1 ? longest.at(-1) : undefined;
+  }
+
+  #timeFor(workMs: number): number {
+    return workMs / Math.max(1, this.#slots.total());
   }
 
   #overloaded(): AppError {
-    const seconds = Math.ceil(this.backlogMs / this.#slots() / 1_000);
-    return new AppError('overloaded', 'The service has more to render than it can. Try again shortly.', {
-      retryAfterSeconds: Math.min(MOST_SECONDS_TO_WAIT, Math.max(1, seconds)),
+    const seconds = Math.ceil(this.#timeFor(this.backlogMs) / 1_000);
+    return new AppError('overloaded', 'Too many renders are waiting. Try again shortly.', {
+      retryAfterSeconds: Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, seconds)),
     });
   }
 }
 
-function countOf(all: readonly { readonly account: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { account } of all) counts.set(account, (counts.get(account) ?? 0) + 1);
-  return counts;
+function workOf(waiters: readonly { readonly entry: QueueEntry }[]): number {
+  return waiters.reduce((sum, { entry }) => sum + entry.cost, 0);
+}
+
+/** A single NaN would spread to every finish tag and end fairness for all accounts. */
+function assertFinite(cost: number): void {
+  if (!Number.isFinite(cost)) throw new RangeError(`The cost of a render must be a finite number; got ${cost}.`);
 }

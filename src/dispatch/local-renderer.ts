@@ -1,27 +1,19 @@
-// Renders on this machine, in worker processes: a pool for images and one for videos, so that neither waits for the other.
-// A render with an asset waits once, before the first look at it: with a look beforehand, a crowd would keep the workers
-// looking at assets whose renders are refused afterwards.
+// Renders in worker processes on this machine. Images and videos have separate pools, so neither waits for the other.
 
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import { CostModel } from './cost-model.ts';
+import type { Renderer, RendererStatus, RenderJob, Requester } from './renderer.ts';
 import type { WorkerPool } from './worker-pool.ts';
-import type { Renderer, RendererStatus, RenderJob, Share } from './renderer.ts';
 
-/** A video's probe reads all its packets; an image's only the header. */
+/** Probing a video reads all its packets, probing an image only its header. */
 export const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
-const PROBE_COST_MS = { image: 2, video: 100 } as const;
-
-/** Whoever does not say waits with all the others who do not, as long as it takes. */
-const ANYBODY: Share = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 
 export class LocalRenderer implements Renderer {
-  readonly #pools: { readonly image: WorkerPool; readonly video: WorkerPool };
-  readonly #costs = new CostModel();
+  readonly #pools: Readonly<Record<AssetKind, WorkerPool>>;
 
-  constructor(pools: { readonly image: WorkerPool; readonly video: WorkerPool }) {
+  constructor(pools: Readonly<Record<AssetKind, WorkerPool>>) {
     this.#pools = pools;
   }
 
@@ -33,30 +25,19 @@ export class LocalRenderer implements Renderer {
     try {
       this.#pools.image.assertRoom(account);
     } catch {
-      // Only when there is no room for a video either.
+      // The asset may still turn out to be a video.
       this.#pools.video.assertRoom(account);
     }
   }
 
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share = ANYBODY): Promise<AssetProbe> {
-    const { kind } = asset;
-    const turn = { ...share, cost: PROBE_COST_MS[kind] + this.#costs.usualMs(kind) };
-    const task = { type: 'probe', asset, limits } as const;
-    return (await this.#pools[kind].run<'probe'>(task, { limitMs: PROBE_LIMIT_MS[kind] }, signal, turn)).result;
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
+    const taskLimits = { limitMs: PROBE_LIMIT_MS[asset.kind] };
+    return await this.#pools[asset.kind].run<'probe'>({ type: 'probe', asset, limits }, taskLimits, signal, requester);
   }
 
-  async render(job: RenderJob, signal: AbortSignal, share = ANYBODY): Promise<RenderFacts> {
-    const { recipe } = job;
-    const kind = recipe.kind === 'video' ? 'video' : 'image';
-    const pool = this.#pools[kind];
-    const cost = this.#costs.estimateMs(recipe);
-    const hasWaited = job.asset !== undefined;
-    if (hasWaited) pool.adjustCost(share.account, cost - this.#costs.usualMs(kind));
-    const turn = { ...share, cost, urgent: hasWaited };
-    const terms = { limitMs: recipe.attemptMs };
-    const { result, workedMs } = await pool.run<'render'>({ type: 'render', job }, terms, signal, turn);
-    this.#costs.learn(recipe, workedMs);
-    return result;
+  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
+    const pool = this.#pools[job.recipe.kind === 'video' ? 'video' : 'image'];
+    return await pool.run<'render'>({ type: 'render', job }, { limitMs: job.recipe.attemptMs }, signal, requester);
   }
 
   status(): RendererStatus {

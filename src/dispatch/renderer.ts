@@ -1,4 +1,5 @@
-// Where a render runs. Whoever asks knows only this interface: behind it are worker processes, on this machine or elsewhere.
+// The interface to everything that renders. Callers know only this; behind it are worker processes on this machine or on
+// others.
 
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
@@ -10,16 +11,16 @@ export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */
   readonly asset: Asset | undefined;
-  /** For the recipe that joins them: all segments, end to end in one file. */
+  /** For a recipe that joins segments: the file with all of them, end to end. */
   readonly segments?: string;
-  /** Where the finished file goes. */
+  /** Path of the file to write. */
   readonly output: string;
 }
 
-/** For whom a render is, and how long they can wait: what a queue needs to be fair. */
-export interface Share {
+/** Who a render is for and how long they can wait. */
+export interface Requester {
   readonly account: string;
-  /** Milliseconds until the answer would come too late. */
+  /** Milliseconds until the response would come too late. */
   readonly budgetMs: number;
 }
 
@@ -28,7 +29,7 @@ export interface PoolStatus {
   readonly ready: number;
   readonly busy: number;
   readonly waiting: number;
-  /** Estimated milliseconds of work that wait, for one worker. */
+  /** Waiting work, in estimated milliseconds of one worker. */
   readonly backlogMs: number;
   readonly restarts: number;
 }
@@ -36,16 +37,16 @@ export interface PoolStatus {
 export interface RendererStatus {
   readonly images: PoolStatus;
   readonly videos: PoolStatus;
-  /** What the video workers can decode and encode; unknown until the first is ready. */
+  /** What the video workers can decode and encode; undefined until the first one is ready. */
   readonly codecs: CodecInfo | undefined;
-  /** Present when renders go to workers elsewhere. */
+  /** Present when there is a queue for workers on other machines. */
   readonly remote?: RemoteStatus;
 }
 
-/** For people and autoscalers: is the queue there, who serves it, and how much lies in it. */
+/** The state of the broker, its workers and its queue, for operators and autoscalers. */
 interface RemoteStatus {
   readonly isConnected: boolean;
-  /** Worker machines heard of lately. */
+  /** Worker machines that have reported in recently. */
   readonly workers: { readonly images: number; readonly videos: number };
   readonly queue: { readonly images: TicketCount; readonly videos: TicketCount };
 }
@@ -56,10 +57,10 @@ interface TicketCount {
 }
 
 export interface Renderer {
-  /** Throws `overloaded` when a render of this account would be turned away now; without a kind, when any would. */
+  /** Throws `overloaded` if a render of this account would be refused now; without a kind, if any would. */
   assertRoom(account: string, kind?: AssetKind): void;
-  probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe>;
-  render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts>;
+  probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe>;
+  render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;
 }

@@ -1,30 +1,34 @@
-// A fixed pool of warm worker processes. One that dies is replaced, and the task it held is tried once more on another, so
-// that a crash is invisible unless the asset itself brings the decoder down.
+// A fixed number of warm worker processes for one kind of asset. A worker that dies is replaced and its task gets a second
+// try on another worker, so callers notice a crash only if the asset itself crashes the decoder.
 
 import { AppError } from '../errors.ts';
+import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
-import { FairQueue, type QueueEntry } from './fair-queue.ts';
+import { must } from '../primitives/must.ts';
 import type { WorkerTask, TaskOf, TaskResults } from './protocol.ts';
-import type { PoolStatus } from './renderer.ts';
+import type { QueueEntry } from './fair-queue.ts';
+import { RenderQueue } from './render-queue.ts';
+import type { PoolStatus, Requester } from './renderer.ts';
 import { type TaskLimits, Worker, WorkerLost, type WorkerSpec } from './worker.ts';
 
 export interface WorkerPoolOptions {
-  /** Makes the place of the next worker. */
+  readonly kind: AssetKind;
+  /** Prepares the directory and the command line of the next worker. */
   readonly createSpec: () => Promise<WorkerSpec>;
   readonly workers: number;
   readonly maxWaiting: number;
-  /** Then a worker retires: what a decoder leaks, and what it remembers of callers, stays bounded. */
+  /** A worker is replaced after this many tasks, which bounds what decoders leak and what a worker remembers of callers. */
   readonly tasksPerWorker: number;
-  /** Told how long a task waited for its worker, in milliseconds. */
+  /** Called with the milliseconds that a task waited for its worker. */
   readonly onWaited: (milliseconds: number) => void;
-  /** Told about every worker that ended unasked. */
+  /** Called for every worker that ended unexpectedly. */
   readonly onWorkerLost: (lost: WorkerLost, pid: number | undefined) => void;
-  /** Told when a worker's place could not be made, or not be removed after it. */
+  /** Called when a worker's directory could not be created or removed. */
   readonly onDirectoryError: (error: unknown) => void;
 }
 
-const ATTEMPTS = 2;
-/** Signals a process gives itself when the code in it is broken or was broken by a file. */
+const MAX_ATTEMPTS = 2;
+/** Signals that a process receives for its own faults, such as a decoder bug that a file triggers. */
 const CRASH_SIGNALS: ReadonlySet<string> = new Set([
   'SIGSEGV',
   'SIGABRT',
@@ -34,21 +38,17 @@ const CRASH_SIGNALS: ReadonlySet<string> = new Set([
   'SIGTRAP',
   'SIGXFSZ',
 ]);
-/** After this many workers in a row that never got ready, callers are told instead of waiting. */
-const FAILED_STARTS_BEFORE_GIVING_UP = 3;
-const RESTART_PAUSE_MS = 500;
-
-export interface TaskResult<Type extends WorkerTask['type']> {
-  readonly result: TaskResults[Type];
-  /** From the moment a worker had it. */
-  readonly workedMs: number;
-}
+/** After this many failed starts in a row, waiting tasks are rejected. */
+const MAX_FAILED_STARTS = 3;
+const RESTART_DELAY_MS = 500;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #queue: FairQueue<Worker>;
+  readonly #queue: RenderQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
+  /** Ready workers without a task, most recently used last. */
+  readonly #idle: Worker[] = [];
   #codecs: CodecInfo | undefined;
   #restarts = 0;
   #failedStarts = 0;
@@ -56,7 +56,12 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#queue = new FairQueue(options.workers, options.maxWaiting);
+    const slots = {
+      total: () => options.workers,
+      free: () => this.#idle.length,
+      take: () => must(this.#idle.pop(), 'an idle worker'),
+    };
+    this.#queue = new RenderQueue(options.kind, slots, options.maxWaiting);
     for (let count = 0; count < options.workers; count += 1) this.#spawn();
   }
 
@@ -68,9 +73,9 @@ export class WorkerPool {
     return {
       workers: this.#options.workers,
       ready: this.#ready.size,
-      busy: this.#ready.size - this.#queue.free,
+      busy: this.#ready.size - this.#idle.length,
       waiting: this.#queue.waiting,
-      backlogMs: Math.round(this.#queue.backlogMs),
+      backlogMs: this.#queue.backlogMs,
       restarts: this.#restarts,
     };
   }
@@ -87,39 +92,47 @@ export class WorkerPool {
     this.#queue.assertRoom(account);
   }
 
-  adjustCost(account: string, cost: number): void {
-    this.#queue.adjustCost(account, cost);
-  }
-
-  /** Runs a task on the next free worker; the terms are those of one attempt. */
+  /** Runs a task on the next free worker. The limits apply to each attempt. */
   async run<Type extends WorkerTask['type']>(
     task: TaskOf<Type>,
-    terms: TaskLimits,
+    limits: TaskLimits,
     signal: AbortSignal,
-    turn: QueueEntry,
-  ): Promise<TaskResult<Type>> {
+    requester?: Requester,
+  ): Promise<TaskResults[Type]> {
+    const entry = this.#entryFor(task, requester);
     for (let attempt = 1; ; attempt += 1) {
-      const asked = performance.now();
-      const worker = await this.#queue.take(signal, attempt > 1 ? { ...turn, isRetry: true } : turn);
-      this.#options.onWaited(performance.now() - asked);
+      const queued = performance.now();
+      const worker = await this.#queue.take(signal, attempt === 1 ? entry : { ...entry, isRetry: true });
+      const started = performance.now();
+      this.#options.onWaited(started - queued);
       try {
-        const began = performance.now();
-        const result = await worker.run<Type>(task, terms, signal);
-        return { result, workedMs: performance.now() - began };
+        const result = await worker.run<Type>(task, limits, signal);
+        this.#learn(task, performance.now() - started);
+        return result;
       } catch (error) {
         if (!(error instanceof WorkerLost)) throw error;
-        if (attempt === ATTEMPTS) throw explainLoss(error, task);
+        if (attempt === MAX_ATTEMPTS) throw explainLoss(error, task);
       } finally {
-        // A dead or dying worker leaves the pool; its successor enters by itself.
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
-        if (this.#ready.has(worker) && !worker.killed) this.#queue.put(worker);
+        // The successor of a dead or killed worker becomes idle when it is ready.
+        if (this.#ready.has(worker) && !worker.killed) this.#idle.push(worker);
+        this.#queue.release(entry.account);
       }
     }
   }
 
+  #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
+    if (task.type === 'probe') return this.#queue.probeEntry(task.asset, requester);
+    return this.#queue.renderEntry(task.job, requester);
+  }
+
+  #learn(task: WorkerTask, milliseconds: number): void {
+    if (task.type === 'render') this.#queue.learn(task.job.recipe, milliseconds);
+  }
+
   #spawn(): void {
     this.#options.createSpec().then(
-      (place) => this.#start(place),
+      (spec) => this.#start(spec),
       (error: unknown) => {
         this.#options.onDirectoryError(error);
         this.#failedStarts += 1;
@@ -128,29 +141,30 @@ export class WorkerPool {
     );
   }
 
-  #start(place: WorkerSpec): void {
-    const removePlace = (): void => {
-      place.directory.remove().catch(this.#options.onDirectoryError);
+  #start(spec: WorkerSpec): void {
+    const removeDirectory = (): void => {
+      spec.directory.remove().catch(this.#options.onDirectoryError);
     };
     if (this.#closing) {
-      removePlace();
+      removeDirectory();
       return;
     }
-    const worker = new Worker(place);
+    const worker = new Worker(spec);
     this.#workers.add(worker);
     worker.ready.then(
       (codecs) => {
         this.#codecs = codecs;
         this.#failedStarts = 0;
         this.#ready.add(worker);
-        this.#queue.put(worker);
+        this.#idle.push(worker);
+        this.#queue.dispatch();
       },
-      // Told by its end, below.
+      // `exited` below handles a worker that ends before it is ready.
       () => undefined,
     );
     void worker.exited.then((exit) => {
-      // The last ones go with the whole area.
-      if (!this.#closing) removePlace();
+      // On shutdown, the directories are removed together.
+      if (!this.#closing) removeDirectory();
       this.#replace(worker, new WorkerLost(exit, worker.killReason));
     });
   }
@@ -158,7 +172,8 @@ export class WorkerPool {
   #replace(worker: Worker, lost: WorkerLost): void {
     const wasReady = this.#ready.delete(worker);
     this.#workers.delete(worker);
-    this.#queue.drop(worker);
+    const index = this.#idle.indexOf(worker);
+    if (index >= 0) this.#idle.splice(index, 1);
     if (this.#closing) return;
     if (!wasReady) this.#failedStarts += 1;
     if (worker.tasks < this.#options.tasksPerWorker) {
@@ -168,32 +183,38 @@ export class WorkerPool {
     this.#respawn();
   }
 
-  /** At once, or after a pause when the last ones never got ready. */
+  /** Waits before the next start if the last workers failed to get ready. */
   #respawn(): void {
     if (this.#failedStarts === 0) {
       this.#spawn();
       return;
     }
-    if (this.#failedStarts >= FAILED_STARTS_BEFORE_GIVING_UP) {
-      this.#queue.rejectWaiting(unavailable('Render workers do not start.'));
+    if (this.#failedStarts >= MAX_FAILED_STARTS) {
+      this.#queue.rejectWaiting(unavailable('Render workers fail to start. Try again shortly.'));
     }
     setTimeout(() => {
       if (!this.#closing) this.#spawn();
-    }, RESTART_PAUSE_MS);
+    }, RESTART_DELAY_MS);
   }
 }
 
-/** Twice lost: an asset that breaks or hangs the decoder is the sender's to mend; anything else is ours. */
+/** If the asset crashed or hung the decoder twice, the caller has to fix the asset. Any other loss is a server error. */
 function explainLoss(lost: WorkerLost, task: WorkerTask): AppError {
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
   if (asset && lost.killReason === 'took too much memory') {
-    return new AppError('asset_undecodable', 'The asset needs more memory than one render may take.', { cause: lost });
-  }
-  const broke = lost.killReason === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
-  if (asset && broke) {
-    return new AppError('asset_undecodable', 'The asset brought the decoder down twice; it cannot be rendered.', {
+    return new AppError('asset_undecodable', 'Rendering the asset needs more memory than a render may use.', {
       cause: lost,
     });
+  }
+  const crashed = lost.killReason === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
+  if (asset && crashed) {
+    return new AppError(
+      'asset_undecodable',
+      'The decoder crashed or hung twice on this asset, so it cannot be rendered.',
+      {
+        cause: lost,
+      },
+    );
   }
   return unavailable('The render was interrupted twice. Try again shortly.', lost);
 }

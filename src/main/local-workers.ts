@@ -85,6 +85,7 @@ function startRenderer(
 ): LocalRenderer {
   const pool = (kind: 'image' | 'video', workers: number, limits: ResourceLimits): WorkerPool =>
     new WorkerPool({
+      kind,
       createSpec: async () => {
         const { path: directory } = await directories.directory(randomUUID());
         const program = { file: process.execPath, args: [...NODE_FLAGS[kind], WORKER_FILE, kind] };

@@ -18,6 +18,7 @@ export function startPools(): Pools {
   let cells = 0;
   const pool = (kind: 'image' | 'video'): WorkerPool =>
     new WorkerPool({
+      kind,
       createSpec: async () => {
         cells += 1;
         const cell = path.join(directory, String(cells));

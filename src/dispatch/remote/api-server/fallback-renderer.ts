@@ -4,7 +4,7 @@ import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
-import type { Renderer, RendererStatus, RenderJob, Share } from '../../renderer.ts';
+import type { Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
@@ -31,13 +31,13 @@ export class FallbackRenderer implements Renderer {
     this.#likely(kind ?? 'image').assertRoom(account, kind);
   }
 
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
-    return await this.#choose(asset.kind, signal, (renderer) => renderer.probe(asset, limits, signal, share));
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
+    return await this.#choose(asset.kind, signal, (renderer) => renderer.probe(asset, limits, signal, requester));
   }
 
-  async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
+  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
     const kind = job.recipe.kind === 'video' ? 'video' : 'image';
-    return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, share));
+    return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, requester));
   }
 
   /** Slots of both; how many of them are elsewhere is told by `remote`. */

@@ -1,57 +1,112 @@
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Permits } from './permits.ts';
+import { createAsset } from '../../../media/asset.ts';
+import type { Recipe } from '../../../render/compose.ts';
+import { createPermits, type Permit, type Permits } from './permits.ts';
 
-const never = new AbortController().signal;
-const of = (account: string) => ({ account, budgetMs: 60_000 });
+const { signal } = new AbortController();
+setMaxListeners(0, signal);
+const entryOf = (account: string, cost = 10) => ({ account, cost, budgetMs: 60_000 });
+const take = async (permits: Permits, account = ''): Promise<Permit> => await permits.take(signal, entryOf(account));
 
 describe('permits', () => {
-  it('are two for every slot and two more; who comes then waits', async () => {
-    const permits = new Permits('image', () => 1, 10);
-    const taken = await Promise.all([1, 2, 3, 4].map(() => permits.take(never)));
-    const fifth = permits.take(never);
+  it('number two for every slot and two more, and further renders wait', async () => {
+    const permits = createPermits('image', () => 1, 10);
+    const taken = await Promise.all([1, 2, 3, 4].map(() => take(permits)));
+    const fifth = take(permits);
     expect(permits.waiting).toBe(1);
     taken[0]?.();
     await fifth;
     expect(permits.waiting).toBe(0);
   });
 
-  it('go to the account that had less, not to the one that asked first', async () => {
-    const permits = new Permits('image', () => 0, 10);
-    const held = await Promise.all([permits.take(never, of('greedy')), permits.take(never, of('greedy'))]);
+  it('go to the account that has received less, not to the one that waited longest', async () => {
+    const permits = createPermits('image', () => 0, 10);
+    const held = await Promise.all([take(permits, 'greedy'), take(permits, 'greedy')]);
     const served: string[] = [];
     const wait = async (account: string): Promise<void> => {
-      await permits.take(never, of(account));
+      await take(permits, account);
       served.push(account);
     };
     const waiting = [wait('greedy'), wait('greedy'), wait('modest')];
-    for (const giveBack of held) giveBack();
+    for (const release of held) release();
     await waiting[2];
     expect(served[0]).toBe('modest');
     permits.rejectWaiting(new Error('over'));
     await Promise.allSettled(waiting);
   });
 
-  it('grow and shrink with the workers', async () => {
+  it('are shared by what renders cost, not by how many there are', async () => {
+    const permits = createPermits('video', () => 0, 100);
+    const held = [await take(permits), await take(permits)];
+    const served: string[] = [];
+    const recipe = { kind: 'video', canvas: { width: 1_000, height: 1_000 }, video: { frames: 3_000 } };
+    const wait = async (account: string): Promise<void> => {
+      const asset = createAsset({ path: 'clip', format: 'mp4', bytes: 1 });
+      const requester = { account, budgetMs: 1e9 };
+      const permit = await permits.take(signal, permits.probeEntry(asset, requester));
+      served.push(account);
+      if (account === 'long') permits.renderEntry({ recipe: recipe as unknown as Recipe, asset }, requester);
+      held.push(permit);
+    };
+    const waiting = ['long', 'short'].flatMap((account) => Array.from({ length: 12 }, async () => await wait(account)));
+    for (let count = 0; count < 12; count += 1) {
+      held.shift()?.();
+      await new Promise(setImmediate);
+    }
+    expect(served.filter((account) => account === 'short').length).toBeGreaterThanOrEqual(9);
+    permits.rejectWaiting(new Error('over'));
+    await Promise.allSettled(waiting);
+  });
+
+  it('grow and shrink with the number of slots', async () => {
     let slots = 0;
-    const permits = new Permits('video', () => slots, 10);
-    const waiting = [1, 2, 3, 4].map(() => permits.take(never));
+    const permits = createPermits('video', () => slots, 10);
+    const waiting = [1, 2, 3, 4].map(() => take(permits));
     expect(permits.waiting).toBe(2);
     slots = 1;
-    permits.adjust();
+    permits.dispatch();
     const taken = await Promise.all(waiting);
     slots = 0;
     taken[0]?.();
     taken[1]?.();
-    const late = permits.take(never);
+    const late = take(permits);
     expect(permits.waiting).toBe(1);
     taken[2]?.();
     await late;
   });
 
-  it('are refused when too many wait', async () => {
-    const permits = new Permits('image', () => 0, 0);
-    await Promise.all([permits.take(never), permits.take(never)]);
+  it('cannot be taken after the slots they were for are gone, even if they were never used', async () => {
+    let slots = 100;
+    const permits = createPermits('image', () => slots, 10);
+    permits.dispatch();
+    slots = 0;
+    await Promise.all([take(permits), take(permits)]);
+    void take(permits).catch(() => undefined);
+    expect(permits.waiting).toBe(1);
+  });
+
+  it('are added in constant time and up to a limit, however many slots workers claim to have', async () => {
+    let reads = 0;
+    const permits = createPermits(
+      'image',
+      () => {
+        reads += 1;
+        return 4_000_000;
+      },
+      10,
+    );
+    permits.dispatch();
+    expect(reads).toBeLessThanOrEqual(1);
+    for (let count = 0; count < 10_000; count += 1) await take(permits);
+    void take(permits).catch(() => undefined);
+    expect(permits.waiting).toBe(1);
+  });
+
+  it('are refused when too many renders wait', async () => {
+    const permits = createPermits('image', () => 0, 0);
+    await Promise.all([take(permits), take(permits)]);
     expect(() => permits.assertRoom('a')).toThrow(expect.objectContaining({ code: 'overloaded' }));
-    await expect(permits.take(never)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(take(permits)).rejects.toMatchObject({ code: 'overloaded' });
   });
 });

@@ -1,74 +1,38 @@
-// Who may put a ticket on the queue next. Tickets are taken in the order they come, by whoever is free, so fairness between
-// accounts is decided before: a front lets only so many be out at once and keeps the others in line here.
+// Permits to put tickets on the broker's queue. Workers take tickets in order of arrival, so fairness between accounts is
+// decided before that: an API server has a limited number of tickets out, and all other renders wait here in a fair queue.
 
 import type { AssetKind } from '../../../media/sniff.ts';
-import { FairQueue } from '../../fair-queue.ts';
-import type { Share } from '../../renderer.ts';
+import { RenderQueue } from '../../render-queue.ts';
 
-/** Given back when the session is over. */
+/** Returns the permit. Call it once, when the session is over. */
 export type Permit = () => void;
 
-/** Whoever does not say waits with all the others who do not, as long as it takes. */
-const ANYBODY: Share = { account: '', budgetMs: Number.POSITIVE_INFINITY };
-/** Before anything was learnt. */
-const FIRST_GUESS_MS: Readonly<Record<AssetKind, number>> = { image: 100, video: 5_000 };
-const LEARNING = 0.1;
-/** Beyond two for every slot: so that even with no worker there is something an autoscaler can see. */
-const LEAST_OUT = 2;
+export type Permits = RenderQueue<Permit>;
 
-export class Permits {
-  readonly #slots: () => number;
-  readonly #queue: FairQueue<symbol>;
-  /** Permits there are, given out or free. */
-  readonly #all = new Set<symbol>();
-  #typicalMs: number;
+/** Even without a worker, an autoscaler must see tickets on the broker's queue. */
+const MIN_PERMITS = 2;
+/** Workers report their slots themselves; false reports must not flood the broker. */
+const MAX_PERMITS = 10_000;
 
-  /** `slots`: how many renders workers elsewhere can do at once. */
-  constructor(kind: AssetKind, slots: () => number, maxWaiting: number) {
-    this.#slots = slots;
-    this.#typicalMs = FIRST_GUESS_MS[kind];
-    this.#queue = new FairQueue(slots, maxWaiting);
-    this.adjust();
-  }
-
-  get waiting(): number {
-    return this.#queue.waiting;
-  }
-
-  get backlogMs(): number {
-    return Math.round(this.#queue.backlogMs);
-  }
-
-  /** Workers came or left. */
-  adjust(): void {
-    while (this.#all.size < this.#wanted()) {
-      const permit = Symbol('permit');
-      this.#all.add(permit);
-      this.#queue.put(permit);
-    }
-  }
-
-  assertRoom(account: string): void {
-    this.#queue.assertRoom(account);
-  }
-
-  async take(signal: AbortSignal, share: Share = ANYBODY): Promise<Permit> {
-    const permit = await this.#queue.take(signal, { ...share, cost: this.#typicalMs });
-    const since = performance.now();
-    return () => {
-      this.#typicalMs += LEARNING * (performance.now() - since - this.#typicalMs);
-      // One for whom there is no worker any more is not given out again.
-      if (this.#all.size > this.#wanted()) this.#all.delete(permit);
-      else this.#queue.put(permit);
-    };
-  }
-
-  rejectWaiting(reason: Error): void {
-    this.#queue.rejectWaiting(reason);
-  }
-
-  /** As many again as can be rendered lie on the broker's queue, where every worker and autoscaler sees them. */
-  #wanted(): number {
-    return this.#slots() * 2 + LEAST_OUT;
-  }
+/** `workerSlots`: renders that workers on other machines can run at a time. Call `dispatch` when it has grown. */
+export function createPermits(kind: AssetKind, workerSlots: () => number, maxWaiting: number): Permits {
+  let taken = 0;
+  // For every render that can run, another ticket waits on the broker's queue, so no worker has to wait for us.
+  const target = (): number => Math.min(MAX_PERMITS, workerSlots() * 2 + MIN_PERMITS);
+  const permits: Permits = new RenderQueue<Permit>(
+    kind,
+    {
+      total: workerSlots,
+      free: () => target() - taken,
+      take: ({ account }) => {
+        taken += 1;
+        return () => {
+          taken -= 1;
+          permits.release(account);
+        };
+      },
+    },
+    maxWaiting,
+  );
+  return permits;
 }

@@ -7,11 +7,12 @@ import type { AssetKind } from '../../../media/sniff.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
+import type { QueueEntry } from '../../fair-queue.ts';
 import { PROBE_LIMIT_MS } from '../../local-renderer.ts';
-import type { PoolStatus, Renderer, RendererStatus, RenderJob, Share } from '../../renderer.ts';
+import type { PoolStatus, Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
 import { InternalListener } from './internal-listener.ts';
-import { type Permit, Permits } from './permits.ts';
+import { createPermits, type Permit, type Permits } from './permits.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 import { mayRenderWhole, type SegmentHost, SegmentedRender } from './segmented-render.ts';
@@ -67,6 +68,8 @@ export class RemoteRenderer implements Renderer {
   readonly #lingering = new Map<string, RenderSession>();
   readonly #permits: Readonly<Record<AssetKind, Permits>>;
   readonly #permitOf = new Map<RenderSession, Permit>();
+  /** When a worker claimed the session's first ticket. */
+  readonly #claimedAt = new WeakMap<RenderSession, number>();
   readonly #outputs = new Map<RenderSession, { readonly file: string; readonly maxBytes: number }>();
   readonly #check: NodeJS.Timeout;
   readonly #aloneSince: Record<AssetKind, number | undefined> = { image: undefined, video: undefined };
@@ -77,7 +80,7 @@ export class RemoteRenderer implements Renderer {
   private constructor(options: RemoteOptions) {
     this.#options = options;
     const permits = (kind: AssetKind): Permits =>
-      new Permits(kind, () => this.#registry.capacity(kind).open, options.maxWaiting);
+      createPermits(kind, () => this.#registry.capacity(kind).open, options.maxWaiting);
     this.#permits = { image: permits('image'), video: permits('video') };
     this.#listener = new InternalListener({
       tokens: this.#tokens,
@@ -132,9 +135,9 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, share?: Share): Promise<AssetProbe> {
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     const { kind } = asset;
-    const session = await this.#open(kind, asset, signal, share);
+    const session = await this.#open(kind, asset, signal, this.#permits[kind].probeEntry(asset, requester));
     const limitMs = PROBE_LIMIT_MS[kind] * TRIES_OF_A_WORKER;
     const step = { type: 'probe', asset: offerOf(asset), limits } as const;
     const probe = await session.perform<AssetProbe>({ step, limitMs }, signal).catch((error: unknown) => {
@@ -145,28 +148,27 @@ export class RemoteRenderer implements Renderer {
     return probe;
   }
 
-  async render(job: RenderJob, signal: AbortSignal, share?: Share): Promise<RenderFacts> {
+  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
     const { recipe, asset } = job;
+    const entry = this.#permits[recipe.kind === 'video' ? 'video' : 'image'].renderEntry(job, requester);
     const offer = asset && offerOf(asset);
     const resumed = this.#resume(asset);
     const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
     const segments =
       recipe.kind === 'video' && lanes > 1 ? segmentsOf(recipe, this.#options.segmentSeconds) : undefined;
     if (recipe.kind !== 'video' || !asset || !offer || !segments) {
-      return await this.#renderWhole(job, offer, resumed, signal, share);
+      return await this.#renderWhole(job, offer, resumed, signal, entry);
     }
-    const began = performance.now();
     const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
     const segmented = { recipe, segments, lanes, asset: offer, output: job.output, limitMs, first: resumed };
     this.#options.onEvent({ type: 'split', segments: segments.length, workers: lanes });
     try {
-      return await new SegmentedRender(segmented, this.#segmentHost(asset, mostBytes(recipe), share), signal).run();
+      return await new SegmentedRender(segmented, this.#segmentHost(asset, mostBytes(recipe), entry), signal).run();
     } catch (error) {
       signal.throwIfAborted();
       if (!mayRenderWhole(error)) throw error;
-      this.#options.onEvent({ type: 'unsplit', accountId: share?.account, reason: error });
-      const left = share && { ...share, budgetMs: share.budgetMs - (performance.now() - began) };
-      return await this.#renderWhole(job, offer, undefined, signal, left);
+      this.#options.onEvent({ type: 'unsplit', accountId: entry.account, reason: error });
+      return await this.#renderWhole(job, offer, undefined, signal, entry);
     }
   }
 
@@ -197,14 +199,20 @@ export class RemoteRenderer implements Renderer {
     offer: OfferedAsset | undefined,
     resumed: RenderSession | undefined,
     signal: AbortSignal,
-    share: Share | undefined,
+    entry: QueueEntry,
   ): Promise<RenderFacts> {
     const kind = recipe.kind === 'video' ? 'video' : 'image';
-    const session = resumed ?? (await this.#open(kind, asset, signal, share));
+    const session = resumed ?? (await this.#open(kind, asset, signal, entry));
     this.#outputs.set(session, { file: output, maxBytes: mostBytes(recipe) });
     const limitMs = recipe.attemptMs * TRIES_OF_A_WORKER;
+    const started = performance.now();
     try {
-      return await session.perform<RenderFacts>({ step: { type: 'render', asset: offer, recipe }, limitMs }, signal);
+      const step = { type: 'render', asset: offer, recipe } as const;
+      const facts = await session.perform<RenderFacts>({ step, limitMs }, signal);
+      // Without the time that the ticket waited for a worker.
+      const claimedAt = this.#claimedAt.get(session) ?? started;
+      this.#permits[kind].learn(recipe, performance.now() - Math.max(started, claimedAt));
+      return facts;
     } finally {
       this.#end(session);
     }
@@ -225,9 +233,9 @@ export class RemoteRenderer implements Renderer {
     );
   }
 
-  #segmentHost(asset: Asset, maxBytes: number, share: Share | undefined): SegmentHost {
+  #segmentHost(asset: Asset, maxBytes: number, entry: QueueEntry): SegmentHost {
     return {
-      open: (signal) => this.#open('video', asset, signal, share),
+      open: (signal) => this.#open('video', asset, signal, entry),
       expect: (session, file) => void this.#outputs.set(session, { file, maxBytes }),
       end: (session) => this.#end(session),
       hasIdleWorker: () => this.#broker.isConnected && this.#registry.idle('video') > 0,
@@ -240,10 +248,10 @@ export class RemoteRenderer implements Renderer {
     kind: AssetKind,
     asset: Asset | undefined,
     signal: AbortSignal,
-    share: Share | undefined,
+    entry: QueueEntry,
   ): Promise<RenderSession> {
     this.#assertReachable();
-    const permit = await this.#permits[kind].take(signal, share);
+    const permit = await this.#permits[kind].take(signal, entry);
     const session = new RenderSession(kind, asset, this.#ticketIssuer());
     this.#sessions.set(session.id, session);
     this.#permitOf.set(session, permit);
@@ -256,7 +264,7 @@ export class RemoteRenderer implements Renderer {
 
   #hear(bytes: Uint8Array): void {
     this.#registry.onPresence(bytes);
-    for (const kind of KINDS) this.#permits[kind].adjust();
+    for (const kind of KINDS) this.#permits[kind].dispatch();
   }
 
   #linger(path: string, session: RenderSession): void {
@@ -298,7 +306,10 @@ export class RemoteRenderer implements Renderer {
       },
       attemptToken: ({ id }, attempt, validMs) =>
         this.#tokens.issue({ purpose: 'attempt', session: id, number: attempt }, Date.now() + validMs),
-      onClaimed: ({ kind }, waitedMs) => this.#options.onEvent({ type: 'claimed', kind, waitedMs }),
+      onClaimed: (session, waitedMs) => {
+        this.#claimedAt.set(session, performance.now());
+        this.#options.onEvent({ type: 'claimed', kind: session.kind, waitedMs });
+      },
       onLost: ({ id, kind }, reason) => {
         this.#lost[kind] += 1;
         this.#options.onEvent({ type: 'lost', kind, session: id, reason });

@@ -1,0 +1,134 @@
+// The fairness theorem of start-time fair queueing: while two accounts are backlogged, the work they receive in any window
+// differs by at most one entry of each, whatever happened before.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { must } from '../primitives/must.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
+
+interface Render {
+  readonly account: 'a' | 'b' | 'c';
+  readonly estimate: number;
+  /** Known after dispatch, as after a probe. */
+  readonly cost: number;
+}
+
+type Step =
+  | { readonly type: 'render'; readonly render: Render; readonly budgetMs: number; readonly isRetry: boolean }
+  | { readonly type: 'finish' }
+  | { readonly type: 'abort'; readonly index: number };
+
+/** Runs renders one by one and corrects the cost of each right after its dispatch. */
+class Simulation {
+  readonly queue: FairQueue<void>;
+  readonly dispatched: Render[] = [];
+  readonly #inService: Render[] = [];
+  readonly #entries = new Map<QueueEntry, Render>();
+  readonly #cancel: AbortController[] = [];
+  #free: number;
+  #corrected = 0;
+
+  constructor(slots: number) {
+    this.#free = slots;
+    const take = (entry: QueueEntry): void => {
+      this.#free -= 1;
+      const render = must(this.#entries.get(entry), 'the render of an entry');
+      this.#inService.push(render);
+      if (!entry.isRetry) this.dispatched.push(render);
+    };
+    this.queue = new FairQueue({ total: () => slots, free: () => this.#free, take }, 1_000);
+  }
+
+  add(render: Render, { budgetMs = 1e9, isRetry = false } = {}): void {
+    const entry = { account: render.account, cost: render.estimate, budgetMs, isRetry };
+    this.#entries.set(entry, render);
+    const cancel = new AbortController();
+    this.#cancel.push(cancel);
+    this.queue.take(cancel.signal, entry).catch(() => undefined);
+    this.#correct();
+  }
+
+  finish(): void {
+    const render = this.#inService.shift();
+    if (!render) return;
+    this.#free += 1;
+    this.queue.release(render.account);
+    this.#correct();
+  }
+
+  abort(index: number): void {
+    this.#cancel[index % this.#cancel.length]?.abort(new Error('client gone'));
+  }
+
+  play(step: Step): void {
+    if (step.type === 'render') this.add(step.render, step);
+    else if (step.type === 'finish') this.finish();
+    else this.abort(step.index);
+  }
+
+  #correct(): void {
+    for (const { account, estimate, cost } of this.dispatched.slice(this.#corrected)) {
+      this.queue.adjustCost(account, cost - estimate);
+    }
+    this.#corrected = this.dispatched.length;
+  }
+}
+
+const renderOf = <Account extends Render['account']>(account: Account, maxCost = 1_000) => {
+  const cost = fc.integer({ min: 1, max: maxCost });
+  return fc.record({ account: fc.constant(account), estimate: cost, cost });
+};
+/** Account c sends much larger renders, which must not matter for the other two. */
+const anyRender = fc.oneof(renderOf('a'), renderOf('b'), renderOf('c', 50_000));
+/** Without a budget, a render is refused unless a slot is free. */
+const budgetMs = fc.constantFrom(1e9, 1e9, 1e9, 0);
+const isRetry = fc.constantFrom(false, false, false, true);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('render'), render: anyRender, budgetMs, isRetry }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('finish') }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('abort'), index: fc.nat(1_000) }) },
+);
+const backlog = (account: 'a' | 'b'): fc.Arbitrary<Render[]> =>
+  fc.array(renderOf(account), { minLength: 20, maxLength: 40 });
+
+it('gives two backlogged accounts equal shares in any window, after any history', () => {
+  const history = fc.array(step, { maxLength: 80 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), history, backlog('a'), backlog('b'), (slots, before, ofA, ofB) => {
+      const simulation = new Simulation(slots);
+      for (const each of before) simulation.play(each);
+      for (const each of [...ofA, ...ofB]) simulation.add(each);
+      const start = simulation.dispatched.length;
+      for (let count = 0; count < 10_000 && simulation.queue.waiting > 0; count += 1) simulation.finish();
+      const contest = whileBothWait(simulation.dispatched.slice(start), ofA, ofB);
+      expect(contest.length).toBeGreaterThanOrEqual(10);
+      expect(largestLead(contest)).toBeLessThanOrEqual(largestCosts(simulation.dispatched));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** The dispatches before the last entry of either account. */
+function whileBothWait(dispatched: readonly Render[], ...backlogs: readonly (readonly Render[])[]): readonly Render[] {
+  const ends = backlogs.map((renders) => dispatched.indexOf(must(renders.at(-1), 'the last render')));
+  return dispatched.slice(0, Math.min(...ends));
+}
+
+/** Over all windows: by how much one account received more work than the other. */
+function largestLead(renders: readonly Render[]): number {
+  let [lead, highest, lowest] = [0, 0, 0];
+  for (const render of renders) {
+    if (render.account === 'a') lead += render.cost;
+    if (render.account === 'b') lead -= render.cost;
+    highest = Math.max(highest, lead);
+    lowest = Math.min(lowest, lead);
+  }
+  return highest - lowest;
+}
+
+/** The largest cost of each account together. */
+function largestCosts(renders: readonly Render[]): number {
+  const largest = { a: 0, b: 0, c: 0 };
+  for (const { account, cost } of renders) largest[account] = Math.max(largest[account], cost);
+  return largest.a + largest.b;
+}
