@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readSettings } from '../config/settings.ts';
-import { PROMISES } from '../dispatch/sandbox/sandbox.ts';
+import { GUARDS } from '../dispatch/sandbox/sandbox.ts';
 import { renderOverlay } from '../index.ts';
 import { codecInfo } from '../media/video/probe/codecs.ts';
 import { FAMILIES } from '../raster/catalogue.ts';
@@ -77,7 +77,7 @@ async function checkSandbox(): Promise<Finding> {
     const choice = await chooseLocalSandbox({ ...settings, dataDirectory }, directories);
     const level = choice.sandbox?.level;
     const result = level
-      ? `${level}, guards ${PROMISES[level].join(', ')}`
+      ? `${level}, guards ${GUARDS[level].join(', ')}`
       : `no level available for STORYBAR_SANDBOX=${settings.sandbox}`;
     const faults = choice.faults.map((fault) => `; not ${fault.level}: ${fault.fault}`);
     return { what: 'sandbox', ok: level !== undefined, detail: result + faults.join('') };

@@ -9,7 +9,7 @@ import { WorkerPool } from '../dispatch/worker-pool.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
 import type { ResourceLimits } from '../dispatch/sandbox/limits.ts';
-import { PROMISES, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
+import { GUARDS, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -43,8 +43,8 @@ export async function chooseLocalSandbox(settings: SandboxSettings, directories:
     searchPath: settings.searchPath,
     dataDirectory: settings.dataDirectory,
     packageRoot: PACKAGE_ROOT,
-    escapeFile: SANDBOX_TRIAL_FILE,
-    cells: directories,
+    trialFile: SANDBOX_TRIAL_FILE,
+    directories,
     limits: { memoryBytes: settings.workerMemory, fileBytes: settings.outputBytes },
   });
 }
@@ -60,7 +60,7 @@ export async function startLocalWorkers(settings: Settings, logger: Logger, metr
     ]);
   }
   const { level } = sandbox;
-  const guards = PROMISES[level];
+  const guards = GUARDS[level];
   const entry = { sandbox: { level, mode: settings.sandbox, guards, faults } };
   // There are faults only if a stronger level was tried, not if the operator chose this one.
   if (faults.length > 0)
@@ -91,7 +91,7 @@ function startRenderer(
         const program = { file: process.execPath, args: [...NODE_FLAGS[kind], WORKER_FILE, kind] };
         return {
           start: sandbox.start(program, directory, limits),
-          directory: new WorkerDirectory(directory, sandbox.cellInside(directory)),
+          directory: new WorkerDirectory(directory, sandbox.pathInside(directory)),
           memoryBytes: limits.memoryBytes,
         };
       },

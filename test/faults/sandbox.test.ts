@@ -1,4 +1,4 @@
-// How well workers are locked away, at every level this machine offers: attacked from inside, and seen from outside.
+// The sandbox of render workers at every level that this machine supports: attacked from inside and inspected from outside.
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -20,8 +20,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findPlaces } from '../../src/dispatch/sandbox/places.ts';
 import { Sandbox, type SandboxLevel } from '../../src/dispatch/sandbox/sandbox.ts';
+import { findVisiblePaths } from '../../src/dispatch/sandbox/visible-paths.ts';
 import { ManagedProcess } from '../../src/media/process.ts';
 import { plainPng } from '../pictures.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
@@ -49,9 +49,9 @@ const tools = { bwrap: findTool('bwrap'), prlimit: findTool('prlimit') };
 
 let folder: string;
 let listener: Server;
-let largePicture: Buffer;
-/** What `storybar doctor` says of a mode. */
-const offered = new Map<SandboxLevel, string>();
+let largeImage: Buffer;
+/** What `storybar doctor` reports for each level. */
+const reported = new Map<SandboxLevel, string>();
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-sandbox-'));
   mkdirSync(path.join(folder, 'data/work/other-render'), { recursive: true });
@@ -59,10 +59,10 @@ beforeAll(async () => {
     writeFileSync(path.join(folder, file), 'secret');
   }
   listener = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-  largePicture = await plainPng(7000, 7000, '#fff');
+  largeImage = await plainPng(7000, 7000, '#fff');
   for (const [level, mode] of Object.entries(MODES) as [SandboxLevel, string][]) {
     const findings = await doctor({ STORYBAR_SANDBOX: mode });
-    offered.set(level, findings.find(({ what }) => what === 'sandbox')?.detail ?? '');
+    reported.set(level, findings.find(({ what }) => what === 'sandbox')?.detail ?? '');
   }
 });
 afterAll(() => {
@@ -78,19 +78,19 @@ async function doctor(env: Record<string, string>): Promise<{ what: string; ok: 
   return JSON.parse(stdout) as { what: string; ok: boolean; detail: string }[];
 }
 
-/** What a hijacked worker might do; each line tells whether it worked. Plain code: it must need nothing of ours. */
+/** What a compromised worker might try, and whether it succeeded. Plain JavaScript that uses none of our code. */
 const ATTACK = String.raw`
 const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram'), { spawnSync } = require('node:child_process');
 const t = JSON.parse(process.argv[1]);
 const can = (attack) => { try { return attack() !== false; } catch { return false; } };
-const linkPast = () => { fs.symlinkSync(t.database, t.cell + '/link'); try { return fs.readFileSync(t.cell + '/link') } finally { fs.unlinkSync(t.cell + '/link') } };
+const linkPast = () => { fs.symlinkSync(t.database, t.directory + '/link'); try { return fs.readFileSync(t.directory + '/link') } finally { fs.unlinkSync(t.directory + '/link') } };
 const grow = () => { const kept = []; for (let n = 0; n < 64; n += 1) kept.push(Buffer.alloc(64 * 1024 ** 2)); };
-const big = () => { try { fs.writeFileSync(t.cell + '/big', Buffer.alloc(2 * 1024 ** 2)); } finally { fs.unlinkSync(t.cell + '/big') } };
+const big = () => { try { fs.writeFileSync(t.directory + '/big', Buffer.alloc(2 * 1024 ** 2)); } finally { fs.unlinkSync(t.directory + '/big') } };
 const tcp = () => new Promise((resolve) => { try { net.connect(t.port, '127.0.0.1').once('connect', () => resolve(true)).once('error', () => resolve(false)); } catch { resolve(false); } });
 const udp = () => new Promise((resolve) => { try { const s = dgram.createSocket('udp4'); s.once('error', () => resolve(false)); s.send('x', t.port, '127.0.0.1', (e) => { s.close(); resolve(!e); }); } catch { resolve(false); } });
 (async () => {
   const did = {
-    writeToCell: can(() => fs.writeFileSync(t.cell + '/own', 'x')),
+    writeToDirectory: can(() => fs.writeFileSync(t.directory + '/own', 'x')),
     readDatabase: can(() => fs.readFileSync(t.database)),
     readByLink: can(linkPast),
     readOtherRender: can(() => fs.readFileSync(t.otherRender)),
@@ -111,18 +111,19 @@ const udp = () => new Promise((resolve) => { try { const s = dgram.createSocket(
 })();
 `;
 
-interface Loot {
+interface AttackReport {
   readonly did: Record<string, boolean>;
   readonly environment: readonly string[];
 }
 
-async function attack(level: SandboxLevel): Promise<Loot> {
+async function attack(level: SandboxLevel): Promise<AttackReport> {
   const dataDirectory = path.join(folder, 'data');
-  const cell = path.join(dataDirectory, 'work', randomUUID());
-  mkdirSync(cell);
-  const sandbox = new Sandbox(level, tools, findPlaces({ packageRoot: ROOT, dataDirectory, prlimit: tools.prlimit }));
+  const directory = path.join(dataDirectory, 'work', randomUUID());
+  mkdirSync(directory);
+  const paths = findVisiblePaths({ packageRoot: ROOT, dataDirectory, prlimit: tools.prlimit });
+  const sandbox = new Sandbox(level, tools, paths);
   const targets = {
-    cell: sandbox.cellInside(cell),
+    directory: sandbox.pathInside(directory),
     database: path.join(dataDirectory, 'storybar.db'),
     otherRender: path.join(dataDirectory, 'work/other-render/asset'),
     outside: path.join(folder, 'outside'),
@@ -132,34 +133,36 @@ async function attack(level: SandboxLevel): Promise<Loot> {
     port: (listener.address() as AddressInfo).port,
   };
   const program = { file: process.execPath, args: ['-e', ATTACK, JSON.stringify(targets)] };
-  const attacker = new ManagedProcess(sandbox.start(program, cell, LIMITS));
-  const report = new Promise<Loot>((resolve) => attacker.onMessage((message) => resolve(message as Loot)));
+  const attacker = new ManagedProcess(sandbox.start(program, directory, LIMITS));
+  const report = new Promise<AttackReport>((resolve) =>
+    attacker.onMessage((message) => resolve(message as AttackReport)),
+  );
   const failure = attacker.exited.then((exit) => {
-    throw new Error(`the attacker never reported: ${JSON.stringify(exit)}`);
+    throw new Error(`the attacker exited without a report: ${JSON.stringify(exit)}`);
   });
   return await Promise.race([report, failure]);
 }
 
-describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (level) => {
+describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', (level) => {
   let server: RunningServer;
-  const isOffered = (skip: (note: string) => void): void => {
-    const detail = offered.get(level) ?? '';
-    if (!detail.startsWith(level)) skip(`this machine does not offer it: ${detail}`);
+  const skipUnlessSupported = (skip: (note: string) => void): void => {
+    const detail = reported.get(level) ?? '';
+    if (!detail.startsWith(level)) skip(`not supported on this machine: ${detail}`);
   };
   beforeAll(async () => {
-    if (!offered.get(level)?.startsWith(level)) return;
+    if (!reported.get(level)?.startsWith(level)) return;
     server = await startServer({ STORYBAR_SANDBOX: MODES[level], STORYBAR_WORKERS: '1' });
   });
   afterAll(async () => {
     await server?.stop();
   });
 
-  it('an attacker gets only what the level does not guard', async ({ skip }) => {
-    isOffered(skip);
+  it('lets an attacker reach only what the level does not guard', async ({ skip }) => {
+    skipUnlessSupported(skip);
     const { did, environment } = await attack(level);
     const open = level !== 'bubblewrap';
     expect(did).toEqual({
-      writeToCell: true,
+      writeToDirectory: true,
       readDatabase: open,
       readByLink: open,
       readOtherRender: open,
@@ -179,21 +182,21 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (leve
     expect(environment.filter((name) => !['TMPDIR', 'PWD'].includes(name))).toEqual([]);
   });
 
-  it('pictures and videos are rendered, and the level is told', async ({ skip }) => {
-    isOffered(skip);
+  it('renders images and videos, and reports the level', async ({ skip }) => {
+    skipUnlessSupported(skip);
     expect((await health(server)).sandbox).toMatchObject({ level, guards: expect.arrayContaining(['environment']) });
     expect(server.output().stderr).toContain(`sandbox level ${level}`);
-    const picture = await post(server, form({ asset: await plainPng(64, 64, '#fff'), text: 'a' }));
-    expect([picture.status, (await picture.arrayBuffer()).byteLength]).toEqual([200, expect.any(Number)]);
+    const image = await post(server, form({ asset: await plainPng(64, 64, '#fff'), text: 'a' }));
+    expect([image.status, (await image.arrayBuffer()).byteLength]).toEqual([200, expect.any(Number)]);
     const clip = readFileSync(plainClip(path.join(folder, `${level}.mp4`)));
     const video = await post(server, form({ asset: clip, text: 'a' }));
     expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     await video.arrayBuffer();
-    expect(cellsOf(server).flatMap((cell) => readdirSync(cell))).toEqual([]);
+    expect(directoriesOf(server).flatMap((directory) => readdirSync(directory))).toEqual([]);
   });
 
-  it('real workers are what they are said to be', async ({ skip }) => {
-    isOffered(skip);
+  it('starts workers with the limits, capabilities and namespaces of the level', async ({ skip }) => {
+    skipUnlessSupported(skip);
     const [own, ...others] = ['self', ...server.workerPids()].map(facts);
     expect(others).toHaveLength(2);
     for (const worker of others) {
@@ -203,19 +206,19 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (leve
       expect(worker).toMatchObject({ capabilities: '0000000000000000', noNewPrivileges: '1', systemCallFilter: '2' });
       expect(worker.namespaces.filter((name, index) => name === own?.namespaces[index])).toEqual([]);
       const ours = [ROOT, process.execPath].map((file) => file.split('/')[1] ?? '');
-      const allowed = new Set(['cell', 'dev', 'etc', 'lib', 'lib64', 'usr', ...ours]);
+      const allowed = new Set(['storybar-worker', 'dev', 'etc', 'lib', 'lib64', 'usr', ...ours]);
       expect(worker.root.filter((name) => !allowed.has(name))).toEqual([]);
     }
   });
 
-  it('no worker survives, and no cell remains', async ({ skip }) => {
-    isOffered(skip);
+  it('leaves no worker process and no directory behind', async ({ skip }) => {
+    skipUnlessSupported(skip);
     const other = await startServer({ STORYBAR_SANDBOX: MODES[level], STORYBAR_WORKERS: '1' });
-    const [before, cells] = [other.workerPids(), cellsOf(other)];
+    const [before, directories] = [other.workerPids(), directoriesOf(other)];
     for (const pid of before) process.kill(pid, 'SIGKILL');
-    await until(() => !cellsOf(other).some((cell) => cells.includes(cell)));
+    await until(() => !directoriesOf(other).some((directory) => directories.includes(directory)));
     await until(() => health(other).then(({ renderer }) => renderer.images.ready + renderer.videos.ready === 2));
-    expect(cellsOf(other)).toHaveLength(2);
+    expect(directoriesOf(other)).toHaveLength(2);
     other.signal('SIGTERM');
     expect(await other.exited).toEqual({ code: 0, signal: null });
     expect(readdirSync(path.join(other.dataDirectory, 'work'))).toEqual([]);
@@ -223,15 +226,15 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (leve
     await other.stop();
   });
 
-  it('a picture that takes too much memory is refused, and the next one served', async ({ skip }) => {
-    isOffered(skip);
+  it('refuses an image that takes too much memory and renders the next one', async ({ skip }) => {
+    skipUnlessSupported(skip);
     const small = await startServer({
       STORYBAR_SANDBOX: MODES[level],
       STORYBAR_WORKERS: '1',
       STORYBAR_WORKER_MEMORY_MB: '256',
     });
     try {
-      const large = await post(small, form({ asset: largePicture, text: 'a' }));
+      const large = await post(small, form({ asset: largeImage, text: 'a' }));
       expect(await problemOf(large)).toMatchObject({ status: 422, code: 'asset_undecodable' });
       expect(small.output().stderr).toContain('took too much memory');
       const next = await post(small, form({ width: '64', height: '64', text: 'a' }));
@@ -243,7 +246,7 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('at level %s', (leve
   });
 });
 
-/** Where the program belongs to somebody else, nobody here can change it. */
+/** False when the program belongs to another user. */
 function mayWrite(file: string): boolean {
   try {
     accessSync(file, constants.W_OK);
@@ -253,12 +256,12 @@ function mayWrite(file: string): boolean {
   }
 }
 
-function cellsOf({ dataDirectory, pid }: RunningServer): string[] {
+function directoriesOf({ dataDirectory, pid }: RunningServer): string[] {
   const area = path.join(dataDirectory, 'work', `${pid}-cells`);
   return readdirSync(area).map((name) => path.join(area, name));
 }
 
-/** From the kernel. */
+/** What the kernel reports about a process. */
 function facts(pid: number | string) {
   const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8').trim();
   const status = (name: string): string | undefined => new RegExp(`^${name}:\\s+(.*)$`, 'mu').exec(read('status'))?.[1];
@@ -279,40 +282,43 @@ describe('STORYBAR_SANDBOX', () => {
       env: { PORT: '0', STORYBAR_DATA_DIR: path.join(folder, randomUUID()), ...env },
     }).catch((error: { code: number; stderr: string }) => error);
 
-  it('required does not start where bubblewrap is absent, and says why', async () => {
+  it('required refuses to start without bubblewrap and says why', async () => {
     const failure = await serve({ STORYBAR_SANDBOX: 'required', PATH: '/nowhere' });
     expect(failure).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/STORYBAR_SANDBOX is required.*no program bwrap \(package bubblewrap\)/u),
+      stderr: expect.stringMatching(/STORYBAR_SANDBOX is required.*bwrap isn't installed \(package bubblewrap\)/u),
     });
   });
 
-  it('auto starts there all the same, and says so', async () => {
+  it('auto starts without bubblewrap and reports the weaker level', async () => {
     const server = await startServer({ STORYBAR_SANDBOX: 'auto', STORYBAR_WORKERS: '1', PATH: '/nowhere' });
     expect((await health(server)).sandbox).toEqual({ level: 'process', guards: ['environment'] });
-    expect(server.output().stderr).toContain('there is no program bwrap');
+    expect(server.output().stderr).toContain("bwrap isn't installed");
     await server.stop();
   });
 
-  it('does not believe a bubblewrap that only pretends', async ({ skip }) => {
+  it('detects a bwrap that does not isolate', async ({ skip }) => {
     const { prlimit } = tools;
-    if (prlimit === undefined) return skip('there is no prlimit');
-    const pretender = path.join(folder, 'pretender');
-    mkdirSync(pretender);
-    const file = path.join(pretender, 'bwrap');
+    if (prlimit === undefined) return skip('prlimit is not installed');
+    const fake = path.join(folder, 'fake');
+    mkdirSync(fake);
+    const file = path.join(fake, 'bwrap');
     writeFileSync(file, '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n');
     chmodSync(file, 0o755);
-    const PATH = `${pretender}:${path.dirname(prlimit)}`;
+    const PATH = `${fake}:${path.dirname(prlimit)}`;
     const failure = await serve({ STORYBAR_SANDBOX: 'required', PATH });
-    expect(failure).toMatchObject({ code: 78, stderr: expect.stringMatching(/does not hold here.*files.*network/u) });
+    expect(failure).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/doesn't isolate on this machine.*files.*network/u),
+    });
     const finding = (await doctor({ PATH })).find(({ what }) => what === 'sandbox');
     expect(finding).toMatchObject({
       ok: true,
-      detail: expect.stringMatching(/^limits.*not bubblewrap: it does not hold/u),
+      detail: expect.stringMatching(/^limits.*not bubblewrap: it doesn't isolate/u),
     });
   });
 
-  it('gives every task a fresh process when told to', async () => {
+  it('starts a new process for every task when STORYBAR_WORKER_TASKS is 1', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_WORKER_TASKS: '1' });
     const before = server.workerPids();
     const response = await post(server, form({ asset: await plainPng(64, 64, '#fff'), text: 'a' }));

@@ -1,72 +1,72 @@
-// What a hijacked decoder would try, tried for real from inside. Runs in a process that was started exactly as a worker is.
+// What a compromised decoder would try, tried for real from inside: runs in a process that is started exactly like a worker.
 
 import { open, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { ManagedProcess } from '../../media/process.ts';
-import type { Promised } from './sandbox.ts';
+import type { Guard } from './sandbox.ts';
 
-/** Where the server has laid out what must not be reached. */
+/** What the process must not reach, and its own directory. */
 export interface Targets {
-  readonly cell: string;
-  /** A file beside the database. */
+  readonly directory: string;
+  /** A file next to the database. */
   readonly secretFile: string;
-  /** Where the uploads of all renders are. */
+  /** The directory with the uploads of all renders. */
   readonly uploads: string;
   /** A file of our own program. */
   readonly codeFile: string;
   readonly serverPid: number;
-  /** Something listens here, on loopback. */
+  /** A port on loopback that the server listens on. */
   readonly port: number;
   readonly fileBytes: number;
   readonly dataBytes: number;
 }
 
-/** What this process was given when it started. */
-export interface Given {
+/** What the process finds when it starts. */
+export interface StartConditions {
   readonly environment: readonly string[];
 }
 
-export interface EscapeOutcome {
-  /** What it could do although it should not. */
-  readonly achieved: readonly Promised[];
-  /** Why it could not do its own work; undefined when it could. */
-  readonly hindered: string | undefined;
+export interface TrialReport {
+  /** The guards that didn't hold. */
+  readonly reached: readonly Guard[];
+  /** Why a worker couldn't work at this level; undefined when it could. */
+  readonly hindrance: string | undefined;
 }
 
-type Attempt = (targets: Targets & Given) => Promise<boolean>;
+type Attempt = (targets: Targets & StartConditions) => Promise<boolean>;
 
-/** Each throws, or returns false, when it is held back. */
-const ATTEMPTS: Readonly<Record<Promised, Attempt>> = {
-  environment: async ({ environment }) => environment.some((name) => !EXPECTED_VARIABLES.test(name)),
-  'file size': async ({ cell, fileBytes }) => await growFile(path.join(cell, 'large'), fileBytes + 1),
-  files: async ({ secretFile }) => (await readFile(secretFile)).length > 0,
-  'other renders': async ({ uploads }) => (await readdir(uploads)).length >= 0,
-  'own code': async ({ codeFile }) => await openForWriting(codeFile),
-  processes: async ({ serverPid }) => process.kill(serverPid, 0),
-  network: async ({ port }) => await connects(port),
-  programs: async () => await startsProgram(),
-  memory: async ({ dataBytes }) => allocate(dataBytes),
-};
+/** Each throws or returns false when its guard holds. The memory comes last, because it leaves little for the others. */
+const ATTEMPTS: readonly (readonly [Guard, Attempt])[] = [
+  ['environment', async ({ environment }) => environment.some((name) => !EXPECTED_VARIABLES.test(name))],
+  ['file size', async ({ directory, fileBytes }) => await growFile(path.join(directory, 'large'), fileBytes + 1)],
+  ['files', async ({ secretFile }) => (await readFile(secretFile)).length > 0],
+  ['other renders', async ({ uploads }) => (await readdir(uploads)).length >= 0],
+  ['own code', async ({ codeFile }) => await openForWriting(codeFile)],
+  ['processes', async ({ serverPid }) => process.kill(serverPid, 0)],
+  ['network', async ({ port }) => await connects(port)],
+  ['programs', async () => await startsProgram()],
+  ['memory', async ({ dataBytes }) => allocate(dataBytes)],
+];
 
-/** The place of the cell, and where bubblewrap says we are. */
+/** `TMPDIR` is set by the sandbox, `PWD` by bubblewrap. */
 const EXPECTED_VARIABLES = /^(?:TMPDIR|PWD)$/u;
 
-/** The own work first, and the memory last: that attempt leaves little to any other. */
-export async function attemptEverything(targets: Targets & Given): Promise<EscapeOutcome> {
-  const hindered = await doOwnWork(targets.cell);
-  const achieved: Promised[] = [];
-  for (const [name, attempt] of Object.entries(ATTEMPTS) as [Promised, Attempt][]) {
-    // Being held back is the good outcome, whatever the error says.
-    if (await attempt(targets).catch(() => false)) achieved.push(name);
+/** Does a worker's own work first, then tries to get past each guard. */
+export async function attemptEverything(targets: Targets & StartConditions): Promise<TrialReport> {
+  const hindrance = await findHindrance(targets.directory);
+  const reached: Guard[] = [];
+  for (const [guard, attempt] of ATTEMPTS) {
+    // An error means that the guard holds, whatever it says.
+    if (await attempt(targets).catch(() => false)) reached.push(guard);
   }
-  return { achieved, hindered };
+  return { reached, hindrance };
 }
 
-/** A sandbox in which nothing can be rendered is no use either: write to the own directory, load every native library. */
-async function doOwnWork(cell: string): Promise<string | undefined> {
+/** A worker must be able to write to its directory and to load every native library. */
+async function findHindrance(directory: string): Promise<string | undefined> {
   try {
-    const file = path.join(cell, 'own');
+    const file = path.join(directory, 'own');
     await writeFile(file, 'own');
     await unlink(file);
     await Promise.all([
@@ -80,12 +80,12 @@ async function doOwnWork(cell: string): Promise<string | undefined> {
   }
 }
 
-/** In pieces, because one alone has a limit of its own. Never touched, so it costs nothing where it succeeds. */
+/** In chunks, because a single buffer has a limit of its own. The memory is never touched, so success costs nothing. */
 function allocate(bytes: number): boolean {
-  const piece = 1024 ** 3;
-  const pieces: Buffer[] = [];
-  for (let taken = 0; taken < bytes; taken += piece) pieces.push(Buffer.alloc(piece));
-  return pieces.length > 0;
+  const chunkBytes = 1024 ** 3;
+  const chunks: Buffer[] = [];
+  for (let allocated = 0; allocated < bytes; allocated += chunkBytes) chunks.push(Buffer.alloc(chunkBytes));
+  return chunks.length > 0;
 }
 
 async function growFile(file: string, bytes: number): Promise<boolean> {

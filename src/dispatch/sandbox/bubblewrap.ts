@@ -1,28 +1,28 @@
-// The arguments of bubblewrap: an empty root, the program and its libraries read-only, one directory to write to; no
-// network, no other process, no /proc, no capability. A pure function of what must be visible.
+// The arguments of bubblewrap: an empty root with the program and its libraries read-only and one writable directory; no
+// network, no other processes, no /proc, no capabilities.
 
 import { EXTRA_INPUT } from '../../media/process.ts';
-import type { Places } from './places.ts';
+import type { VisiblePaths } from './visible-paths.ts';
 
-/** Nobody, in a user namespace of its own. */
+/** The user `nobody`, in a user namespace of its own. */
 const NOBODY = '65534';
 
 export function bubblewrapArguments(
-  { readOnly, links, masked }: Places,
-  cell: { readonly outside: string; readonly inside: string },
+  { readOnly, links, masked }: VisiblePaths,
+  directory: { readonly outside: string; readonly inside: string },
 ): string[] {
   return [
     ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL'],
     ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--seccomp', String(EXTRA_INPUT)],
-    // Not --new-session: our process groups are sessions already, and a group is ended as one.
+    // Not --new-session: every process group is a session already, and is killed as a group.
     ...['--die-with-parent', '--hostname', 'worker'],
-    ...readOnly.flatMap((place) => ['--ro-bind', place, place]),
+    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...links.flatMap(({ at, to }) => ['--symlink', to, at]),
-    ...masked.flatMap((place) => ['--tmpfs', place, '--remount-ro', place]),
+    ...masked.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     ...['/dev/null', '/dev/urandom'].flatMap((device) => ['--dev-bind', device, device]),
-    ...['--bind', cell.outside, cell.inside, '--chdir', cell.inside],
-    // The root is memory that nobody counts.
+    ...['--bind', directory.outside, directory.inside, '--chdir', directory.inside],
+    // The root is a tmpfs, whose memory isn't limited.
     ...['--remount-ro', '/'],
   ];
 }

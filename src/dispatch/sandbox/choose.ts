@@ -1,56 +1,56 @@
-// The strongest level that this machine really offers, within what the operator wants.
+// Chooses the strongest sandbox level that this machine supports and the operator's setting allows.
 
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
-import { findPlaces } from './places.ts';
-import { SANDBOX_LEVELS, Sandbox, type SandboxLevel, type Tools } from './sandbox.ts';
+import { SANDBOX_LEVELS, Sandbox, type SandboxLevel, type SandboxTools } from './sandbox.ts';
 import { systemCallFilter } from './system-calls.ts';
-import { findFault, type TrialGround } from './trial.ts';
+import { findFault, type TrialOptions } from './trial.ts';
+import { findVisiblePaths } from './visible-paths.ts';
 
 type SandboxMode = 'required' | 'auto' | 'limits' | 'off';
 
-const TRIED: Readonly<Record<SandboxMode, readonly SandboxLevel[]>> = {
+const LEVELS_OF_MODE: Readonly<Record<SandboxMode, readonly SandboxLevel[]>> = {
   required: ['bubblewrap'],
   auto: SANDBOX_LEVELS,
   limits: ['limits', 'process'],
   off: ['process'],
 };
 
-export interface SandboxOptions extends TrialGround {
+export interface SandboxOptions extends TrialOptions {
   readonly mode: SandboxMode;
-  /** Folders with programs, separated as in PATH. */
+  /** Directories to look for programs in, in the format of PATH. */
   readonly searchPath: string;
   readonly packageRoot: string;
 }
 
 export interface SandboxChoice {
-  /** Undefined when no level that the mode allows is to be had. */
+  /** Undefined when the machine supports none of the levels that the mode allows. */
   readonly sandbox: Sandbox | undefined;
-  /** Why not a stronger one. */
+  /** Why stronger levels were rejected. */
   readonly faults: readonly { readonly level: SandboxLevel; readonly fault: string }[];
 }
 
 export async function chooseSandbox(options: SandboxOptions): Promise<SandboxChoice> {
   const tools = { bwrap: find('bwrap', options.searchPath), prlimit: find('prlimit', options.searchPath) };
-  const places = process.platform === 'linux' ? findPlaces({ ...options, ...tools }) : NOWHERE;
+  const paths = process.platform === 'linux' ? findVisiblePaths({ ...options, ...tools }) : NO_PATHS;
   const faults: { level: SandboxLevel; fault: string }[] = [];
-  for (const level of TRIED[options.mode]) {
-    const sandbox = new Sandbox(level, tools, places);
-    const fault = lacking(level, tools) ?? (level === 'process' ? undefined : await findFault(sandbox, options));
+  for (const level of LEVELS_OF_MODE[options.mode]) {
+    const sandbox = new Sandbox(level, tools, paths);
+    const fault = missingFor(level, tools) ?? (level === 'process' ? undefined : await findFault(sandbox, options));
     if (fault === undefined) return { sandbox, faults };
     faults.push({ level, fault });
   }
   return { sandbox: undefined, faults };
 }
 
-const NOWHERE = { readOnly: [], links: [], masked: [] };
+const NO_PATHS = { readOnly: [], links: [], masked: [] };
 
-function lacking(level: SandboxLevel, { bwrap, prlimit }: Tools): string | undefined {
+function missingFor(level: SandboxLevel, { bwrap, prlimit }: SandboxTools): string | undefined {
   if (level === 'process') return undefined;
-  if (process.platform !== 'linux') return 'it needs Linux';
+  if (process.platform !== 'linux') return 'it requires Linux';
   const missing = [
-    ...(level === 'bubblewrap' && bwrap === undefined ? ['there is no program bwrap (package bubblewrap)'] : []),
-    ...(prlimit === undefined ? ['there is no program prlimit (package util-linux)'] : []),
+    ...(level === 'bubblewrap' && bwrap === undefined ? ["bwrap isn't installed (package bubblewrap)"] : []),
+    ...(prlimit === undefined ? ["prlimit isn't installed (package util-linux)"] : []),
     ...(level === 'limits' || systemCallFilter(process.arch)
       ? []
       : [`there is no system call filter for ${process.arch}`]),

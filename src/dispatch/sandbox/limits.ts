@@ -1,23 +1,23 @@
-// What the kernel counts for a worker. Address space is of no use: the JavaScript engine reserves gigabytes that it never
-// touches. Private writable memory is counted as it is asked for, and an idle worker already has 1.2 GB of it.
+// Resource limits that the kernel enforces for a worker. A limit on the address space is useless, because V8 reserves
+// gigabytes that it never touches. Private writable memory counts when it is allocated; an idle worker already has 1.2 GB.
 
 /** For one worker, in bytes. */
 export interface ResourceLimits {
-  /** Memory really used; watched by the server, which kills above it. */
+  /** Resident memory. The server watches it and kills a worker that exceeds it. */
   readonly memoryBytes: number;
-  /** The largest file it may write. */
+  /** The largest file a worker may write. */
   readonly fileBytes: number;
 }
 
-const ROOM_FOR_UNTOUCHED_MEMORY = 2 * 1024 ** 3;
-const OPEN_FILES = 1_024;
+const UNTOUCHED_MEMORY_BYTES = 2 * 1024 ** 3;
+const MAX_OPEN_FILES = 1_024;
 
-/** Above what the server watches: it only stops what grows faster than the server looks. */
+/** Above the limit that the server watches: it only stops workers that grow faster than the server checks. */
 export function dataLimit({ memoryBytes }: ResourceLimits): number {
-  return memoryBytes + ROOM_FOR_UNTOUCHED_MEMORY;
+  return memoryBytes + UNTOUCHED_MEMORY_BYTES;
 }
 
 export function limitArguments(limits: ResourceLimits): string[] {
-  // A core file would hold a caller's picture.
-  return ['--core=0', `--nofile=${OPEN_FILES}`, `--fsize=${limits.fileBytes}`, `--data=${dataLimit(limits)}`];
+  // A core file would contain a caller's image.
+  return ['--core=0', `--nofile=${MAX_OPEN_FILES}`, `--fsize=${limits.fileBytes}`, `--data=${dataLimit(limits)}`];
 }

@@ -1,39 +1,42 @@
-// How much a render worker is locked away. Decoders read files of strangers; whatever such a file makes of a decoder must
-// not reach the store, other callers' assets, the network or the machine. Says what a level promises and how a program is
-// started at it; whether this machine keeps the promise is tried out in trial.ts.
+// Isolation of render workers. They decode files of strangers, and a file that takes over a decoder must not reach the
+// store, other callers' assets, the network or the machine. This file says what each level guards and how a program is
+// started at it; trial.ts checks whether the guards hold on this machine.
 
 import type { StartOptions } from '../../media/process.ts';
+import { must } from '../../primitives/must.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { type ResourceLimits, limitArguments } from './limits.ts';
-import type { Places } from './places.ts';
+import { limitArguments, type ResourceLimits } from './limits.ts';
 import { systemCallFilter } from './system-calls.ts';
+import type { VisiblePaths } from './visible-paths.ts';
 
-/** From strong to weak. */
+/** From the strongest to the weakest. */
 export const SANDBOX_LEVELS = ['bubblewrap', 'limits', 'process'] as const;
 export type SandboxLevel = (typeof SANDBOX_LEVELS)[number];
 
-/** What a program inside must not achieve. */
-export type Promised =
-  | 'environment'
-  | 'memory'
-  | 'file size'
-  | 'files'
-  | 'other renders'
-  | 'own code'
-  | 'processes'
-  | 'network'
-  | 'programs';
+/** What a sandbox keeps a program from reaching or exceeding. */
+export const ALL_GUARDS = [
+  'environment',
+  'memory',
+  'file size',
+  'files',
+  'other renders',
+  'own code',
+  'processes',
+  'network',
+  'programs',
+] as const;
+export type Guard = (typeof ALL_GUARDS)[number];
 
-const BY_LIMITS: readonly Promised[] = ['environment', 'memory', 'file size'];
+const GUARDS_OF_LIMITS: readonly Guard[] = ['environment', 'memory', 'file size'];
 
-export const PROMISES: Readonly<Record<SandboxLevel, readonly Promised[]>> = {
-  bubblewrap: [...BY_LIMITS, 'files', 'other renders', 'own code', 'processes', 'network', 'programs'],
-  limits: BY_LIMITS,
+export const GUARDS: Readonly<Record<SandboxLevel, readonly Guard[]>> = {
+  bubblewrap: ALL_GUARDS,
+  limits: GUARDS_OF_LIMITS,
   process: ['environment'],
 };
 
-/** Programs of the host that do the locking; undefined where there is none. */
-export interface Tools {
+/** Paths of the host's programs that isolate; undefined when not installed. */
+export interface SandboxTools {
   readonly bwrap: string | undefined;
   readonly prlimit: string | undefined;
 }
@@ -43,47 +46,42 @@ export interface Program {
   readonly args: readonly string[];
 }
 
-/** Where a worker finds its own directory when it sees no other. */
-const CELL_INSIDE = '/cell';
+/** Where bubblewrap mounts a worker's directory. */
+const DIRECTORY_INSIDE = '/storybar-worker';
 
 export class Sandbox {
   readonly level: SandboxLevel;
-  readonly #tools: Tools;
-  readonly #places: Places;
+  readonly #tools: SandboxTools;
+  readonly #paths: VisiblePaths;
 
-  constructor(level: SandboxLevel, tools: Tools, places: Places) {
+  constructor(level: SandboxLevel, tools: SandboxTools, paths: VisiblePaths) {
     this.level = level;
     this.#tools = tools;
-    this.#places = places;
+    this.#paths = paths;
   }
 
-  /** What the program inside calls the directory. */
-  cellInside(directory: string): string {
-    return this.level === 'bubblewrap' ? CELL_INSIDE : directory;
+  /** The path of a worker's directory as the program inside sees it. */
+  pathInside(directory: string): string {
+    return this.level === 'bubblewrap' ? DIRECTORY_INSIDE : directory;
   }
 
-  /** `directory` is all the program may write to, and at the strongest level all it sees besides itself. */
+  /** The program may write only to `directory`; at the strongest level, it also sees no other files but its own code. */
   start(program: Program, directory: string, limits: ResourceLimits): StartOptions {
-    const limited = this.level === 'process' ? program : this.#limited(program, limits);
-    // Nothing of our own environment. Scratch files of decoders belong into the cell, which ends with the worker.
-    const env = { TMPDIR: this.cellInside(directory) };
+    const limited = this.level === 'process' ? program : this.#limit(program, limits);
+    // Nothing else from the server's environment. Temporary files of decoders go where they are removed with the worker.
+    const env = { TMPDIR: this.pathInside(directory) };
     if (this.level !== 'bubblewrap') return { ...limited, env };
-    const args = bubblewrapArguments(this.#places, { outside: directory, inside: CELL_INSIDE });
+    const args = bubblewrapArguments(this.#paths, { outside: directory, inside: DIRECTORY_INSIDE });
     return {
-      file: present(this.#tools.bwrap),
+      file: must(this.#tools.bwrap, 'bwrap'),
       args: [...args, '--', limited.file, ...limited.args],
       env,
       signalsAsCodes: true,
-      extraInput: present(systemCallFilter(process.arch)),
+      extraInput: must(systemCallFilter(process.arch), 'the system call filter'),
     };
   }
 
-  #limited({ file, args }: Program, limits: ResourceLimits): Program {
-    return { file: present(this.#tools.prlimit), args: [...limitArguments(limits), '--', file, ...args] };
+  #limit({ file, args }: Program, limits: ResourceLimits): Program {
+    return { file: must(this.#tools.prlimit, 'prlimit'), args: [...limitArguments(limits), '--', file, ...args] };
   }
-}
-
-function present<Tool>(tool: Tool | undefined): Tool {
-  if (tool === undefined) throw new Error('a sandbox was made without its tools');
-  return tool;
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { systemCallFilter } from './system-calls.ts';
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
-const THREAD = 0x003d0f00; // what the C library asks for
+const THREAD = 0x003d0f00; // the flags that the C library uses
 const [ALLOWED, REFUSED, UNKNOWN, KILLED] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];
 
-/** The kernel's part: runs the filter over the number, the processor and the first argument of a call. */
+/** Runs the filter as the kernel does, on the number, the architecture and the first argument of a call. */
 function judge(filter: Uint8Array, call: { number: number; audit: number; argument?: number }): number {
   const view = Buffer.from(filter);
   const words = new Map([
@@ -23,7 +23,7 @@ function judge(filter: Uint8Array, call: { number: number; audit: number; argume
     else if (code === 0x45) at += 8 * ((accumulator & operand) === 0 ? ifFalse : ifTrue);
     else throw new Error(`unknown instruction ${code}`);
   }
-  throw new Error('the filter ends without an answer');
+  throw new Error('the filter ends without a result');
 }
 
 describe.each([
@@ -34,29 +34,29 @@ describe.each([
   ],
 ] as const)('the system call filter for %s', (arch, calls) => {
   const filter = systemCallFilter(arch) ?? new Uint8Array();
-  const answer = (number: number, argument = 0): number => judge(filter, { number, audit: AUDIT[arch], argument });
+  const resultOf = (number: number, argument = 0): number => judge(filter, { number, audit: AUDIT[arch], argument });
 
-  it('lets what a render needs pass', () => {
-    for (const name of ['read', 'mmap', 'execve', 'futex'] as const) expect(answer(calls[name])).toBe(ALLOWED);
+  it('allows the calls that a render needs', () => {
+    for (const name of ['read', 'mmap', 'execve', 'futex'] as const) expect(resultOf(calls[name])).toBe(ALLOWED);
   });
 
-  it('refuses the rest of the world', () => {
-    for (const name of ['socket', 'unshare', 'ptrace', 'mount'] as const) expect(answer(calls[name])).toBe(REFUSED);
-    expect(answer(425)).toBe(REFUSED);
+  it('refuses sockets, namespaces, tracing, mounts and io_uring', () => {
+    for (const name of ['socket', 'unshare', 'ptrace', 'mount'] as const) expect(resultOf(calls[name])).toBe(REFUSED);
+    expect(resultOf(425)).toBe(REFUSED);
   });
 
-  it('lets threads begin, but no process', () => {
-    expect(answer(calls.clone, THREAD)).toBe(ALLOWED);
-    expect(answer(calls.clone, 0x11)).toBe(REFUSED);
-    expect(answer(435)).toBe(UNKNOWN);
+  it('allows threads but not processes', () => {
+    expect(resultOf(calls.clone, THREAD)).toBe(ALLOWED);
+    expect(resultOf(calls.clone, 0x11)).toBe(REFUSED);
+    expect(resultOf(435)).toBe(UNKNOWN);
   });
 
-  it('is not fooled by the numbers of another processor', () => {
+  it('kills on calls of another architecture and refuses those of the x32 ABI', () => {
     expect(judge(filter, { number: calls.read, audit: 0x40000003 })).toBe(KILLED);
-    expect(answer(0x40000000 + calls.socket)).toBe(REFUSED);
+    expect(resultOf(0x40000000 + calls.socket)).toBe(REFUSED);
   });
 });
 
-it('there is none for a processor whose numbers we do not know', () => {
+it('has no system call filter for an unknown architecture', () => {
   expect(systemCallFilter('s390x')).toBeUndefined();
 });

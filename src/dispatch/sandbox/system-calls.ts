@@ -1,20 +1,20 @@
-// System calls that no render needs, refused by the kernel (seccomp): ways to start programs, to speak to anyone, to get
-// other namespaces or memory that nobody counts, and corners of the kernel with a history. The rest is allowed: a list of
-// what decoders and engines do need would break with every new version of them.
+// A seccomp filter for system calls that no render needs: those that start programs, open connections, create namespaces or
+// allocate unaccounted memory, and parts of the kernel with a history of vulnerabilities. All others are allowed, because a
+// list of what decoders and V8 do need would break with every new version of them.
 
-interface Processor {
-  /** AUDIT_ARCH_*: numbers mean other calls on other processors, so the filter looks at this first. */
+interface Architecture {
+  /** AUDIT_ARCH_*. Numbers mean other calls on other architectures, so the filter checks this first. */
   readonly audit: number;
   readonly clone: number;
   readonly refused: readonly number[];
 }
 
-/** The same on every processor: io_uring, mounting by descriptors, pidfd_getfd, quotactl_fd, memfd_secret. */
+/** The same on every architecture: io_uring, mounting by descriptors, pidfd_getfd, quotactl_fd, memfd_secret. */
 const NEW_CALLS = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 447];
 const CLONE3 = 435;
 
-/** Numbers: asm/unistd_64.h and asm-generic/unistd.h of Linux. */
-const PROCESSORS: Readonly<Record<string, Processor>> = {
+/** Numbers from asm/unistd_64.h and asm-generic/unistd.h of Linux. */
+const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   x64: {
     audit: 0xc000003e,
     clone: 56,
@@ -25,7 +25,7 @@ const PROCESSORS: Readonly<Record<string, Processor>> = {
       ...[248, 249, 250], // add_key, request_key, keyctl
       ...[29, 64, 68, 240, 319], // shmget, semget, msgget, mq_open, memfd_create
       ...[298, 321, 323], // perf_event_open, bpf, userfaultfd
-      ...[103, 163, 167, 168, 169, 175, 176, 179, 212, 246, 303, 304, 313, 320], // administration of the machine
+      ...[103, 163, 167, 168, 169, 175, 176, 179, 212, 246, 303, 304, 313, 320], // system administration
     ],
   },
   arm64: {
@@ -43,7 +43,7 @@ const PROCESSORS: Readonly<Record<string, Processor>> = {
   },
 };
 
-/** Also refuses calls by the numbers of the x32 interface, which would pass by the list. */
+/** System calls of the x32 ABI have other numbers, which would get past the list. */
 const X32_BIT = 0x40000000;
 const CLONE_THREAD = 0x00010000;
 
@@ -55,28 +55,28 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff0000;
 const KILL = 0x80000000;
 const REFUSE = 0x00050000 + 1; // EPERM
-/** The C library then asks again with the older call, whose flags can be looked at. */
+/** The C library then falls back to the older call, whose flags the filter can check. */
 const UNKNOWN = 0x00050000 + 38; // ENOSYS
 
-/** The filter as the kernel takes it; undefined for a processor we have no numbers of. */
+/** The filter in the kernel's format; undefined for an architecture whose numbers we don't have. */
 export function systemCallFilter(arch: string): Uint8Array | undefined {
-  const processor = PROCESSORS[arch];
-  if (processor === undefined) return undefined;
-  const when = (number: number, answer: number): Instruction[] => [
+  const architecture = ARCHITECTURES[arch];
+  if (architecture === undefined) return undefined;
+  const when = (number: number, result: number): Instruction[] => [
     [JUMP_IF_EQUAL, 0, 1, number],
-    [RETURN, 0, 0, answer],
+    [RETURN, 0, 0, result],
   ];
   return assemble([
     [LOAD, 0, 0, 4],
-    [JUMP_IF_EQUAL, 1, 0, processor.audit],
+    [JUMP_IF_EQUAL, 1, 0, architecture.audit],
     [RETURN, 0, 0, KILL],
     [LOAD, 0, 0, 0],
     [JUMP_IF_SET, 0, 1, X32_BIT],
     [RETURN, 0, 0, REFUSE],
-    ...[...processor.refused, ...NEW_CALLS].flatMap((number) => when(number, REFUSE)),
+    ...[...architecture.refused, ...NEW_CALLS].flatMap((number) => when(number, REFUSE)),
     ...when(CLONE3, UNKNOWN),
-    // A thread is welcome, a process is not.
-    [JUMP_IF_EQUAL, 0, 3, processor.clone],
+    // Threads are allowed, processes aren't.
+    [JUMP_IF_EQUAL, 0, 3, architecture.clone],
     [LOAD, 0, 0, 16],
     [JUMP_IF_SET, 1, 0, CLONE_THREAD],
     [RETURN, 0, 0, REFUSE],

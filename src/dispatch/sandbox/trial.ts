@@ -1,79 +1,89 @@
-// Whether a level holds on this machine: a program started exactly as a worker tries to break out, and reports.
+// Checks whether a sandbox level holds on this machine: a program that is started exactly like a worker tries to break out
+// and reports what it reached.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { z } from 'zod';
 import { ManagedProcess } from '../../media/process.ts';
 import { innermostProcess, residentBytes } from '../../media/process-tree.ts';
 import type { WorkArea } from '../../media/work-area.ts';
-import type { EscapeOutcome, Targets } from './attempts.ts';
+import type { Targets } from './attempts.ts';
 import { dataLimit, type ResourceLimits } from './limits.ts';
-import { PROMISES, type Sandbox } from './sandbox.ts';
+import { ALL_GUARDS, GUARDS, type Sandbox } from './sandbox.ts';
 
-export interface TrialGround {
+export interface TrialOptions {
   /** The program that tries to break out. */
-  readonly escapeFile: string;
+  readonly trialFile: string;
   readonly dataDirectory: string;
-  readonly cells: WorkArea;
+  /** Where the directories of workers are created. */
+  readonly directories: WorkArea;
   readonly limits: ResourceLimits;
 }
 
-/** Some machines are slow, but one that needs this long to start a process cannot serve anyway. */
-const TRIAL_MS = 30_000;
-/** The engine alone takes more; less means that we look at the wrong process. */
-const LEAST_MEMORY = 16 * 1024 ** 2;
+/** Far longer than it takes to start a process, even on a slow machine. */
+const TIMEOUT_MS = 30_000;
+/** Node.js alone takes more. Less means that we measure the wrong process. */
+const MIN_MEMORY_BYTES = 16 * 1024 ** 2;
 
-/** Returns what is wrong with the level here; undefined when it keeps every promise and workers can work in it. */
-export async function findFault(sandbox: Sandbox, ground: TrialGround): Promise<string | undefined> {
-  const cell = await ground.cells.directory(`trial-${randomUUID()}`);
-  const secretFile = path.join(ground.dataDirectory, `trial-${randomUUID()}`);
+const reportSchema = z.object({ reached: z.array(z.enum(ALL_GUARDS)), hindrance: z.string().exactOptional() });
+
+/** Returns what is wrong with the level on this machine; undefined when all its guards hold and workers can work. */
+export async function findFault(sandbox: Sandbox, options: TrialOptions): Promise<string | undefined> {
+  const directory = await options.directories.directory(`trial-${randomUUID()}`);
+  const secretFile = path.join(options.dataDirectory, `trial-${randomUUID()}`);
   const listener = createServer((socket) => socket.destroy());
   try {
     await writeFile(secretFile, 'secret', { mode: 0o600 });
-    await listen(listener);
     const targets: Targets = {
-      cell: sandbox.cellInside(cell.path),
+      directory: sandbox.pathInside(directory.path),
       secretFile,
-      uploads: path.join(ground.dataDirectory, 'work'),
-      codeFile: ground.escapeFile,
+      uploads: path.join(options.dataDirectory, 'work'),
+      codeFile: options.trialFile,
       serverPid: process.pid,
-      port: (listener.address() as AddressInfo).port,
-      fileBytes: ground.limits.fileBytes,
-      dataBytes: dataLimit(ground.limits),
+      port: await listen(listener),
+      fileBytes: options.limits.fileBytes,
+      dataBytes: dataLimit(options.limits),
     };
-    const program = { file: process.execPath, args: [ground.escapeFile, JSON.stringify(targets)] };
-    return await judge(sandbox, new ManagedProcess(sandbox.start(program, cell.path, ground.limits)));
+    const program = { file: process.execPath, args: [options.trialFile, JSON.stringify(targets)] };
+    return await judge(sandbox, new ManagedProcess(sandbox.start(program, directory.path, options.limits)));
   } finally {
     listener.close();
-    await Promise.all([rm(secretFile, { force: true }), cell.remove()]);
+    await Promise.all([rm(secretFile, { force: true }), directory.remove()]);
   }
 }
 
-async function listen(listener: Server): Promise<void> {
+async function listen(listener: Server): Promise<number> {
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('the listener has no port');
+  return address.port;
 }
 
 async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | undefined> {
-  const impatience = setTimeout(() => child.kill(), TRIAL_MS);
-  const reported = new Promise<EscapeOutcome>((resolve) =>
-    child.onMessage((message) => resolve(message as EscapeOutcome)),
+  const timeout = setTimeout(() => child.kill(), TIMEOUT_MS);
+  const message = new Promise<{ readonly message: unknown }>((resolve) =>
+    child.onMessage((received) => resolve({ message: received })),
   );
-  const result = await Promise.race([reported, child.exited]);
+  const result = await Promise.race([message, child.exited]);
   const memory = memoryOf(child);
-  clearTimeout(impatience);
+  clearTimeout(timeout);
   child.kill();
   await child.exited;
-  if (!('achieved' in result)) {
-    const words = result.stderrTail.trim().split('\n').at(-1) ?? '';
-    return `a program inside did not start (${result.signal ?? result.code})${words && `: ${words}`}`;
+  if (!('message' in result)) {
+    const lastLine = result.stderrTail.trim().split('\n').at(-1) ?? '';
+    return `a program inside failed to start (${result.signal ?? result.code})${lastLine && `: ${lastLine}`}`;
   }
-  const broken = PROMISES[sandbox.level].filter((promise) => result.achieved.includes(promise));
-  if (broken.length > 0) return `it does not hold here: a program inside got at ${broken.join(', ')}`;
-  if (result.hindered !== undefined) return `workers cannot work in it: ${result.hindered}`;
-  return memory === undefined || memory < LEAST_MEMORY ? 'the memory of a program inside cannot be watched' : undefined;
+  const report = reportSchema.safeParse(result.message).data;
+  if (report === undefined) return 'a program inside sent an invalid report';
+  const broken = GUARDS[sandbox.level].filter((guard) => report.reached.includes(guard));
+  if (broken.length > 0) return `it doesn't isolate on this machine: a program inside reached ${broken.join(', ')}`;
+  if (report.hindrance !== undefined) return `workers can't run in it: ${report.hindrance}`;
+  const isWatchable = memory !== undefined && memory >= MIN_MEMORY_BYTES;
+  return isWatchable ? undefined : "the memory of a program inside can't be measured";
 }
 
 function memoryOf({ pid }: ManagedProcess): number | undefined {

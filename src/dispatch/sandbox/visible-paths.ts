@@ -1,36 +1,37 @@
-// What a worker must see of this machine: the program that runs it, the libraries of both, our own code. Found out once.
+// The paths of this machine that a worker must see: the program that runs it, the libraries, and our own code.
 
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { must } from '../../primitives/must.ts';
 
-export interface Places {
+export interface VisiblePaths {
   readonly readOnly: readonly string[];
   readonly links: readonly { readonly at: string; readonly to: string }[];
-  /** Hidden again, although something above is visible. */
+  /** Hidden, although a directory above is visible. */
   readonly masked: readonly string[];
 }
 
-export interface PlacesOptions {
-  /** The folder that holds our package.json. */
+export interface VisiblePathsOptions {
+  /** The directory of our package.json. */
   readonly packageRoot: string;
-  /** Holds the database: never visible, wherever it is. */
+  /** Holds the database, and is never visible. */
   readonly dataDirectory: string;
   readonly prlimit: string | undefined;
 }
 
 const LIBRARIES = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'];
 
-export function findPlaces(options: PlacesOptions): Places {
+export function findVisiblePaths(options: VisiblePathsOptions): VisiblePaths {
   const links = LIBRARIES.filter(isLink).map((at) => ({ at, to: readlinkSync(at) }));
-  const libraries = [...LIBRARIES, ...loadedLibraries()].filter((place) => existsSync(place) && !isLink(place));
+  const libraries = [...LIBRARIES, ...loadedLibraries()].filter((file) => existsSync(file) && !isLink(file));
   const programs = [process.execPath, ...(options.prlimit === undefined ? [] : [options.prlimit])];
   const readOnly = [...new Set([...libraries, ...programs, ...ownCode(options.packageRoot)])];
   const data = realpathSync(options.dataDirectory);
-  const masked = readOnly.some((place) => isInside(data, realpathSync(place))) ? [data] : [];
+  const masked = readOnly.some((file) => isInside(data, realpathSync(file))) ? [data] : [];
   return { readOnly, links, masked };
 }
 
-/** Not the folder itself: what else lies there (settings, the default data directory) is none of a worker's business. */
+/** Not the package directory itself, which may contain settings and the default data directory. */
 function ownCode(packageRoot: string): string[] {
   const own = ['dist', 'package.json'].map((name) => path.join(packageRoot, name));
   return [...own, ...ancestors(packageRoot).map((folder) => path.join(folder, 'node_modules'))].filter(existsSync);
@@ -41,17 +42,17 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Folders of what this very program has loaded: on some systems that is nowhere near /usr/lib. */
+/** Directories of the libraries that this process has loaded; on some systems they are not in /usr/lib. */
 function loadedLibraries(): string[] {
-  const files = [...readFileSync('/proc/self/maps', 'utf8').matchAll(/ (?<file>\/\S+\.so(?:\.\S+)?)$/gmu)];
-  const folders = files.map((match) => path.dirname(match.groups?.['file'] ?? '/usr/lib/none'));
-  return [...new Set(folders)].filter((folder) => !LIBRARIES.some((place) => isInside(folder, place)));
+  const matches = [...readFileSync('/proc/self/maps', 'utf8').matchAll(/ (?<file>\/\S+\.so(?:\.\S+)?)$/gmu)];
+  const folders = matches.map(({ groups }) => path.dirname(must(groups?.['file'], 'the path of a library')));
+  return [...new Set(folders)].filter((folder) => !LIBRARIES.some((library) => isInside(folder, library)));
 }
 
 function isInside(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`);
 }
 
-function isLink(place: string): boolean {
-  return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+function isLink(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }

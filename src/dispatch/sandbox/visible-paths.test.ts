@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { findPlaces } from './places.ts';
+import { findVisiblePaths } from './visible-paths.ts';
 
 let root: string;
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(path.join(tmpdir(), 'storybar-places-')));
+  root = realpathSync(mkdtempSync(path.join(tmpdir(), 'storybar-paths-')));
   for (const folder of ['node_modules/storybar/dist', 'node_modules/sharp', 'data']) {
     mkdirSync(path.join(root, folder), { recursive: true });
   }
@@ -17,16 +17,16 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const find = (dataDirectory: string) =>
-  findPlaces({
+  findVisiblePaths({
     packageRoot: path.join(root, 'node_modules/storybar'),
     dataDirectory: path.join(root, dataDirectory),
     prlimit: '/bin/sh',
   });
 
-describe.runIf(process.platform === 'linux')('what a worker sees', () => {
-  it('is the program, its libraries, our code and every node_modules above it; not the folder around', () => {
+describe.runIf(process.platform === 'linux')('the paths a worker sees', () => {
+  it('include the program, its libraries, our code and every node_modules above it, but not the package directory', () => {
     const { readOnly, masked } = find('data');
-    const own = readOnly.filter((place) => place.startsWith(root)).map((place) => path.relative(root, place));
+    const own = readOnly.filter((file) => file.startsWith(root)).map((file) => path.relative(root, file));
     expect(own.toSorted()).toEqual([
       'node_modules',
       'node_modules/storybar/dist',
@@ -37,12 +37,12 @@ describe.runIf(process.platform === 'linux')('what a worker sees', () => {
     expect(masked).toEqual([]);
   });
 
-  it('does not include the data directory, even when that lies inside', () => {
+  it('do not include the data directory, even when it is inside a visible one', () => {
     mkdirSync(path.join(root, 'node_modules/storybar/dist/data'));
-    const places = find('node_modules/storybar/dist/data');
+    const paths = find('node_modules/storybar/dist/data');
     const data = path.join(root, 'node_modules/storybar/dist/data');
-    expect(places.masked).toEqual([data]);
-    const args = bubblewrapArguments(places, { outside: '/outside', inside: '/cell' });
+    expect(paths.masked).toEqual([data]);
+    const args = bubblewrapArguments(paths, { outside: '/outside', inside: '/inside' });
     expect(args.indexOf('--tmpfs')).toBeGreaterThan(args.lastIndexOf('--ro-bind'));
     expect(args[args.indexOf('--tmpfs') + 1]).toBe(data);
   });
