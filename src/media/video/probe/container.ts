@@ -5,7 +5,7 @@ import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'nod
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
 import type { VideoFormat } from '../../sniff.ts';
 import { check } from './check.ts';
-import { ALLOWED_DECODERS } from './codecs.ts';
+import { ALLOWED_DECODERS } from './decoders.ts';
 import { claimedMovieSeconds } from './movie-header.ts';
 import { undecodable } from '../undecodable.ts';
 
@@ -28,7 +28,7 @@ export class Container {
     Log.setLevel(AV_LOG_QUIET);
     this.#context.allocContext();
     check(this.#context.setOption('format_whitelist', demuxer), 'set format_whitelist');
-    check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS), 'set codec_whitelist');
+    check(this.#context.setOption('codec_whitelist', ALLOWED_DECODERS.join(',')), 'set codec_whitelist');
     check(this.#context.setOption('protocol_whitelist', 'file'), 'set protocol_whitelist');
     check(this.#context.setOption('max_streams', MAX_STREAMS), 'set max_streams');
     const result = this.#context.openInputSync(`file:${path}`, InputFormat.findInputFormat(demuxer));
