@@ -1,4 +1,4 @@
-// Worker processes of the benchmark, and a front in this process to give them work.
+// The worker processes of the benchmark, and a renderer in this process that gives them work.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,14 +17,14 @@ interface Sleeper {
 
 export interface Fleet {
   readonly directory: string;
-  readonly front: RemoteRenderer;
-  /** Milliseconds from a ticket to its taking, since they were last cleared. */
+  readonly apiServer: RemoteRenderer;
+  /** Milliseconds until each ticket was claimed, since the list was last cleared. */
   readonly waits: number[];
-  /** Until the front hears of as many slots. */
-  sees(slots: number): Promise<void>;
-  /** Adds sleeping workers. */
+  /** Resolves when the API server knows this many slots. */
+  waitForSlots(slots: number): Promise<void>;
+  /** Starts workers whose renders only sleep. */
   add(count: number, work: { readonly renderMs: number; readonly outputBytes: number }): Promise<Sleeper[]>;
-  dismiss(): Promise<void>;
+  stopWorkers(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,28 +32,29 @@ export async function startFleet(natsUrl: string): Promise<Fleet> {
   const directory = mkdtempSync(path.join(tmpdir(), 'storybar-bench-'));
   const waits: number[] = [];
   const children = new Set<ChildProcess>();
-  const front = await RemoteRenderer.start({
+  const apiServer = await RemoteRenderer.start({
     queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,
     maxWaiting: 1_000,
     longestMs: 600_000,
+    maxOutputBytes: 100_000_000,
     onError: (error) => console.error(error),
     segmentSeconds: 0,
     onEvent: (event) => event.type === 'claimed' && waits.push(event.waitedMs),
   });
-  const dismiss = async (): Promise<void> => {
+  const stopWorkers = async (): Promise<void> => {
     await Promise.all([...children].map(end));
     children.clear();
-    await until(() => front.status().images.ready === 0);
+    await until(() => apiServer.status().images.ready === 0);
   };
   return {
     directory,
-    front,
+    apiServer,
     waits,
-    dismiss,
-    sees: async (slots) => {
-      await until(() => front.status().images.ready === slots, 60_000);
+    stopWorkers,
+    waitForSlots: async (slots) => {
+      await until(() => apiServer.status().images.ready === slots, 60_000);
     },
     add: async (count, { renderMs, outputBytes }) =>
       await Promise.all(
@@ -62,19 +63,19 @@ export async function startFleet(natsUrl: string): Promise<Fleet> {
           const child = fork(SLEEPER, args, { execArgv: ['--import', 'tsx'] });
           children.add(child);
           const [first] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
-          if (first !== 'connected') throw new Error('a sleeping worker does not start');
-          return { child, isBusy: async () => await askBusy(child) };
+          if (first !== 'connected') throw new Error('a sleeping worker failed to start');
+          return { child, isBusy: async () => await queryBusy(child) };
         }),
       ),
     stop: async () => {
-      await dismiss();
-      await front.close();
+      await stopWorkers();
+      await apiServer.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function askBusy(child: ChildProcess): Promise<boolean> {
+async function queryBusy(child: ChildProcess): Promise<boolean> {
   child.send('busy?');
   const [busy] = (await once(child, 'message')) as [number];
   return busy > 0;

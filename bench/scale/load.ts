@@ -1,4 +1,4 @@
-// Closed-loop load: as many callers as asked for, each asking again as soon as it is served.
+// Closed-loop load: a fixed number of clients, each of which sends its next request as soon as it has a response.
 
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { composeRecipe } from '../../src/render/compose.ts';
 import { LIMITS, OVERLAYS } from './work.ts';
 
 export interface Work {
-  /** Absent: bars alone, nothing to fetch. */
+  /** Absent for a transparent overlay. */
   readonly asset: Asset | undefined;
   readonly directory: string;
 }
 
 const WARM_UP_SECONDS = 3;
 
-/** What a request asks of a renderer. */
+/** Probes and renders as the server does for one request. Resolves with the milliseconds it took. */
 export async function renderOnce(renderer: Renderer, { asset, directory }: Work): Promise<number> {
   const output = path.join(directory, randomUUID());
   const { signal } = new AbortController();
@@ -32,26 +32,26 @@ export async function renderOnce(renderer: Renderer, { asset, directory }: Work)
 
 export interface Throughput {
   readonly perSecond: number;
-  /** Processor time of this process, which is the front, for one render. */
+  /** CPU time per render of this process, which is the API server. */
   readonly cpuMs: number;
 }
 
 export async function throughput(
   renderer: Renderer,
   work: Work,
-  callers: number,
+  clients: number,
   seconds: number,
 ): Promise<Throughput> {
   const over = new AbortController();
   let done = 0;
-  const call = async (): Promise<void> => {
+  const client = async (): Promise<void> => {
     while (!over.signal.aborted) {
       await renderOnce(renderer, work);
       done += 1;
     }
   };
-  const calling = Promise.all(Array.from({ length: callers }, call));
-  // Until every slot is at work, and its code compiled.
+  const running = Promise.all(Array.from({ length: clients }, client));
+  // Until every slot is busy and its code is compiled.
   await pause(WARM_UP_SECONDS);
   done = 0;
   const started = performance.now();
@@ -61,7 +61,7 @@ export async function throughput(
   const { user, system } = process.cpuUsage(before);
   const cpuMs = (user + system) / 1_000 / done;
   over.abort();
-  await calling;
+  await running;
   return { perSecond, cpuMs };
 }
 

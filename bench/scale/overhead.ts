@@ -1,4 +1,4 @@
-// The same render in a worker process here and in one behind the queue, in turns; and what moving its bytes alone takes.
+// The same render on a local worker process and on a worker behind the queue, in turns, and the time for the transfers alone.
 
 import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
@@ -20,9 +20,9 @@ import { renderOnce } from './load.ts';
 const ROUNDS = 25;
 
 export interface OverheadResult {
-  /** Bars alone: nothing to fetch, a small file back. */
+  /** For a transparent overlay: nothing to fetch, a small file back. */
   readonly barsMs: number;
-  /** A photo, less what its bytes take to travel. */
+  /** For a photo, without the time for its transfers. */
   readonly photoMs: number;
 }
 
@@ -31,28 +31,28 @@ export async function measureOverhead(natsUrl: string, fleet: Fleet, photo: Asse
   const local = pools.renderer;
   const worker = await startWorker(natsUrl);
   try {
-    await fleet.sees(1);
+    await fleet.waitForSlots(1);
     await until(() => local.status().images.ready > 0);
-    const bars = await compare(local, fleet.front, undefined, fleet.directory);
-    const whole = await compare(local, fleet.front, photo, fleet.directory);
+    const bars = await compare(local, fleet.apiServer, undefined, fleet.directory);
+    const whole = await compare(local, fleet.apiServer, photo, fleet.directory);
     const outputBytes = await outputSize(local, photo, fleet.directory);
     const assetBytes = (await stat(photo.path)).size;
     const transferMs =
       (await transferTime(assetBytes, fleet.directory)) + (await transferTime(outputBytes, fleet.directory));
     console.log(
       `${formatTable([
-        ['here and elsewhere, median ms', 'here', 'elsewhere', 'more', 'of it bytes'],
-        ['bars alone, 1080x1920', fixed(bars.local, 1), fixed(bars.remote, 1), fixed(bars.more, 1), '-'],
+        ['local and remote, median ms', 'local', 'remote', 'difference', 'of which transfers'],
+        ['transparent overlay, 1080x1920', fixed(bars.local, 1), fixed(bars.remote, 1), fixed(bars.difference, 1), '-'],
         [
           `photo 1080x1920, ${megabytes(assetBytes)} in, ${megabytes(outputBytes)} out`,
           fixed(whole.local, 1),
           fixed(whole.remote, 1),
-          fixed(whole.more, 1),
+          fixed(whole.difference, 1),
           fixed(transferMs, 1),
         ],
       ])}\n`,
     );
-    return { barsMs: bars.more, photoMs: whole.more - transferMs };
+    return { barsMs: bars.difference, photoMs: whole.difference - transferMs };
   } finally {
     await worker.stop();
     await pools.stop();
@@ -64,9 +64,13 @@ async function compare(local: Renderer, remote: Renderer, asset: Asset | undefin
     name,
     run: () => renderOnce(renderer, { asset, directory }),
   });
-  const all = await interleave([runner('here', local), runner('elsewhere', remote)], ROUNDS);
-  const [here, elsewhere] = [seriesNamed(all, 'here'), seriesNamed(all, 'elsewhere')];
-  return { local: median(here.times), remote: median(elsewhere.times), more: medianDifference(elsewhere, here) };
+  const all = await interleave([runner('local', local), runner('remote', remote)], ROUNDS);
+  const [localRuns, remoteRuns] = [seriesNamed(all, 'local'), seriesNamed(all, 'remote')];
+  return {
+    local: median(localRuns.times),
+    remote: median(remoteRuns.times),
+    difference: medianDifference(remoteRuns, localRuns),
+  };
 }
 
 async function outputSize(renderer: Renderer, asset: Asset, directory: string): Promise<number> {
@@ -81,13 +85,13 @@ async function outputSize(renderer: Renderer, asset: Asset, directory: string): 
   return size;
 }
 
-/** From a file through a connection into a file, hashed on both sides: what any design must pay that checks its bytes. */
+/** From a file through a connection into a file, hashed on both sides: the minimum for any verified transfer. */
 async function transferTime(bytes: number, directory: string): Promise<number> {
   const from = path.join(directory, randomUUID());
   await writeFile(from, Buffer.alloc(bytes, randomUUID()));
   const server = createServer((_request, response) => {
     response.writeHead(200, { trailer: HASH_TRAILER });
-    sendHashed(from, response).catch((error: unknown) => response.destroy(error as Error));
+    sendHashed(from, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

@@ -1,5 +1,5 @@
-// Real renders by real worker programs. They share this machine's cores, and so does the front: past the number of cores
-// more workers bring nothing here.
+// Real renders on real worker programs. They and the API server share this machine's cores, so more workers than cores
+// bring nothing here.
 
 import type { Asset } from '../../src/media/asset.ts';
 import { type RunningWorker, startWorker } from '../../test/running-worker.ts';
@@ -16,8 +16,8 @@ export async function measureRealWorkers(natsUrl: string, fleet: Fleet, asset: A
   try {
     for (const size of SIZES) {
       while (workers.length < size) workers.push(await startWorker(natsUrl));
-      await fleet.sees(size);
-      const { perSecond } = await throughput(fleet.front, { asset, directory: fleet.directory }, size * 2, seconds);
+      await fleet.waitForSlots(size);
+      const { perSecond } = await throughput(fleet.apiServer, { asset, directory: fleet.directory }, size * 2, seconds);
       if (size === 1) one = perSecond;
       rows.push([`${size} workers`, fixed(perSecond, 1), fixed(perSecond / one, 2)]);
     }

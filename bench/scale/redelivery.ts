@@ -1,4 +1,4 @@
-// How long a caller waits longer when the worker that had his render is killed, or freezes.
+// How much longer a client waits when the worker that has its render is killed or freezes.
 
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';
@@ -22,7 +22,7 @@ export async function measureRedelivery(fleet: Fleet): Promise<RedeliveryResult>
   ];
   console.log(
     `${formatTable([
-      [`from the loss of a worker to the answer, render of ${RENDER_MS} ms included`, 'median ms', 'longest ms'],
+      [`from the loss of a worker to the output, including a render of ${RENDER_MS} ms`, 'median ms', 'longest ms'],
       row('killed (kill -9)', killed),
       row('frozen (SIGSTOP)', frozen),
     ])}\n`,
@@ -34,8 +34,8 @@ async function measure(fleet: Fleet, signal: NodeJS.Signals): Promise<number[]> 
   const times: number[] = [];
   for (let round = 0; round < TRIES; round += 1) {
     const sleepers = await fleet.add(2, { renderMs: RENDER_MS, outputBytes: 1_000 });
-    await fleet.sees(2);
-    const answered = renderOnce(fleet.front, { asset: undefined, directory: fleet.directory });
+    await fleet.waitForSlots(2);
+    const rendered = renderOnce(fleet.apiServer, { asset: undefined, directory: fleet.directory });
     let victim: (typeof sleepers)[number] | undefined;
     while (victim === undefined) {
       const busy = await Promise.all(sleepers.map((sleeper) => sleeper.isBusy()));
@@ -43,9 +43,9 @@ async function measure(fleet: Fleet, signal: NodeJS.Signals): Promise<number[]> 
     }
     const started = performance.now();
     victim.child.kill(signal);
-    await answered;
+    await rendered;
     times.push(performance.now() - started);
-    await fleet.dismiss();
+    await fleet.stopWorkers();
   }
   return times;
 }

@@ -1,5 +1,5 @@
-// `npm run bench:scale`: what handing renders to workers elsewhere costs and how far it reaches. Everything runs on this
-// machine over loopback; needs nats-server. Read the ratios, not the milliseconds.
+// `npm run bench:scale`: what it costs to render on workers on other machines, and how it scales. Everything runs on this
+// machine over loopback and needs nats-server. The ratios matter, not the milliseconds.
 
 import { cpus } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { hasNats, startNats } from '../../test/running-nats.ts';
 import { makePhotos } from '../image/pictures.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import { measureCosts, type Request } from './costs.ts';
-import { measureEngine } from './engine.ts';
+import { measureDispatch } from './dispatch.ts';
 import { startFleet } from './fleet.ts';
 import { measureOverhead } from './overhead.ts';
 import { measureRealWorkers } from './real-workers.ts';
@@ -18,15 +18,15 @@ import { measureRedelivery } from './redelivery.ts';
 import { measureSegments } from './segments.ts';
 
 const HELP = `bench:scale [--seconds N] [--render-ms N] [--clip FILE]
-  --seconds     of load per row (4)
-  --render-ms   what a simulated render takes (250)
-  --clip        a video to count the processor time of, too
+  --seconds     seconds of load per row (default 4)
+  --render-ms   duration of a simulated render (default 250)
+  --clip        a video whose CPU time is measured too
 `;
 const CAPTION = 'Golden hour, no filter needed';
-const EFFICIENCY = 0.9;
+const MIN_EFFICIENCY = 0.9;
 const AT_WORKERS = 16;
-const OVERHEAD_MS = 15;
-const REDELIVERY_MS = 6_000;
+const MAX_OVERHEAD_MS = 15;
+const MAX_REDELIVERY_MS = 6_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -52,15 +52,15 @@ async function main(): Promise<void> {
     });
     await writeFile(photo.path, story.jpeg);
     const overhead = await measureOverhead(nats.url, fleet, photo);
-    const engine = await measureEngine(fleet, {
-      title: `simulated renders of ${renderMs} ms, no bytes`,
+    const dispatch = await measureDispatch(fleet, {
+      title: `simulated renders of ${renderMs} ms, no asset`,
       renderMs,
       outputBytes: 1_000,
       asset: undefined,
       seconds,
     });
-    await measureEngine(fleet, {
-      title: `the same with a photo in and 2 MB out`,
+    await measureDispatch(fleet, {
+      title: 'the same with a photo in and 2 MB out',
       renderMs,
       outputBytes: 2_000_000,
       asset: photo,
@@ -68,27 +68,27 @@ async function main(): Promise<void> {
     });
     await measureRealWorkers(nats.url, fleet, photo, seconds);
     await measureCosts(nats, [
-      { name: 'bars alone, 1080x1920', times: 60, fields: { width: '1080', height: '1920', text: CAPTION } },
+      { name: 'transparent overlay, 1080x1920', times: 60, fields: { width: '1080', height: '1920', text: CAPTION } },
       { name: `photo 1080x1920, ${megabytes(story.jpeg)}`, times: 60, fields: { asset: story.jpeg, text: CAPTION } },
       { name: `photo 4000x3000, ${megabytes(large.jpeg)}`, times: 15, fields: { asset: large.jpeg, text: CAPTION } },
       ...(values.clip === undefined ? [] : [await clipRequest(values.clip)]),
     ]);
     await measureSegments(nats.url, fleet.directory);
     const redelivery = await measureRedelivery(fleet);
-    const efficiency = engine.find(({ workers }) => workers === AT_WORKERS)?.efficiency ?? Number.NaN;
+    const efficiency = dispatch.find(({ workers }) => workers === AT_WORKERS)?.efficiency ?? Number.NaN;
     console.log(
       formatTable([
-        ['target', 'wanted', 'measured', ''],
+        ['target', 'limit', 'measured', ''],
         [
-          `engine at ${AT_WORKERS} simulated workers`,
-          `>= ${EFFICIENCY * 100} %`,
+          `efficiency with ${AT_WORKERS} simulated workers`,
+          `>= ${MIN_EFFICIENCY * 100} %`,
           `${fixed(efficiency * 100, 1)} %`,
-          verdict(efficiency >= EFFICIENCY),
+          verdict(efficiency >= MIN_EFFICIENCY),
         ],
-        overheadRow('elsewhere over here, bars alone', overhead.barsMs),
-        overheadRow('elsewhere over here, photo, bytes apart', overhead.photoMs),
-        redeliveryRow('answer after a killed worker', redelivery.killedMs),
-        redeliveryRow('answer after a frozen worker', redelivery.frozenMs),
+        overheadRow('remote overhead, transparent overlay', overhead.barsMs),
+        overheadRow('remote overhead, photo, without transfers', overhead.photoMs),
+        redeliveryRow('output after a killed worker', redelivery.killedMs),
+        redeliveryRow('output after a frozen worker', redelivery.frozenMs),
       ]),
     );
   } finally {
@@ -107,11 +107,11 @@ function megabytes(bytes: Buffer): string {
 }
 
 function overheadRow(name: string, ms: number): string[] {
-  return [name, `<= ${OVERHEAD_MS} ms`, `${fixed(ms, 1)} ms`, verdict(ms <= OVERHEAD_MS)];
+  return [name, `<= ${MAX_OVERHEAD_MS} ms`, `${fixed(ms, 1)} ms`, verdict(ms <= MAX_OVERHEAD_MS)];
 }
 
 function redeliveryRow(name: string, ms: number): string[] {
-  return [name, `<= ${REDELIVERY_MS} ms`, `${fixed(ms, 0)} ms`, verdict(ms <= REDELIVERY_MS)];
+  return [name, `<= ${MAX_REDELIVERY_MS} ms`, `${fixed(ms, 0)} ms`, verdict(ms <= MAX_REDELIVERY_MS)];
 }
 
 function verdict(isMet: boolean): string {

@@ -1,18 +1,19 @@
-// Costs time and no processor: shows what the engine itself can do on a machine with fewer cores than workers.
+// A renderer that takes time but no CPU, to measure dispatching on a machine with fewer cores than workers.
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolStatus, Renderer } from '../../src/dispatch/renderer.ts';
+import type { PoolStatus, Renderer, RenderJob } from '../../src/dispatch/renderer.ts';
 import type { AssetProbe } from '../../src/render/compose.ts';
 import type { RenderFacts } from '../../src/render/render.ts';
 
 export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
   const output = Buffer.alloc(outputBytes, 'storybar');
   const pool: PoolStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
-  const render = async (job: { readonly output: string }, signal: AbortSignal): Promise<RenderFacts> => {
+  const render = async ({ recipe, output: file }: RenderJob, signal: AbortSignal): Promise<RenderFacts> => {
     await sleep(renderMs, undefined, { signal });
-    await writeFile(job.output, output);
-    return { width: 1080, height: 1920, bars: [], missingGlyphs: 0, timings: { sleep: renderMs } };
+    await writeFile(file, output);
+    const bars = recipe.overlays.map(() => ({ top: 0, height: 1 }));
+    return { ...recipe.canvas, bars, missingGlyphs: 0, timings: { sleep: renderMs } };
   };
   return {
     assertRoom: () => undefined,

@@ -1,4 +1,4 @@
-// A worker process whose renders only sleep: `sleeping-worker.ts <nats url> <directory> <render ms> <output bytes>`.
+// A worker process whose renders only sleep. Usage: sleeping-worker.ts <NATS URL> <directory> <render ms> <output bytes>
 
 import { WorkerNode } from '../../src/dispatch/remote/worker/worker-node.ts';
 import { WorkArea } from '../../src/media/work-area.ts';

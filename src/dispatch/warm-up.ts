@@ -1,4 +1,4 @@
-// The first render of a fresh process pays for loading fonts and libraries and for compiling code; pay before anyone waits.
+// Loads fonts and libraries and compiles code before a worker reports that it is ready, so no client waits for that.
 
 import { probeImage } from '../media/image.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
@@ -13,7 +13,7 @@ export async function warmUpImages(tools: RenderTools): Promise<void> {
   await renderOnImage(recipe, overlay.bytes, tools);
 }
 
-/** Also tells what the linked codecs can do. */
+/** Also returns what the linked codecs support. */
 export async function warmUpVideos(): Promise<CodecInfo> {
   await Promise.all([import('../media/video/probe/probe.ts'), import('../render/video.ts')]);
   const { codecInfo } = await import('../media/video/probe/codecs.ts');

@@ -1,20 +1,20 @@
-// The directory of one worker, all it shares with the server. What a task needs is put in under a name of its own, and
-// what it made is taken out; so a worker never sees the files of another render, and the server never follows a link that
-// a worker may have left. Names are given and taken in place: a turn through the thread pool takes many times as long.
+// The directory of one worker, and all it shares with the server. The server stages the files of a task in it and collects
+// the output, so a worker never sees the files of another render, and the server never follows a link that a worker may
+// have left. Links and renames are synchronous, because the thread pool takes many times as long.
 
 import { constants, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { rethrowAsStorageError } from '../media/work-area.ts';
-import type { WorkerTask } from './protocol.ts';
 import type { RenderJob } from './renderer.ts';
+import type { WorkerTask } from './tasks.ts';
 
-export interface StagedTask<Of extends WorkerTask> {
-  /** The task in the worker's own terms. */
-  readonly task: Of;
-  /** After success: the finished file goes where the task wants it. */
+export interface StagedTask<Task extends WorkerTask> {
+  /** The task with paths as the worker sees them. */
+  readonly task: Task;
+  /** After success: moves the output to where the task wants it. */
   collect(): Promise<void>;
-  /** Always: nothing of the task remains. */
+  /** Always: removes every file of the task. */
   cleanUp(): Promise<void>;
 }
 
@@ -23,69 +23,71 @@ export class WorkerDirectory {
   readonly #inside: string;
   #staged = 0;
 
-  /** The same directory, as the server and as the worker call it. */
+  /** The same directory, as the server and as the worker see it. */
   constructor(outside: string, inside: string) {
     this.#outside = outside;
     this.#inside = inside;
   }
 
-  async stage<Of extends WorkerTask>(task: Of): Promise<StagedTask<Of>> {
+  async stage<Task extends WorkerTask>(task: Task): Promise<StagedTask<Task>> {
     this.#staged += 1;
-    // Never a name twice: a decoder may remember what it has read by its name.
-    const names = {
+    // Every task gets new names: a decoder may cache what it has read by file name.
+    const names: FileNames = {
       asset: `asset-${this.#staged}`,
       segments: `segments-${this.#staged}`,
       output: `output-${this.#staged}`,
     };
-    const { asset, segments, output } = names;
-    const wanted: Wanted = task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
-    const remains = new Set<string>();
+    const files = filesOf(task);
+    const remaining = new Set<string>();
     const bringIn = async (from: string, name: string): Promise<void> => {
       await linkOrCopy(from, path.join(this.#outside, name)).catch(rethrowAsStorageError);
-      remains.add(name);
+      remaining.add(name);
     };
-    if (wanted.asset) await bringIn(wanted.asset.path, asset);
-    if (wanted.segments !== undefined) await bringIn(wanted.segments, segments);
-    if (wanted.output !== undefined) remains.add(output);
+    if (files.asset) await bringIn(files.asset.path, names.asset);
+    if (files.segments !== undefined) await bringIn(files.segments, names.segments);
+    if (files.output !== undefined) remaining.add(names.output);
     return {
-      task: this.#translated(task, names),
+      task: this.#translate(task, names),
       collect: async () => {
-        if (wanted.output === undefined) return;
-        takeOut(path.join(this.#outside, output), wanted.output);
-        remains.delete(output);
+        if (files.output === undefined) return;
+        moveOut(path.join(this.#outside, names.output), files.output);
+        remaining.delete(names.output);
       },
       cleanUp: async () => {
-        for (const name of remains) remove(path.join(this.#outside, name));
+        for (const name of remaining) remove(path.join(this.#outside, name));
       },
     };
   }
 
-  /** When its worker is gone: walking a tree that somebody can still change would follow him anywhere. */
+  /** Only after the worker has exited: a live worker could swap a directory for a link while it is being walked. */
   async remove(): Promise<void> {
     await rm(this.#outside, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #translated<Of extends WorkerTask>(task: Of, names: Names): Of {
+  #translate<Task extends WorkerTask>(task: Task, names: FileNames): Task {
     const inside = (name: string): string => path.join(this.#inside, name);
     if (task.type === 'probe') return { ...task, asset: { ...task.asset, path: inside(names.asset) } };
     const { job } = task;
-    const hasSegments = 'segments' in job && job.segments !== undefined;
     return {
       ...task,
       job: {
         ...job,
         output: inside(names.output),
         asset: job.asset && { ...job.asset, path: inside(names.asset) },
-        ...(hasSegments && { segments: inside(names.segments) }),
+        ...(job.segments !== undefined && { segments: inside(names.segments) }),
       },
     };
   }
 }
 
-type Wanted = Pick<RenderJob, 'asset' | 'segments'> & { readonly output: string | undefined };
-type Names = Readonly<Record<'asset' | 'segments' | 'output', string>>;
+type FileNames = Readonly<Record<'asset' | 'segments' | 'output', string>>;
 
-/** A second name costs nothing; where the disk has no such thing, a copy. */
+/** Paths of a task's files, as the server sees them. */
+function filesOf(task: WorkerTask): Pick<RenderJob, 'asset' | 'segments'> & { readonly output: string | undefined } {
+  return task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
+}
+
+/** A hard link costs nothing; file systems without them get a copy. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     linkSync(from, to);
@@ -95,11 +97,11 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-function takeOut(from: string, to: string): void {
+function moveOut(from: string, to: string): void {
   renameSync(from, to);
-  // Looked at only here, where the worker can no longer swap it. A link would make us send any file of the server.
+  // Checked only here, where the worker can no longer swap the file. A link could make the server send any of its files.
   if (lstatSync(to).isFile()) return;
-  throw new Error('a render worker left something that is no plain file');
+  throw new Error("the output of a render worker isn't a regular file");
 }
 
 function remove(file: string): void {

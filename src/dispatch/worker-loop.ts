@@ -1,4 +1,4 @@
-// The inside of a render worker process: takes one task at a time, answers, waits for the next.
+// The inside of a render worker process: performs tasks from the server and reports their results.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
@@ -6,18 +6,27 @@ import { lockDownDecoders, probeImage } from '../media/image.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
+import { composeImageRecipe } from '../render/recipe.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
-import type { FromWorker, WorkerTask, TaskFailure, TaskOf, TaskResults, ToWorker } from './protocol.ts';
 import type { RenderJob } from './renderer.ts';
+import type { TaskFailure, WorkerMessage } from './reports.ts';
+import {
+  isTaskFailureCode,
+  type TaskOf,
+  type TaskResults,
+  type TaskType,
+  type WorkerCommand,
+  type WorkerTask,
+} from './tasks.ts';
 import { warmUpImages, warmUpVideos } from './warm-up.ts';
 
-export interface Channel {
-  send(message: FromWorker): void;
-  onMessage(listener: (message: ToWorker) => void): void;
+export interface ServerChannel {
+  send(message: WorkerMessage): void;
+  onMessage(listener: (message: WorkerCommand) => void): void;
 }
 
-export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): Promise<void> {
+export async function runWorkerLoop(channel: ServerChannel, pool: 'image' | 'video'): Promise<void> {
   lockDownDecoders();
   const tools = createRenderTools();
   const running = new Map<number, AbortController>();
@@ -29,7 +38,7 @@ export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): 
     const controller = new AbortController();
     running.set(message.id, controller);
     const { id, task } = message;
-    perform(task, { tools, signal: controller.signal })
+    perform(task, tools, controller.signal)
       .then(
         (result) => channel.send({ type: 'done', id, result }),
         (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error) }),
@@ -44,40 +53,44 @@ export async function runWorkerLoop(channel: Channel, pool: 'image' | 'video'): 
   }
 }
 
-interface Circumstances {
-  readonly tools: RenderTools;
-  readonly signal: AbortSignal;
-}
-
-async function perform(task: WorkerTask, circumstances: Circumstances): Promise<TaskResults[WorkerTask['type']]> {
+async function perform(task: WorkerTask, tools: RenderTools, signal: AbortSignal): Promise<TaskResults[TaskType]> {
   switch (task.type) {
     case 'probe':
       return await probe(task);
     case 'render':
-      return await render(task.job, circumstances);
+      return await render(task.job, tools, signal);
   }
 }
 
+/** Composing refuses an asset beyond the limits here, so the server never gets a report with numbers that are. */
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
-  if (!isVideoFormat(format)) return await probeImage(load(path));
-  // Loaded when needed: a worker for images never maps the video libraries.
+  if (!isVideoFormat(format)) {
+    const image = await probeImage(load(path));
+    composeImageRecipe(image, [], limits);
+    return image;
+  }
+  // Loaded on demand, so a worker for images never maps the video libraries.
   const { probeVideo } = await import('../media/video/probe/probe.ts');
-  return probeVideo(path, format, { maxSide: limits.videoSide });
+  const { composeVideoRecipe } = await import('../render/video-recipe.ts');
+  const video = probeVideo(path, format, { maxSide: limits.videoSide });
+  composeVideoRecipe(video, [], limits);
+  return video;
 }
 
 async function render(
   { recipe, asset, segments, output }: RenderJob,
-  { tools, signal }: Circumstances,
+  tools: RenderTools,
+  signal: AbortSignal,
 ): Promise<RenderFacts> {
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
-  if (asset === undefined) throw new Error(`a recipe for ${recipe.kind} came without its asset`);
+  if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
   const { joinVideo, renderOnVideo } = await import('../render/video.ts');
   if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
   return await renderOnVideo(recipe, asset.path, output, tools, { signal });
 }
 
-// Nobody else waits in this process, and every turn through the thread pool costs more than these few milliseconds do.
+// Synchronous, because nothing else runs in this process and the thread pool costs more than these few milliseconds.
 
 function load(path: string): Buffer {
   try {
@@ -97,6 +110,9 @@ function store({ bytes, ...facts }: Rendered, output: string): RenderFacts {
 }
 
 function describe(error: unknown): TaskFailure {
-  if (error instanceof AppError) return { code: error.code, message: error.message, limit: error.limit };
-  return { code: undefined, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  if (error instanceof AppError && isTaskFailureCode(error.code)) {
+    const { code, message, limit } = error;
+    return { code, message, ...(limit && { limit }) };
+  }
+  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { must } from '../primitives/must.ts';
-import type { WorkerTask, TaskOf, TaskResults } from './protocol.ts';
+import type { TaskOf, TaskResults, WorkerTask } from './tasks.ts';
 import type { QueueEntry } from './fair-queue.ts';
 import { RenderQueue } from './render-queue.ts';
 import type { PoolStatus, Requester } from './renderer.ts';

@@ -1,10 +1,14 @@
-// Workers that a file has taken over: whatever they say, the server goes on, and they do not.
+// Workers that a file has taken over: whatever they send, the server survives it and kills them.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { composeTransparentRecipe } from '../render/recipe.ts';
+import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
+import { createAsset } from '../media/asset.ts';
+import type { AssetFormat } from '../media/sniff.ts';
+import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { Worker, WorkerLost } from './worker.ts';
 
@@ -14,70 +18,136 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const recipe = composeTransparentRecipe({ width: 16, height: 16 }, [{ text: 'a', position: null }]);
+const recipe = composeTransparentRecipe({ width: 10, height: 20 }, [{ text: 'a', position: null }]);
+const never = new AbortController().signal;
 const READY = `say({ type: 'ready' });`;
 
-/** Runs the script in place of a worker; `say` sends a message, `write` what is none. */
+/** Runs the script in place of a worker; `say` sends a message, `write` sends raw text. */
 function spawn(script: string): Worker {
   const program = `
     const write = (text) => require('node:fs').writeSync(3, text);
     const say = (message) => write(JSON.stringify(message) + '\\n');
     const channel = new (require('node:net').Socket)({ fd: 3, readable: true, writable: true });
-    const onTask = (listener) => channel.once('data', listener);
+    const onTask = (listener) => channel.once('data', (text) => listener(JSON.parse(text)));
     channel.on('close', () => process.exit(0));
     ${script}`;
   const start = { file: process.execPath, args: ['-e', program], env: {} };
   return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 });
 }
 
-async function render(worker: Worker, limitMs = 10_000): Promise<unknown> {
-  const job = { recipe, asset: undefined, output: path.join(folder, 'finished') };
-  return await worker.run<'render'>({ type: 'render', job }, { limitMs }, new AbortController().signal);
+/** A worker that reports this as the result of its first task, and writes an output if the task needs one. */
+async function spawnReporting(result: unknown): Promise<Worker> {
+  const worker = spawn(`${READY} onTask(({ id, task }) => {
+    if (task.job) require('node:fs').writeFileSync(task.job.output, 'output');
+    say({ type: 'done', id, result: ${JSON.stringify(result)} });
+  });`);
+  await worker.ready;
+  return worker;
 }
 
-describe('a worker that', () => {
+async function render(worker: Worker, limitMs = 10_000): Promise<unknown> {
+  const job = { recipe, asset: undefined, output: path.join(folder, 'finished') };
+  return await worker.run<'render'>({ type: 'render', job }, { limitMs }, never);
+}
+
+async function probe(worker: Worker, format: AssetFormat): Promise<unknown> {
+  const asset = createAsset({ path: path.join(folder, 'uploaded'), format, bytes: 5 });
+  writeFileSync(asset.path, 'bytes');
+  const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
+  return await worker.run<'probe'>({ type: 'probe', asset, limits }, { limitMs: 10_000 }, never);
+}
+
+describe('a worker that sends a valid report', () => {
+  it('completes a render', async () => {
+    expect(await render(await spawnReporting(FACTS))).toEqual(FACTS);
+  });
+
+  it('completes a probe', async () => {
+    expect(await probe(await spawnReporting(VIDEO_PROBE), 'mp4')).toEqual(VIDEO_PROBE);
+  });
+});
+
+describe('a worker that sends an invalid report', () => {
   it.each([
-    ['sends no JSON', `write('{broken\\n');`],
-    ['sends null', 'say(null);'],
-    ['sends a number', 'say(1);'],
-    ['sends what nobody knows', `say({ type: 'NODE_HANDLE', cmd: 'NODE_HANDLE' });`],
-    ['answers before it was asked', `say({ type: 'done', id: 1, result: {} });`],
-  ])('%s is ended', async (_what, script) => {
+    ['null', 'say(null);', 'invalid message: '],
+    ['a number', 'say(1);', 'invalid message: '],
+    ['an unknown message', `say({ type: 'NODE_HANDLE', cmd: 'NODE_HANDLE' });`, 'invalid message.type: '],
+    ['a result before it has a task', `say({ type: 'done', id: 1, result: {} });`, 'invalid message.id: '],
+    ['codecs that are none', `say({ type: 'ready', codecs: [] });`, 'invalid message.codecs: '],
+  ])('is killed before it is ready: %s', async (_what, script, reason) => {
     const worker = spawn(script);
+    await expect(worker.ready).rejects.toThrow(WorkerLost);
+    expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(worker.killReason).toContain(reason);
+  });
+
+  it("is killed when a message isn't JSON", async () => {
+    const worker = spawn(`write('{broken\\n');`);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
   });
 
   it.each([
-    ['answers another task', `say({ type: 'done', id: 99, result: {} });`],
-    ['answers without a result', `say({ type: 'done', id: 1 });`],
-    ['fails with a code of its own', `say({ type: 'failed', id: 1, failure: { code: 'toString', message: 'x' } });`],
+    ['the result of another task', `say({ type: 'done', id: 99, result: {} });`, 'message.id'],
+    ['no result', `say({ type: 'done', id: 1 });`, 'message.result'],
     [
-      'fails with a code of the server',
-      `say({ type: 'failed', id: 1, failure: { code: 'quota_exceeded', message: 'x' } });`,
+      'facts of another size',
+      `say({ type: 'done', id: 1, result: ${JSON.stringify({ ...FACTS, width: 9 })} });`,
+      'facts.width',
     ],
-    ['is ready twice', READY],
-    ['sends an unknown message', `say({ type: 'probed', id: 1 });`],
-  ])('%s is ended, and the task can be tried elsewhere', async (_what, script) => {
+    [
+      'a made-up error code',
+      `say({ type: 'failed', id: 1, failure: { code: 'toString', message: 'x' } });`,
+      'message.failure.code',
+    ],
+    [
+      'an error code of the server',
+      `say({ type: 'failed', id: 1, failure: { code: 'quota_exceeded', message: 'x' } });`,
+      'message.failure.code',
+    ],
+    ['ready for the second time', READY, 'message.type'],
+    ['an unknown message', `say({ type: 'probed', id: 1 });`, 'message.type'],
+  ])('is killed, and its task may be retried: %s', async (_what, script, field) => {
     const worker = spawn(`${READY} onTask(() => { ${script} });`);
     await worker.ready;
     await expect(render(worker)).rejects.toThrow(WorkerLost);
     expect(worker.killed).toBe(true);
+    expect(worker.killReason).toContain(`sent an invalid ${field}: `);
   });
 
+  it.each([
+    ['the probe of an image for a video', IMAGE_PROBE, 'probe.kind'],
+    [
+      'no number of frames',
+      { ...VIDEO_PROBE, video: { ...VIDEO_PROBE.video, frames: undefined } },
+      'probe.video.frames',
+    ],
+    [
+      'a time base of 1e307',
+      { ...VIDEO_PROBE, video: { ...VIDEO_PROBE.video, timeBase: { num: 1, den: 1e307 } } },
+      'probe.video.timeBase.den',
+    ],
+  ])('is killed, and the probe may be retried: %s', async (_what, report, field) => {
+    const worker = await spawnReporting(report);
+    await expect(probe(worker, 'mp4')).rejects.toThrow(WorkerLost);
+    expect(worker.killReason).toContain(`sent an invalid ${field}: `);
+  });
+});
+
+describe('a worker', () => {
   it('is killed as hung when a task exceeds its time limit', async () => {
     const worker = spawn(`${READY} onTask(() => undefined);`);
     await worker.ready;
     await expect(render(worker, 200)).rejects.toMatchObject({ killReason: 'hung' });
   });
 
-  it('closes its channel is ended at the next task', async () => {
+  it('is killed at the next task after it has closed its channel', async () => {
     const worker = spawn(`${READY} require('node:fs').closeSync(3); setInterval(() => undefined, 1000);`);
     await worker.ready;
     await expect(render(worker)).rejects.toThrow(WorkerLost);
   });
 
-  it('crashes is seen to have crashed', async () => {
+  it('that crashes is reported with its signal', async () => {
     const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSEGV'));`);
     await worker.ready;
     await expect(render(worker)).rejects.toMatchObject({ exit: { signal: 'SIGSEGV' }, killReason: undefined });

@@ -1,68 +1,65 @@
-// One render worker process, seen from the server: give it a task, get the result or the reason why not.
+// One render worker process, seen from the server: give it a task, get the result or the reason why there is none.
 
-import { AppError } from '../errors.ts';
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, raiseOomScore } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
-import type { WorkerDirectory } from './worker-directory.ts';
 import { watchMemory } from './memory-watch.ts';
-import {
-  isOutcome,
-  isReady,
-  type TaskOutcome,
-  type WorkerTask,
-  type TaskFailure,
-  type TaskOf,
-  type TaskResults,
-  type ToWorker,
-} from './protocol.ts';
+import { InvalidReport, parseResult, parseWorkerMessage, type TaskFailure, toError } from './reports.ts';
+import type { TaskOf, TaskResults, TaskType, WorkerCommand } from './tasks.ts';
+import type { WorkerDirectory } from './worker-directory.ts';
 
-/** Why we ended a worker ourselves. */
-export type KillReason = 'hung' | 'took too much memory';
+/** Why the server killed a worker. */
+export type KillReason = 'hung' | 'took too much memory' | `sent an ${string}`;
 
-/** The process ended, or was ended for an killReason, before it answered. The task may be tried again elsewhere. */
+/** The process ended or was killed before it reported a result. The task may be retried on another worker. */
 export class WorkerLost extends Error {
   readonly exit: ProcessExit;
   readonly killReason: KillReason | undefined;
 
   constructor(exit: ProcessExit, killReason?: KillReason) {
-    super(killReason ? `the render worker ${killReason}` : `the render worker ended (${exit.signal ?? exit.code})`);
+    super(killReason ? `the render worker ${killReason}` : `the render worker exited (${exit.signal ?? exit.code})`);
     this.name = 'WorkerLost';
     this.exit = exit;
     this.killReason = killReason;
   }
 }
 
-/** How and where a worker lives. */
+/** How to start a worker, and its limits. */
 export interface WorkerSpec {
   readonly start: StartOptions;
   readonly directory: WorkerDirectory;
-  /** More than this, and it is ended. */
+  /** A worker that takes more is killed. */
   readonly memoryBytes: number;
 }
 
-/** Bounds of one attempt at a task. */
+/** Limits of one attempt at a task. */
 export interface TaskLimits {
   /** After this many milliseconds the worker counts as hung. */
   readonly limitMs: number;
 }
 
-/** How long a cancelled worker may take to stop by itself before it is killed. */
+/** How long a canceled worker may take to stop by itself before it is killed. */
 const CANCEL_GRACE_MS = 100;
 
-interface Pending {
+type Outcome<Result> =
+  | { readonly type: 'done'; readonly result: Result }
+  | { readonly type: 'failed'; readonly failure: TaskFailure };
+
+interface PendingTask {
   readonly id: number;
-  readonly settle: (outcome: TaskOutcome) => void;
+  /** Throws `InvalidReport` when the result isn't one of this task. */
+  readonly complete: (result: unknown) => void;
+  readonly fail: (failure: TaskFailure) => void;
 }
 
 export class Worker {
   readonly #process: ManagedProcess;
-  /** Resolves with what the worker says about its codecs, if it serves videos. */
+  /** Resolves with the codecs of a video worker. */
   readonly ready: Promise<CodecInfo | undefined>;
   readonly exited: Promise<ProcessExit>;
   readonly #directory: WorkerDirectory;
   readonly #memoryBytes: number;
-  #pending: Pending | undefined;
+  #pending: PendingTask | undefined;
   #killed = false;
   #isReady = false;
   #killReason: KillReason | undefined;
@@ -75,7 +72,7 @@ export class Worker {
     this.exited = this.#process.exited;
     this.ready = new Promise((resolve, reject) => {
       this.#process.onMessage((message) => this.#receive(message, resolve));
-      void this.exited.then((exit) => reject(new WorkerLost(exit)));
+      void this.exited.then((exit) => reject(new WorkerLost(exit, this.#killReason)));
     });
   }
 
@@ -83,17 +80,16 @@ export class Worker {
     return this.#process.pid;
   }
 
-  /** Tasks taken so far. */
+  /** Number of tasks given to this worker so far. */
   get tasks(): number {
     return this.#nextId - 1;
   }
 
-  /** True as soon as its end is decided, before the process is gone. */
+  /** True as soon as the kill is decided, before the process has ended. */
   get killed(): boolean {
     return this.#killed;
   }
 
-  /** Why we ended it, if we did. */
   get killReason(): KillReason | undefined {
     return this.#killReason;
   }
@@ -104,26 +100,26 @@ export class Worker {
     this.#process.kill();
   }
 
-  /** Rejects with `WorkerLost` when the process dies or exceeds its terms; with the signal's reason when cancelled. */
-  async run<Type extends WorkerTask['type']>(
+  /** Rejects with `WorkerLost` when the process dies or is killed, and with the signal's reason when canceled. */
+  async run<Type extends TaskType>(
     task: TaskOf<Type>,
-    terms: TaskLimits,
+    limits: TaskLimits,
     signal: AbortSignal,
   ): Promise<TaskResults[Type]> {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
-    const stay = await this.#directory.stage(task);
-    const stopWatching = this.#watch(terms.limitMs);
+    const staged = await this.#directory.stage(task);
+    const stopWatching = this.#watch(limits.limitMs);
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const outcome = await this.#ask(id, stay.task);
+      const outcome = await this.#perform<Type>(id, staged.task);
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
-      await stay.collect();
-      return outcome.result as TaskResults[Type];
+      await staged.collect();
+      return outcome.result;
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -131,8 +127,8 @@ export class Worker {
       stopWatching();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
-      // One whose cell cannot be cleared has made something of it that we did not ask for.
-      await stay.cleanUp().catch(() => this.kill());
+      // A directory that can't be cleaned up holds something the server didn't ask for.
+      await staged.cleanUp().catch(() => this.kill());
     }
   }
 
@@ -148,18 +144,22 @@ export class Worker {
     };
   }
 
-  async #ask(id: number, task: WorkerTask): Promise<TaskOutcome> {
-    const answered = new Promise<TaskOutcome>((resolve) => {
-      this.#pending = { id, settle: resolve };
+  async #perform<Type extends TaskType>(id: number, task: TaskOf<Type>): Promise<Outcome<TaskResults[Type]>> {
+    const reported = new Promise<Outcome<TaskResults[Type]>>((resolve) => {
+      this.#pending = {
+        id,
+        complete: (result) => resolve({ type: 'done', result: parseResult<Type>(task, result) }),
+        fail: (failure) => resolve({ type: 'failed', failure }),
+      };
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
       throw new WorkerLost(exit, this.#killReason);
     });
-    return await Promise.race([answered, lost]);
+    return await Promise.race([reported, lost]);
   }
 
-  /** Asks first: a worker between two steps stops at once and stays warm. One deep inside a decoder is killed. */
+  /** A worker between two steps stops immediately and stays warm. One that is busy inside a decoder is killed. */
   #cancel(id: number): void {
     this.#send({ type: 'cancel', id });
     setTimeout(() => {
@@ -167,26 +167,30 @@ export class Worker {
     }, CANCEL_GRACE_MS);
   }
 
-  #send(message: ToWorker): void {
+  #send(message: WorkerCommand): void {
     if (!this.#process.send(message)) this.kill();
   }
 
-  /** Only what was asked for; a worker that says anything else is not ours any more. */
-  #receive(message: unknown, onReady: (codecs: CodecInfo | undefined) => void): void {
-    if (isReady(message) && !this.#isReady) {
-      this.#isReady = true;
-      const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
-      if (pid !== undefined) raiseOomScore(pid);
-      onReady(message.codecs);
-    } else if (isOutcome(message) && message.id === this.#pending?.id) {
-      this.#pending.settle(message);
-    } else {
-      this.kill();
+  /** A worker that sends anything but a report it owes is broken or compromised, and is killed. */
+  #receive(value: unknown, onReady: (codecs: CodecInfo | undefined) => void): void {
+    try {
+      const message = parseWorkerMessage(value);
+      if (message.type === 'ready') return this.#onReady(message.codecs, onReady);
+      const pending = this.#pending;
+      if (message.id !== pending?.id) throw new InvalidReport('message.id', `there is no task ${message.id}`);
+      if (message.type === 'done') pending.complete(message.result);
+      else pending.fail(message.failure);
+    } catch (error) {
+      if (!(error instanceof InvalidReport)) throw error;
+      this.kill(`sent an ${error.message}`);
     }
   }
-}
 
-function toError({ code, message, limit }: TaskFailure): Error {
-  if (code === undefined) return new Error(`render worker: ${message}`);
-  return new AppError(code, message, limit ? { limit } : {});
+  #onReady(codecs: CodecInfo | undefined, onReady: (codecs: CodecInfo | undefined) => void): void {
+    if (this.#isReady) throw new InvalidReport('message.type', 'ready for the second time');
+    this.#isReady = true;
+    const pid = this.#process.pid === undefined ? undefined : innermostProcess(this.#process.pid);
+    if (pid !== undefined) raiseOomScore(pid);
+    onReady(codecs);
+  }
 }

@@ -61,6 +61,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       urlOf: (taken) => settings.internalUrl || internalUrl(host, taken),
       maxWaiting: settings.queueLength,
       longestMs: Math.max(settings.deadlineSeconds, settings.videoDeadlineSeconds) * 1_000 + EXPIRY_SLACK_MS,
+      maxOutputBytes: settings.outputBytes,
       segmentSeconds: settings.segmentSeconds,
       onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
       onEvent: (event) => {
@@ -86,8 +87,8 @@ function logEvent(event: RemoteEvent, logger: Logger): void {
       return logger.debug({ kind: event.kind, waitedMs: Math.round(event.waitedMs) }, 'ticket claimed by a worker');
     case 'lost':
       return logger.warn(
-        { kind: event.kind, session: event.session, reason: event.reason },
-        'worker lost a render, handing it out again',
+        { kind: event.kind, session: event.session, worker: event.worker, reason: event.reason },
+        'render lost by a worker, handed out again',
       );
     case 'split':
       return logger.debug({ segments: event.segments, workers: event.workers }, 'video cut into segments');

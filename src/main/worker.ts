@@ -1,6 +1,7 @@
 // Entry point of a render worker process, which the server starts.
 
-import type { FromWorker, ToWorker } from '../dispatch/protocol.ts';
+import type { WorkerMessage } from '../dispatch/reports.ts';
+import type { WorkerCommand } from '../dispatch/tasks.ts';
 import { runWorkerLoop } from '../dispatch/worker-loop.ts';
 import { openParentChannel } from '../media/parent-channel.ts';
 
@@ -9,8 +10,8 @@ const channel = openParentChannel(() => process.exit(0));
 
 await runWorkerLoop(
   {
-    send: (message: FromWorker) => channel.send(message),
-    onMessage: (listener) => channel.onMessage((message) => listener(message as ToWorker)),
+    send: (message: WorkerMessage) => channel.send(message),
+    onMessage: (listener) => channel.onMessage((message) => listener(message as WorkerCommand)),
   },
   process.argv[2] === 'video' ? 'video' : 'image',
 );

@@ -12,20 +12,20 @@ export interface Pools {
   stop(): Promise<void>;
 }
 
-/** Worker processes of the built program, one for images and one for videos, with nothing around them. */
+/** Worker processes of the built program without a sandbox, one for images and one for videos. */
 export function startPools(): Pools {
   const directory = mkdtempSync(path.join(tmpdir(), 'storybar-pools-'));
-  let cells = 0;
+  let started = 0;
   const pool = (kind: 'image' | 'video'): WorkerPool =>
     new WorkerPool({
       kind,
       createSpec: async () => {
-        cells += 1;
-        const cell = path.join(directory, String(cells));
-        mkdirSync(cell);
+        started += 1;
+        const workerDirectory = path.join(directory, String(started));
+        mkdirSync(workerDirectory);
         return {
           start: { file: process.execPath, args: [WORKER_FILE, kind], env: {} },
-          directory: new WorkerDirectory(cell, cell),
+          directory: new WorkerDirectory(workerDirectory, workerDirectory),
           memoryBytes: 4 * 1024 ** 3,
         };
       },

@@ -1,4 +1,4 @@
-// What every renderer promises, wherever it renders. Run on worker processes of this machine and on workers behind a queue.
+// Tests that every renderer must pass: with worker processes on this machine, and with workers behind the queue.
 
 import { setMaxListeners } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -62,13 +62,13 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     return { facts, bytes: readFileSync(output) };
   };
 
-  it('draws bars alone', async () => {
+  it('renders a transparent overlay', async () => {
     const { facts, bytes } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
     expect(facts).toMatchObject({ width: 64, height: 48, missingGlyphs: 0 });
     expect(await decode(bytes)).toMatchObject({ width: 64, height: 48, channels: 4 });
   });
 
-  it('probes a picture and renders on it', async () => {
+  it('probes an image and renders on it', async () => {
     const asset = store(await plainPng(120, 80, '#336699'), 'png');
     const probe = await subject.renderer.probe(asset, LIMITS, never);
     expect(probe).toMatchObject({ kind: 'image', width: 120, height: 80 });
@@ -90,7 +90,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     expect((await of(true)).equals(await of(false))).toBe(false);
   });
 
-  it('renders long after the probe, and again', async () => {
+  it('renders long after the probe, and more than once', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
     const probe = await subject.renderer.probe(asset, LIMITS, never);
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -98,7 +98,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     expect(first.bytes.equals(second.bytes)).toBe(true);
   });
 
-  it('probes the same asset many times over and holds nobody up', async () => {
+  it('probes the same asset several times at once', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
     const once = async (): Promise<Buffer> => {
       const probe = await subject.renderer.probe(asset, LIMITS, never);
@@ -119,7 +119,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
   });
 
-  it('says what is wrong with an asset', async () => {
+  it('reports what is wrong with an asset', async () => {
     const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
     await expect(subject.renderer.probe(broken, LIMITS, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
     const large = clip(2);
@@ -129,48 +129,65 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     });
   });
 
+  it('refuses an asset beyond the limits when it is probed', async () => {
+    const image = store(await plainPng(120, 80, '#336699'), 'png');
+    await expect(subject.renderer.probe(image, { ...LIMITS, imagePixels: 9_599 }, never)).rejects.toMatchObject({
+      code: 'asset_too_many_pixels',
+      limit: { limit: 9_599, actual: 9_600 },
+    });
+    const wide = store(await plainPng(70_000, 1, '#336699'), 'png');
+    await expect(subject.renderer.probe(wide, LIMITS, never)).rejects.toMatchObject({
+      code: 'asset_dimensions_too_large',
+      limit: { limit: 65_535, actual: 70_000 },
+    });
+    await expect(subject.renderer.probe(clip(60), { ...LIMITS, videoSeconds: 1 }, never)).rejects.toMatchObject({
+      code: 'asset_too_long',
+      limit: { limit: 1, actual: 2 },
+    });
+  });
+
   it('writes nothing when a render fails', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
     const probe = await subject.renderer.probe(asset, LIMITS, never);
     const output = newPath();
     writeFileSync(asset.path, Buffer.from('89504e470d0a1a0a0000', 'hex'));
-    // A renderer elsewhere may still have the asset as it was.
+    // A remote worker keeps its copy of the asset for a moment after the probe.
     await new Promise((resolve) => setTimeout(resolve, 500));
     const job = { recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output };
     await expect(subject.renderer.render(job, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
     expect(existsSync(output)).toBe(false);
   });
 
-  it('stops when it is told to, with the reason it was given, and serves the next', async () => {
+  it('stops with the reason of the signal and renders the next job', async () => {
     const asset = store(slow, 'jpeg');
     const probe = await subject.renderer.probe(asset, LIMITS, never);
-    const leaver = new AbortController();
-    const left = render(probe, asset, leaver.signal);
-    setTimeout(() => leaver.abort(new Error('gone')), 50);
-    await expect(left).rejects.toThrow('gone');
+    const canceled = new AbortController();
+    const rendering = render(probe, asset, canceled.signal);
+    setTimeout(() => canceled.abort(new Error('gone')), 50);
+    await expect(rendering).rejects.toThrow('gone');
     const { facts } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
     expect(facts.width).toBe(64);
     await expect(render(probe, asset, AbortSignal.abort(new Error('never began')))).rejects.toThrow('never began');
   });
 
-  it('has more to do than it has workers, and does it all', async () => {
+  it('completes more jobs than it has workers', async () => {
     const results = await Promise.all(
       [1, 2, 3, 4, 5, 6].map((side) => render({ kind: 'canvas', width: side * 16, height: 16 }, undefined)),
     );
     expect(results.map(({ facts }) => facts.width)).toEqual([16, 32, 48, 64, 80, 96]);
   });
 
-  it('turns away what comes when the queue is full', async () => {
+  it('rejects with overloaded when the queue is full', async () => {
     const asset = store(slow, 'jpeg');
-    const leaver = new AbortController();
-    setMaxListeners(64, leaver.signal);
-    // A render with an asset stands in line before the first look at it.
+    const canceled = new AbortController();
+    setMaxListeners(64, canceled.signal);
+    // A render with an asset waits for its worker before the probe.
     const many = Array.from({ length: 16 }, async () => {
-      const probe = await subject.renderer.probe(asset, LIMITS, leaver.signal);
-      return await render(probe, asset, leaver.signal);
+      const probe = await subject.renderer.probe(asset, LIMITS, canceled.signal);
+      return await render(probe, asset, canceled.signal);
     });
-    const codes = Promise.all(many.map((one) => one.catch((error: { code?: string }) => error.code ?? 'left')));
-    setTimeout(() => leaver.abort(new Error('enough')), 300);
+    const codes = Promise.all(many.map((one) => one.catch((error: { code?: string }) => error.code ?? 'canceled')));
+    setTimeout(() => canceled.abort(new Error('enough')), 300);
     expect(await codes).toContain('overloaded');
   });
 }

@@ -1,4 +1,4 @@
-// Workers elsewhere first, those of this machine when nobody elsewhere can: no broker, no worker.
+// Renders on other machines, and on this one while the broker or the workers are unavailable.
 
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
@@ -8,13 +8,13 @@ import type { Renderer, RendererStatus, RenderJob, Requester } from '../../rende
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
-  /** False while it is known that nobody would take it up. */
+  /** False while it is known that no worker would take a render of this kind. */
   isAvailable(kind: AssetKind): boolean;
 }
 
 export interface Fallback {
   readonly renderer: Renderer;
-  /** Whether there are workers of this kind here. */
+  /** Whether it has workers of this kind. */
   readonly serves: Readonly<Record<AssetKind, boolean>>;
 }
 
@@ -40,18 +40,18 @@ export class FallbackRenderer implements Renderer {
     return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, requester));
   }
 
-  /** Slots of both; how many of them are elsewhere is told by `remote`. */
+  /** The slots of both renderers; `remote` says how many of them are on other machines. */
   status(): RendererStatus {
-    const [there, here] = [this.#preferred.status(), this.#fallback.renderer.status()];
-    const add = (kind: 'images' | 'videos') => ({
-      workers: there[kind].workers + here[kind].workers,
-      ready: there[kind].ready + here[kind].ready,
-      busy: there[kind].busy + here[kind].busy,
-      waiting: there[kind].waiting + here[kind].waiting,
-      backlogMs: there[kind].backlogMs + here[kind].backlogMs,
-      restarts: there[kind].restarts + here[kind].restarts,
+    const [remote, local] = [this.#preferred.status(), this.#fallback.renderer.status()];
+    const sum = (kind: 'images' | 'videos') => ({
+      workers: remote[kind].workers + local[kind].workers,
+      ready: remote[kind].ready + local[kind].ready,
+      busy: remote[kind].busy + local[kind].busy,
+      waiting: remote[kind].waiting + local[kind].waiting,
+      backlogMs: remote[kind].backlogMs + local[kind].backlogMs,
+      restarts: remote[kind].restarts + local[kind].restarts,
     });
-    return { ...there, images: add('images'), videos: add('videos'), codecs: here.codecs ?? there.codecs };
+    return { ...remote, images: sum('images'), videos: sum('videos'), codecs: local.codecs ?? remote.codecs };
   }
 
   async close(): Promise<void> {
@@ -59,8 +59,8 @@ export class FallbackRenderer implements Renderer {
   }
 
   #likely(kind: AssetKind): Renderer {
-    const isHere = this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind);
-    return isHere ? this.#fallback.renderer : this.#preferred;
+    const isLocal = this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind);
+    return isLocal ? this.#fallback.renderer : this.#preferred;
   }
 
   async #choose<Result>(

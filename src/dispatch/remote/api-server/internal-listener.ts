@@ -1,36 +1,30 @@
-// The front's entry point for workers: a listener of its own, on the inner network. Every call carries a token for exactly what
-// it asks; no path on disk ever comes from outside.
+// The API server's HTTP listener for workers, on the internal network. Every request carries a token for exactly what it
+// asks for, and no path on disk ever comes from outside.
 
 import { rename, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { rethrowAsStorageError } from '../../../media/work-area.ts';
+import { InvalidReport, parseFacts, parseProbe, parseStepFailure, toError } from '../../reports.ts';
+import type { RenderStep } from '../shared/control-messages.ts';
 import { receiveHashed, receiveJson, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
-import { checkFacts, checkFailure, checkProbe, toError } from './reported.ts';
-import type { ControlStream, RenderSession } from './session.ts';
 import type { Tokens } from '../shared/tokens.ts';
-import {
-  type AttemptPart,
-  FACTS_HEADER,
-  HASH_TRAILER,
-  type ControlMessage,
-  REDELIVERED_HEADER,
-  WORKER_HEADER,
-} from '../shared/wire.ts';
+import { ATTEMPT_PARTS, type AttemptPart, FACTS_HEADER, HASH_TRAILER } from '../shared/wire.ts';
+import { openControlStream } from './control-stream.ts';
+import type { RenderSession, StepRequest } from './session.ts';
 
 export interface ListenerOptions {
   readonly tokens: Tokens;
-  readonly find: (session: string) => RenderSession | undefined;
-  /** Where the finished file of a session's render goes, and how large it may be. */
+  readonly findSession: (id: string) => RenderSession | undefined;
+  /** Where the output of a session's render goes, and how large it may be. */
   readonly outputOf: (session: RenderSession) => { readonly file: string; readonly maxBytes: number } | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-const BEAT_MS = 1_000;
-const SILENCE_MS = 30_000;
+const HEARTBEAT_MS = 1_000;
+const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
 const PATH =
-  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>asset|segments|probe|output|failure))$/u;
+  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
 const METHODS: Readonly<Record<AttemptPart, string>> = {
   asset: 'GET',
   segments: 'GET',
@@ -39,193 +33,195 @@ const METHODS: Readonly<Record<AttemptPart, string>> = {
   failure: 'POST',
 };
 
-/** Too late: the answer is "gone" to whoever asks about a session that is over. */
+/** The session is closed. */
 const GONE = 410;
-/** Too late: somebody else is at it or was faster. */
+/** The attempt or ticket has been superseded. */
 const CONFLICT = 409;
+
+type Route =
+  | { readonly type: 'ticket'; readonly session: string; readonly number: number }
+  | { readonly type: 'attempt'; readonly session: string; readonly number: number; readonly part: AttemptPart };
+
+interface AttemptRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly session: RenderSession;
+  readonly attempt: number;
+  readonly part: AttemptPart;
+}
 
 export class InternalListener {
   readonly #options: ListenerOptions;
   readonly #server: Server;
-  readonly #beating = new Set<ServerResponse>();
-  readonly #beat: NodeJS.Timeout;
+  readonly #controlStreams = new Set<ServerResponse>();
+  readonly #heartbeat: NodeJS.Timeout;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
-      this.#answer(request, response).catch((error: unknown) => {
-        if (!(error instanceof TransferError) && !isDisconnect(error)) options.onError(error);
+      this.#handle(request, response).catch((error: unknown) => {
+        const isBadRequest = error instanceof TransferError || error instanceof InvalidReport;
+        if (!isBadRequest && !isDisconnect(error)) options.onError(error);
         if (response.headersSent) response.destroy();
-        else refuse(request, response, error instanceof TransferError ? 400 : 500);
+        else reject(request, response, isBadRequest ? 400 : 500);
       });
     });
-    // A conversation is never silent for longer than a beat; any other call that is has lost its worker.
-    this.#server.timeout = SILENCE_MS;
-    this.#beat = setInterval(() => {
-      for (const response of this.#beating) response.write('\n');
-    }, BEAT_MS);
-    this.#beat.unref();
+    // Control streams carry a heartbeat. Any other connection that is idle for this long has lost its worker.
+    this.#server.timeout = IDLE_TIMEOUT_MS;
+    this.#heartbeat = setInterval(() => {
+      for (const response of this.#controlStreams) response.write('\n');
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
   }
 
   async listen(port: number, host: string): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
+    await new Promise<void>((resolve, fail) => {
+      this.#server.once('error', fail);
       this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
+        this.#server.off('error', fail);
         resolve();
       });
     });
-    return (this.#server.address() as AddressInfo).port;
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the internal listener has no port');
+    return address.port;
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#beat);
+    clearInterval(this.#heartbeat);
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
     await closed;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { session: id = '', generation, attempt, part } = PATH.exec(request.url ?? '')?.groups ?? {};
-    const isTicket = generation !== undefined;
-    const number = Number(generation ?? attempt);
-    const token = /^Bearer (?<token>\S{1,200})$/u.exec(request.headers.authorization ?? '')?.groups?.['token'] ?? '';
-    if (!this.#options.tokens.isValid(token, { purpose: isTicket ? 'ticket' : 'attempt', session: id, number })) {
-      return refuse(request, response, 401);
-    }
-    const session = this.#options.find(id);
-    if (session === undefined || session.isOver) return refuse(request, response, GONE);
-    const method = isTicket ? 'POST' : METHODS[part as AttemptPart];
-    if (request.method !== method) return refuse(request, response, 405);
-    if (isTicket) return converse(request, response, session, number, this.#beating);
-    await this.#attempt(request, response, session, number, part as AttemptPart);
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = routeOf(request.url ?? '');
+    if (route === undefined || !this.#isAuthorized(request, route)) return reject(request, response, 401);
+    const session = this.#options.findSession(route.session);
+    if (session === undefined || session.isClosed) return reject(request, response, GONE);
+    const method = route.type === 'ticket' ? 'POST' : METHODS[route.part];
+    if (request.method !== method) return reject(request, response, 405);
+    if (route.type === 'ticket') return this.#claimTicket(request, response, session, route.number);
+    await this.#handleAttempt({ request, response, session, attempt: route.number, part: route.part });
   }
 
-  async #attempt(
-    request: IncomingMessage,
-    response: ServerResponse,
-    session: RenderSession,
-    attempt: number,
-    part: AttemptPart,
-  ): Promise<void> {
-    const errand = session.stepOf(attempt);
-    if (errand === undefined) return refuse(request, response, CONFLICT);
+  #isAuthorized(request: IncomingMessage, { type, session, number }: Route): boolean {
+    const token = /^Bearer (?<token>\S{1,200})$/u.exec(request.headers.authorization ?? '')?.groups?.['token'] ?? '';
+    return this.#options.tokens.isValid(token, { purpose: type, session, number });
+  }
+
+  #claimTicket(request: IncomingMessage, response: ServerResponse, session: RenderSession, generation: number): void {
+    if (!openControlStream(request, response, session, generation)) return respond(response, CONFLICT);
+    this.#controlStreams.add(response);
+    response.once('close', () => this.#controlStreams.delete(response));
+  }
+
+  /** A worker that sends something invalid loses its attempt. */
+  async #handleAttempt(attempt: AttemptRequest): Promise<void> {
+    try {
+      await this.#handlePart(attempt);
+    } catch (error) {
+      if (error instanceof InvalidReport || error instanceof TransferError) {
+        attempt.session.loseAttempt(attempt.attempt, error.message);
+      }
+      throw error;
+    }
+  }
+
+  async #handlePart(attempt: AttemptRequest): Promise<void> {
+    const { request, response, session, part } = attempt;
+    const pending = session.stepOf(attempt.attempt);
+    if (pending === undefined) return reject(request, response, CONFLICT);
+    const { step } = pending;
     switch (part) {
       case 'asset':
         return await sendFiles(response, session.asset?.path);
       case 'segments':
-        return await sendFiles(response, errand.segments);
-      case 'failure': {
-        const failure = checkFailure(await receiveJson(request, MAX_REPORT_BYTES));
-        if (failure.again) session.lose(attempt, failure.message, failure);
-        else if (session.stepOf(attempt) === errand) session.fail(toError(failure));
-        return confirm(response);
-      }
+        return await sendFiles(response, pending.segments);
+      case 'failure':
+        return await receiveFailure(attempt, pending);
       case 'probe': {
-        if (errand.step.type !== 'probe') return refuse(request, response, CONFLICT);
-        const probe = checkProbe(await receiveJson(request, MAX_REPORT_BYTES), session.kind);
-        if (session.stepOf(attempt) !== errand || !session.succeed(attempt, probe)) return answer(response, CONFLICT);
-        return confirm(response);
+        if (step.type !== 'probe') return reject(request, response, CONFLICT);
+        const probe = parseProbe(await receiveJson(request, MAX_REPORT_BYTES), step.asset.format);
+        const isNeeded = session.stepOf(attempt.attempt) === pending && session.completeProbe(attempt.attempt, probe);
+        return respond(response, isNeeded ? 204 : CONFLICT);
       }
       case 'output':
-        if (errand.step.type !== 'render') return refuse(request, response, CONFLICT);
-        return await this.#takeOutput(request, response, session, attempt);
+        if (step.type !== 'render') return reject(request, response, CONFLICT);
+        return await this.#receiveOutput(attempt, step);
     }
   }
 
-  /** Received beside the place it is wanted, and put there only if it is the first that is whole. */
-  async #takeOutput(
-    request: IncomingMessage,
-    response: ServerResponse,
-    session: RenderSession,
-    attempt: number,
-  ): Promise<void> {
+  /** Receives the output under a temporary name, and renames it if it is the first complete one. */
+  async #receiveOutput({ request, response, session, attempt }: AttemptRequest, { recipe }: RenderStep): Promise<void> {
     const output = this.#options.outputOf(session);
-    if (output === undefined) return refuse(request, response, CONFLICT);
-    const facts = checkFacts(decodeFacts(request.headers[FACTS_HEADER]));
+    if (output === undefined) return reject(request, response, CONFLICT);
+    const facts = parseFacts(decodeFacts(request.headers[FACTS_HEADER]), recipe);
     const file = `${output.file}.${attempt}`;
     try {
       await receiveHashed(request, file, output.maxBytes);
       if (session.stepOf(attempt) === undefined) {
         await unlink(file).catch(rethrowUnlessMissing);
-        return answer(response, CONFLICT);
+        return respond(response, CONFLICT);
       }
-      // Decided before the file moves: nobody who comes second can touch what the first has put there.
+      // The step is completed before the file moves, so a second worker can't overwrite the output of the first.
       const placed = rename(file, output.file).catch(rethrowAsStorageError);
-      session.succeed(
+      session.completeRender(
         attempt,
         placed.then(() => facts),
       );
       await placed;
-      confirm(response);
+      respond(response, 204);
     } catch (error) {
       await unlink(file).catch(rethrowUnlessMissing);
-      if (error instanceof TransferError) session.lose(attempt, error.message);
       throw error;
     }
   }
 }
 
-function converse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  session: RenderSession,
-  generation: number,
-  beating: Set<ServerResponse>,
-): void {
-  let joined: { readonly attempt: number } | false = false;
-  const worker = request.headers[WORKER_HEADER];
-  const conversation: ControlStream = {
-    worker: typeof worker === 'string' ? worker : undefined,
-    send: (line) => {
-      if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      response.write(`${JSON.stringify(line satisfies ControlMessage)}\n`);
-    },
-    close: () => {
-      joined = false;
-      response.end(`${JSON.stringify({ type: 'end' } satisfies ControlMessage)}\n`);
-    },
-  };
-  request.resume();
-  request.socket.setNoDelay(true);
-  joined = session.join(generation, request.headers[REDELIVERED_HEADER] === '1', conversation);
-  if (joined === false) return answer(response, CONFLICT);
-  beating.add(response);
-  response.once('close', () => {
-    beating.delete(response);
-    if (joined) session.lose(joined.attempt, 'the line to the worker broke');
-  });
+function routeOf(url: string): Route | undefined {
+  const { session, generation, attempt, part } = PATH.exec(url)?.groups ?? {};
+  if (session === undefined) return undefined;
+  if (generation !== undefined) return { type: 'ticket', session, number: Number(generation) };
+  const known = ATTEMPT_PARTS.find((name) => name === part);
+  return known && { type: 'attempt', session, number: Number(attempt), part: known };
+}
+
+async function receiveFailure(
+  { request, response, session, attempt }: AttemptRequest,
+  pending: StepRequest,
+): Promise<void> {
+  const failure = parseStepFailure(await receiveJson(request, MAX_REPORT_BYTES));
+  if (failure.isRetryable) session.loseAttempt(attempt, failure.message, failure);
+  else if (session.stepOf(attempt) === pending) session.fail(toError(failure));
+  respond(response, 204);
 }
 
 async function sendFiles(response: ServerResponse, files: string | readonly string[] | undefined): Promise<void> {
-  if (files === undefined) return answer(response, 404);
+  if (files === undefined) return respond(response, 404);
   response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: HASH_TRAILER });
   await sendHashed(files, response);
 }
 
 function decodeFacts(header: string | string[] | undefined): unknown {
   try {
-    return JSON.parse(Buffer.from(String(header ?? ''), 'base64url').toString('utf8')) as unknown;
-  } catch (error) {
-    throw new TransferError('no facts', error);
+    return JSON.parse(Buffer.from(String(header ?? ''), 'base64url').toString('utf8'));
+  } catch {
+    throw new InvalidReport('facts', "isn't JSON");
   }
 }
 
-function confirm(response: ServerResponse): void {
-  answer(response, 204);
-}
-
-/** Before the body was read: whoever is still sending need not go on. */
-function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+/** For a request whose body hasn't been read: closes the connection, so the worker stops sending. */
+function reject(request: IncomingMessage, response: ServerResponse, status: number): void {
   if (!request.complete) response.setHeader('connection', 'close');
-  answer(response, status);
+  respond(response, status);
 }
 
-function answer(response: ServerResponse, status: number): void {
+function respond(response: ServerResponse, status: number): void {
   response.writeHead(status).end();
 }
 
-/** The directory of a render that is over is gone, and everything in it. */
+/** The directory of a finished render is gone, along with everything in it. */
 function rethrowUnlessMissing(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { SegmentBoard } from './segment-board.ts';
 
-describe('the board of segments', () => {
-  it('gives every segment out once, and again when it comes back', () => {
+describe('SegmentBoard', () => {
+  it('hands out every segment once, and again when it is released', () => {
     const board = new SegmentBoard([300, 300]);
     expect([board.take(0), board.take(0), board.take(0)]).toEqual([0, 1, undefined]);
-    board.giveBack(0);
+    board.release(0);
     expect(board.take(5)).toBe(0);
     expect(board.finish(0, 1)).toBe(true);
-    board.giveBack(0);
+    board.release(0);
     expect(board.take(5)).toBeUndefined();
     expect(board.isComplete).toBe(false);
     expect(board.finish(1, 1)).toBe(true);
     expect(board.isComplete).toBe(true);
   });
 
-  it('takes the first result and no other', () => {
+  it('accepts only the first result of a segment', () => {
     const board = new SegmentBoard([300]);
     board.take(0);
     expect([board.finish(0, 1), board.finish(0, 1)]).toEqual([true, false]);
     expect(board.finish(7, 1)).toBe(false);
   });
 
-  it('calls slow what takes twice as long as the others, frame for frame, and only once at a time', () => {
+  it('hands out a segment a second time when it takes twice as long per frame as the others', () => {
     const board = new SegmentBoard([300, 300, 600]);
     for (let segment = 0; segment < 3; segment += 1) board.take(0);
     expect(board.takeSlow(1e9)).toBeUndefined();
@@ -32,11 +32,11 @@ describe('the board of segments', () => {
     expect(board.takeSlow(12_000)).toBeUndefined();
     expect(board.takeSlow(12_001)).toBe(2);
     expect(board.takeSlow(1e9)).toBeUndefined();
-    board.giveBack(2);
+    board.release(2);
     expect(board.takeSlow(1e9)).toBe(2);
   });
 
-  it('suspects nobody of being slow within two seconds', () => {
+  it('does not consider a segment slow within the first two seconds', () => {
     const board = new SegmentBoard([10, 10]);
     board.take(0);
     board.take(0);

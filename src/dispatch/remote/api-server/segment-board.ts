@@ -1,71 +1,74 @@
-// Which segments of a video nobody is at, which are done, and which take suspiciously long. Decides only; the clock is given.
+// Keeps track of a video's segments: which are free, which are done, and which take suspiciously long. The caller passes
+// the current time.
 
-interface Entry {
+import { must } from '../../../primitives/must.ts';
+
+interface SegmentState {
   readonly frames: number;
-  /** How many are at it. */
-  hands: number;
+  /** How many workers are on it. */
+  workers: number;
   since: number;
   isDone: boolean;
 }
 
-/** As long as twice what the others took may be chance. */
-const SLOW = 2;
-/** Nor is anything suspicious before that. */
-const LEAST_MS = 2_000;
+/** A segment is slow when it takes more than twice as long as the others; less may be chance. */
+const SLOW_FACTOR = 2;
+/** No segment counts as slow before this. */
+const MIN_SLOW_MS = 2_000;
 
 export class SegmentBoard {
-  readonly #entries: readonly Entry[];
-  /** Of each that is done, milliseconds for a frame. */
-  readonly #paces: number[] = [];
+  readonly #segments: readonly SegmentState[];
+  /** One entry for each finished segment. */
+  readonly #msPerFrame: number[] = [];
 
   constructor(frames: readonly number[]) {
-    this.#entries = frames.map((count) => ({ frames: count, hands: 0, since: 0, isDone: false }));
+    this.#segments = frames.map((count) => ({ frames: count, workers: 0, since: 0, isDone: false }));
   }
 
   get isComplete(): boolean {
-    return this.#entries.every(({ isDone }) => isDone);
+    return this.#segments.every(({ isDone }) => isDone);
   }
 
-  /** The next that nobody is at. */
+  /** The next segment without a worker. */
   take(now: number): number | undefined {
-    return this.#takeFirst(({ hands }) => hands === 0, now);
+    return this.#takeFirst(({ workers }) => workers === 0, now);
   }
 
-  /** One that somebody is at, alone and for too long, measured by those that are done: a second one may be faster. */
+  /** A segment whose only worker takes much longer than the finished ones did; a second worker may be faster. */
   takeSlow(now: number): number | undefined {
-    if (this.#paces.length === 0) return undefined;
-    const usual = median(this.#paces);
-    const isSlow = ({ frames, hands, since }: Entry): boolean =>
-      hands === 1 && now - since > Math.max(LEAST_MS, SLOW * usual * frames);
+    if (this.#msPerFrame.length === 0) return undefined;
+    const usual = median(this.#msPerFrame);
+    const isSlow = ({ frames, workers, since }: SegmentState): boolean =>
+      workers === 1 && now - since > Math.max(MIN_SLOW_MS, SLOW_FACTOR * usual * frames);
     return this.#takeFirst(isSlow, now);
   }
 
-  /** Whoever was at it has given up. */
-  giveBack(index: number): void {
-    const entry = this.#entries[index];
-    if (entry && !entry.isDone) entry.hands -= 1;
+  /** A worker has given up on the segment. */
+  release(index: number): void {
+    const segment = this.#segments[index];
+    if (segment && !segment.isDone) segment.workers -= 1;
   }
 
-  /** False when somebody was faster. */
+  /** Returns false when another worker was faster. */
   finish(index: number, tookMs: number): boolean {
-    const entry = this.#entries[index];
-    if (entry === undefined || entry.isDone) return false;
-    entry.isDone = true;
-    this.#paces.push(tookMs / Math.max(1, entry.frames));
+    const segment = this.#segments[index];
+    if (segment === undefined || segment.isDone) return false;
+    segment.isDone = true;
+    this.#msPerFrame.push(tookMs / Math.max(1, segment.frames));
     return true;
   }
 
-  #takeFirst(suits: (entry: Entry) => boolean, now: number): number | undefined {
-    const index = this.#entries.findIndex((entry) => !entry.isDone && suits(entry));
-    const entry = this.#entries[index];
-    if (entry === undefined) return undefined;
-    entry.hands += 1;
-    entry.since = now;
+  #takeFirst(isSuitable: (segment: SegmentState) => boolean, now: number): number | undefined {
+    const index = this.#segments.findIndex((segment) => !segment.isDone && isSuitable(segment));
+    const segment = this.#segments[index];
+    if (segment === undefined) return undefined;
+    segment.workers += 1;
+    segment.since = now;
     return index;
   }
 }
 
 function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const sorted = values.toSorted((a, b) => a - b);
+  return must(sorted[Math.floor(sorted.length / 2)], 'the median of an empty list');
 }

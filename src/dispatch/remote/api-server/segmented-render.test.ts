@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../errors.ts';
+import { must } from '../../../primitives/must.ts';
 import type { RenderFacts } from '../../../render/render.ts';
-import type { VideoRecipe } from '../../../render/video-recipe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../../render/video-recipe.ts';
+import { VIDEO_PROBE } from '../../../../test/dispatch/sample-reports.ts';
 import { mayRenderWhole, type SegmentHost, SegmentedRender } from './segmented-render.ts';
 import { RenderSession } from './session.ts';
 
@@ -23,21 +25,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Sessions on paper: what each is to do now, and nobody there until the test says so. */
-class Desk implements SegmentHost {
+/** Opens sessions whose workers connect and finish when the test says so. */
+class FakeHost implements SegmentHost {
   readonly sessions: RenderSession[] = [];
-  readonly ended: RenderSession[] = [];
+  readonly closed: RenderSession[] = [];
   othersWait = false;
   permit: Promise<void> = Promise.resolve();
   readonly files = new Map<RenderSession, string>();
-  readonly #numbers = new Map<RenderSession, number>();
+  readonly #attempts = new Map<RenderSession, number>();
 
   add(): RenderSession {
     const session = new RenderSession('video', undefined, {
       issue: async () => () => undefined,
       attemptToken: () => 'token',
       onClaimed: () => undefined,
-      onLost: () => undefined,
+      onAttemptLost: () => undefined,
     });
     this.sessions.push(session);
     return session;
@@ -49,13 +51,13 @@ class Desk implements SegmentHost {
     return this.add();
   }
 
-  expect(session: RenderSession, file: string): void {
+  expectOutput(session: RenderSession, file: string): void {
     this.files.set(session, file);
   }
 
-  end(session: RenderSession): void {
-    session.end();
-    this.ended.push(session);
+  close(session: RenderSession): void {
+    session.close();
+    this.closed.push(session);
   }
 
   hasIdleWorker(): boolean {
@@ -68,18 +70,17 @@ class Desk implements SegmentHost {
 
   onHedged(): void {}
 
-  /** A worker comes for the session's ticket. */
-  attend(number: number): RenderSession {
-    const session = this.sessions[number];
-    if (session === undefined) throw new Error(`no session ${number}`);
-    const joined = session.join(session.generation, false, { send: () => undefined, close: () => undefined });
-    if (joined !== false) this.#numbers.set(session, joined.attempt);
+  /** A worker claims the session's ticket. */
+  connect(index: number): RenderSession {
+    const session = must(this.sessions[index], `session ${index}`);
+    const attempt = session.claim(session.generation, false, { send: () => undefined, close: () => undefined });
+    if (attempt !== undefined) this.#attempts.set(session, attempt);
     return session;
   }
 
-  /** What the session's worker is at: the first frame of its segment, or `join`. */
+  /** What the session's worker is doing: the index of its segment, or `join`. */
   workOf(session: RenderSession): number | 'join' | undefined {
-    const step = session.stepOf(this.#numbers.get(session) ?? -1)?.step;
+    const step = session.stepOf(this.#attempts.get(session) ?? -1)?.step;
     if (step?.type !== 'render' || step.recipe.kind !== 'video') return undefined;
     return step.recipe.piece?.type === 'segment' ? step.recipe.piece.segment.decodeFrom : 'join';
   }
@@ -88,18 +89,18 @@ class Desk implements SegmentHost {
     await vi.waitFor(() => {
       if (this.workOf(session) === undefined) throw new Error('nothing to do');
     });
-    writeFileSync(this.files.get(session) ?? '', 'bytes');
-    session.succeed(this.#numbers.get(session) ?? -1, { ...FACTS, timings: { work: 2 } });
+    writeFileSync(must(this.files.get(session), 'the output'), 'bytes');
+    session.completeRender(must(this.#attempts.get(session), 'the attempt'), { ...FACTS, timings: { work: 2 } });
     await settled();
   }
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
-async function begin(segments: number, lanes: number, desk = new Desk()) {
+async function begin(segments: number, lanes: number, host = new FakeHost()) {
   const caller = new AbortController();
   const job = {
-    recipe: { kind: 'video', cuts: [] } as unknown as VideoRecipe,
+    recipe: composeVideoRecipe(VIDEO_PROBE, [], DEFAULT_VIDEO_LIMITS),
     segments: Array.from({ length: segments }, (_, index) => ({
       from: index,
       to: index + 1,
@@ -111,108 +112,108 @@ async function begin(segments: number, lanes: number, desk = new Desk()) {
     output: path.join(directory, 'output'),
     limitMs: 1_000,
     lanes,
-    first: desk.add(),
+    first: host.add(),
   };
-  const result = new SegmentedRender(job, desk, caller.signal).run();
+  const result = new SegmentedRender(job, host, caller.signal).run();
   result.catch(() => undefined);
   await settled();
-  return { desk, caller, result };
+  return { host, caller, result };
 }
 
-describe('a render in segments', () => {
-  it('gives every worker one after the other, and the last to finish joins', async () => {
-    const { desk, result } = await begin(3, 2);
-    const [one, other] = [desk.attend(0), desk.attend(1)];
-    await expect.poll(() => [desk.workOf(one), desk.workOf(other)]).toEqual([0, 1]);
-    await desk.finish(one);
-    await expect.poll(() => desk.workOf(one)).toBe(2);
-    await desk.finish(other);
-    await expect.poll(() => desk.ended).toEqual([other]);
-    await desk.finish(one);
-    await expect.poll(() => desk.workOf(one)).toBe('join');
-    await desk.finish(one);
+describe('SegmentedRender', () => {
+  it('gives each worker one segment after the other and lets the last to finish join them', async () => {
+    const { host, result } = await begin(3, 2);
+    const [one, other] = [host.connect(0), host.connect(1)];
+    await expect.poll(() => [host.workOf(one), host.workOf(other)]).toEqual([0, 1]);
+    await host.finish(one);
+    await expect.poll(() => host.workOf(one)).toBe(2);
+    await host.finish(other);
+    await expect.poll(() => host.closed).toEqual([other]);
+    await host.finish(one);
+    await expect.poll(() => host.workOf(one)).toBe('join');
+    await host.finish(one);
     expect(await result).toMatchObject({ bars: FACTS.bars, timings: { work: 2, encode: expect.any(Number) } });
-    expect(desk.ended).toEqual([other, one]);
+    expect(host.closed).toEqual([other, one]);
     expect(readdirSync(directory)).toEqual(['output']);
   });
 
-  it('does not wait for a worker who never comes', async () => {
-    const { desk, result } = await begin(2, 2);
-    const only = desk.attend(0);
-    await desk.finish(only);
-    await expect.poll(() => desk.workOf(only)).toBe(1);
-    expect(desk.sessions[1]?.isOver).toBe(true);
-    await desk.finish(only);
-    await desk.finish(only);
+  it('does not wait for a worker that never claims its ticket', async () => {
+    const { host, result } = await begin(2, 2);
+    const only = host.connect(0);
+    await host.finish(only);
+    await expect.poll(() => host.workOf(only)).toBe(1);
+    expect(host.sessions[1]?.isClosed).toBe(true);
+    await host.finish(only);
+    await host.finish(only);
     expect(await result).toMatchObject({ width: 2 });
   });
 
-  it('makes room for others who wait, but for one worker', async () => {
-    const { desk, result } = await begin(4, 2);
-    const [one, other] = [desk.attend(0), desk.attend(1)];
-    desk.othersWait = true;
-    await desk.finish(other);
-    await expect.poll(() => desk.ended).toEqual([other]);
+  it('gives up all workers but one while other videos wait', async () => {
+    const { host, result } = await begin(4, 2);
+    const [one, other] = [host.connect(0), host.connect(1)];
+    host.othersWait = true;
+    await host.finish(other);
+    await expect.poll(() => host.closed).toEqual([other]);
     for (const work of [0, 2, 3, 'join']) {
-      await expect.poll(() => desk.workOf(one)).toBe(work);
-      await desk.finish(one);
+      await expect.poll(() => host.workOf(one)).toBe(work);
+      await host.finish(one);
     }
     expect(await result).toMatchObject({ width: 2 });
   });
 
-  it('leaves the segment of a lane that failed to the others', async () => {
-    const { desk, result } = await begin(2, 2);
-    const [one, other] = [desk.attend(0), desk.attend(1)];
+  it('renders the segment of a failed lane on another one', async () => {
+    const { host, result } = await begin(2, 2);
+    const [one, other] = [host.connect(0), host.connect(1)];
     other.fail(LOST);
     await settled();
-    await desk.finish(one);
-    await expect.poll(() => desk.workOf(one)).toBe(1);
-    await desk.finish(one);
-    await desk.finish(one);
+    await host.finish(one);
+    await expect.poll(() => host.workOf(one)).toBe(1);
+    await host.finish(one);
+    await host.finish(one);
     expect(await result).toMatchObject({ width: 2 });
   });
 
-  it('is not troubled by a lane that never got its turn', async () => {
-    const desk = new Desk();
+  it('succeeds although a lane never got a permit', async () => {
+    const host = new FakeHost();
     let refuse: (reason: unknown) => void = () => undefined;
-    desk.permit = new Promise<void>((_resolve, reject) => (refuse = reject));
-    const { result } = await begin(2, 2, desk);
-    const only = desk.attend(0);
-    await desk.finish(only);
-    await desk.finish(only);
-    await expect.poll(() => desk.workOf(only)).toBe('join');
+    host.permit = new Promise<void>((_resolve, reject) => (refuse = reject));
+    const { result } = await begin(2, 2, host);
+    const only = host.connect(0);
+    await host.finish(only);
+    await host.finish(only);
+    await expect.poll(() => host.workOf(only)).toBe('join');
     refuse(LOST);
     await settled();
-    await desk.finish(only);
+    await host.finish(only);
     expect(await result).toMatchObject({ width: 2 });
   });
 
-  it('fails when nobody is left, such that the whole may be tried', async () => {
-    const { desk, result } = await begin(2, 2);
-    for (const session of [desk.attend(0), desk.attend(1)]) session.fail(LOST);
+  it('fails when no lane is left, with an error that allows rendering the video whole', async () => {
+    const { host, result } = await begin(2, 2);
+    for (const session of [host.connect(0), host.connect(1)]) session.fail(LOST);
     await expect(result).rejects.toBe(LOST);
     expect(mayRenderWhole(LOST)).toBe(true);
-    expect(mayRenderWhole(new Error('a cut that was none'))).toBe(true);
-    expect(desk.ended).toHaveLength(2);
+    expect(mayRenderWhole(new Error('unusable cut'))).toBe(true);
+    expect(host.closed).toHaveLength(2);
   });
 
-  it('fails at once for an asset that cannot be rendered', async () => {
-    const { desk, result } = await begin(3, 2);
+  it('fails immediately for an asset that cannot be rendered', async () => {
+    const { host, result } = await begin(3, 2);
     const bad = new AppError('asset_undecodable', 'broken');
-    const other = desk.attend(1);
-    desk.attend(0).fail(bad);
+    const other = host.connect(1);
+    host.connect(0).fail(bad);
     await expect(result).rejects.toBe(bad);
-    expect(other.isOver).toBe(true);
+    expect(other.isClosed).toBe(true);
     expect(mayRenderWhole(bad)).toBe(false);
   });
 
-  it('leaves nothing when the caller does', async () => {
-    const { desk, caller, result } = await begin(4, 2);
-    const [one, other] = [desk.attend(0), desk.attend(1)];
-    await desk.finish(one);
+  it('leaves no session and no file behind when the client leaves', async () => {
+    const { host, caller, result } = await begin(4, 2);
+    const [one, other] = [host.connect(0), host.connect(1)];
+    await host.finish(one);
     caller.abort(new Error('gone'));
     await expect(result).rejects.toThrow('gone');
-    expect([one.isOver, other.isOver]).toEqual([true, true]);
+    expect([one.isClosed, other.isClosed]).toEqual([true, true]);
     expect(readdirSync(directory)).toEqual([]);
   });
 });

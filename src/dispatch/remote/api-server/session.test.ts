@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import type { RenderFacts } from '../../../render/render.ts';
+import type { ControlMessage } from '../shared/control-messages.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
-import { type ControlStream, MAX_ATTEMPTS, RenderSession, type TicketIssuer } from './session.ts';
-import type { ControlMessage } from '../shared/wire.ts';
+import type { ControlStreamWriter } from './control-stream.ts';
+import { MAX_ATTEMPTS, RenderSession, type TicketIssuer } from './session.ts';
 
 const never = new AbortController().signal;
-const errand = {
+const PROBE = {
+  step: {
+    type: 'probe',
+    asset: { format: 'png', bytes: 1 },
+    limits: { imagePixels: 1, videoSeconds: 1, videoSide: 1, videoFps: 1 },
+  },
+  limitMs: 1_000,
+} as const;
+const RENDER = {
   step: {
     type: 'render',
     asset: undefined,
@@ -13,22 +23,25 @@ const errand = {
   limitMs: 1_000,
 } as const;
 
-class Worker implements ControlStream {
+/** Facts that can be told apart. */
+const factsOf = (missingGlyphs: number): RenderFacts => ({ width: 1, height: 1, bars: [], missingGlyphs, timings: {} });
+
+class FakeStream implements ControlStreamWriter {
   readonly worker: string | undefined;
-  readonly lines: ControlMessage[] = [];
+  readonly messages: ControlMessage[] = [];
+  isClosed = false;
   constructor(worker?: string) {
     this.worker = worker;
   }
-  isClosed = false;
-  send(line: ControlMessage): void {
-    this.lines.push(line);
+  send(message: ControlMessage): void {
+    this.messages.push(message);
   }
   close(): void {
     this.isClosed = true;
   }
 }
 
-/** A session, and what its tickets went through. */
+/** A session and a log of what happened to its tickets. */
 function open(issue?: TicketIssuer['issue']) {
   const log: string[] = [];
   const session: RenderSession = new RenderSession('image', undefined, {
@@ -40,137 +53,147 @@ function open(issue?: TicketIssuer['issue']) {
       }),
     attemptToken: (_session, attempt) => `token ${attempt}`,
     onClaimed: () => log.push('claimed'),
-    onLost: (_session, reason) => log.push(`lost: ${reason}`),
+    onAttemptLost: (_session, { worker, reason }) => log.push(`${worker ?? 'unnamed'} lost: ${reason}`),
   });
   return { session, log };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('a session', () => {
-  it('calls for a worker, tells it what to do and gives back what it did', async () => {
+describe('RenderSession', () => {
+  it('issues a ticket, sends the step to the worker that claims it and resolves with the result', async () => {
     const { session, log } = open();
-    const result = session.perform<string>(errand, never);
-    const worker = new Worker();
+    const result = session.render(RENDER, never);
+    const stream = new FakeStream();
     expect(session.isWaiting).toBe(true);
-    expect(session.join(1, false, worker)).toEqual({ attempt: 1 });
-    expect(worker.lines).toEqual([{ type: 'step', attempt: 1, token: 'token 1', step: errand.step }]);
-    expect(session.succeed(1, 'done')).toBe(true);
-    expect(await result).toBe('done');
+    expect(session.claim(1, false, stream)).toBe(1);
+    expect(stream.messages).toEqual([{ type: 'step', attempt: 1, token: 'token 1', step: RENDER.step }]);
+    expect(session.completeRender(1, factsOf(7))).toBe(true);
+    expect(await result).toEqual(factsOf(7));
     expect(log).toEqual(['ticket 1', 'claimed']);
-    session.end();
-    expect(worker.isClosed).toBe(true);
+    session.close();
+    expect(stream.isClosed).toBe(true);
   });
 
-  it('gives the next step to the worker that is there, without a ticket', async () => {
+  it('sends the next step to the connected worker without another ticket', async () => {
     const { session, log } = open();
-    const first = session.perform(errand, never);
-    const worker = new Worker();
-    session.join(1, false, worker);
-    session.succeed(1, 'probe');
-    await first;
-    expect(session.isAttended).toBe(true);
-    const second = session.perform(errand, never);
-    expect(worker.lines).toHaveLength(2);
-    session.succeed(1, 'render');
-    expect(await second).toBe('render');
+    const first = session.probe(PROBE, never);
+    const stream = new FakeStream();
+    session.claim(1, false, stream);
+    const probe = { kind: 'image', width: 1, height: 1, isSrgb: true } as const;
+    session.completeProbe(1, probe);
+    expect(await first).toEqual(probe);
+    expect(session.hasWorker).toBe(true);
+    const second = session.render(RENDER, never);
+    expect(stream.messages).toHaveLength(2);
+    session.completeRender(1, factsOf(2));
+    expect(await second).toEqual(factsOf(2));
     expect(log).toEqual(['ticket 1', 'claimed']);
-    session.end();
+    session.close();
   });
 
-  it('hands the work out again when a worker is lost, and refuses its old ticket', async () => {
+  it('does not take the result of another kind of step', async () => {
+    const { session } = open();
+    const result = session.render(RENDER, never);
+    session.claim(1, false, new FakeStream());
+    expect(session.completeProbe(1, { kind: 'image', width: 1, height: 1, isSrgb: true })).toBe(false);
+    expect(session.completeRender(1, factsOf(1))).toBe(true);
+    expect(await result).toEqual(factsOf(1));
+    session.close();
+  });
+
+  it('issues another ticket when a worker is lost and rejects the old one', async () => {
     const { session, log } = open();
-    const result = session.perform<string>(errand, never);
-    session.join(1, false, new Worker());
-    session.lose(1, 'broke');
-    expect(session.join(1, true, new Worker())).toBe(false);
-    expect(session.join(2, false, new Worker())).toEqual({ attempt: 2 });
-    expect(session.succeed(1, 'late')).toBe(false);
-    session.succeed(2, 'good');
-    expect(await result).toBe('good');
-    expect(log).toEqual(['ticket 1', 'claimed', 'lost: broke', 'ticket 2']);
-    session.end();
+    const result = session.render(RENDER, never);
+    session.claim(1, false, new FakeStream('a'));
+    session.loseAttempt(1, 'broke');
+    expect(session.claim(1, true, new FakeStream())).toBeUndefined();
+    expect(session.claim(2, false, new FakeStream())).toBe(2);
+    expect(session.completeRender(1, factsOf(1))).toBe(false);
+    session.completeRender(2, factsOf(2));
+    expect(await result).toEqual(factsOf(2));
+    expect(log).toEqual(['ticket 1', 'claimed', 'a lost: broke', 'ticket 2']);
+    session.close();
   });
 
-  it('lets a redelivered ticket in beside a silent worker; the first result counts, the other is stopped', async () => {
+  it('accepts a redelivered ticket beside the first worker, takes the first result and stops the other', async () => {
     const { session } = open();
-    const result = session.perform<string>(errand, never);
-    const [silent, other, uninvited] = [new Worker(), new Worker(), new Worker()];
-    session.join(1, false, silent);
-    expect(session.join(1, false, uninvited)).toBe(false);
-    expect(session.join(1, true, other)).toEqual({ attempt: 2 });
-    expect(session.succeed(2, 'second')).toBe(true);
-    expect(session.succeed(1, 'first')).toBe(false);
-    expect(await result).toBe('second');
-    expect([silent.isClosed, other.isClosed]).toEqual([true, false]);
-    session.end();
+    const result = session.render(RENDER, never);
+    const [first, second, third] = [new FakeStream(), new FakeStream(), new FakeStream()];
+    session.claim(1, false, first);
+    expect(session.claim(1, false, third)).toBeUndefined();
+    expect(session.claim(1, true, second)).toBe(2);
+    expect(session.completeRender(2, factsOf(2))).toBe(true);
+    expect(session.completeRender(1, factsOf(1))).toBe(false);
+    expect(await result).toEqual(factsOf(2));
+    expect([first.isClosed, second.isClosed]).toEqual([true, false]);
+    session.close();
   });
 
-  it('gives up after as many attempts as the broker makes deliveries', async () => {
+  it('fails after as many attempts as NATS makes deliveries', async () => {
     const { session } = open();
-    const result = session.perform(errand, never);
+    const result = session.render(RENDER, never);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      expect(session.join(attempt, false, new Worker())).toEqual({ attempt });
-      session.lose(attempt, 'broke');
+      expect(session.claim(attempt, false, new FakeStream())).toBe(attempt);
+      session.loseAttempt(attempt, 'broke');
     }
     await expect(result).rejects.toMatchObject({ code: 'renderer_unavailable', retryAfterSeconds: 2 });
-    expect(session.isOver).toBe(true);
+    expect(session.isClosed).toBe(true);
   });
 
-  it('takes its ticket off the queue and stops its workers when the caller leaves', async () => {
+  it('withdraws its ticket and stops its workers when the client leaves', async () => {
     const waiting = open();
-    const leaver = new AbortController();
-    const result = waiting.session.perform(errand, leaver.signal);
+    const client = new AbortController();
+    const result = waiting.session.render(RENDER, client.signal);
     await settled();
-    leaver.abort(new Error('gone'));
+    client.abort(new Error('gone'));
     await expect(result).rejects.toThrow('gone');
     expect(waiting.log).toEqual(['ticket 1', 'withdrawn 1']);
-    expect(waiting.session.join(1, false, new Worker())).toBe(false);
+    expect(waiting.session.claim(1, false, new FakeStream())).toBeUndefined();
 
-    const taken = open();
-    const caller = new AbortController();
-    const taking = taken.session.perform(errand, caller.signal);
-    const worker = new Worker();
-    taken.session.join(1, false, worker);
-    caller.abort(new Error('gone'));
-    await expect(taking).rejects.toThrow('gone');
-    expect(worker.isClosed).toBe(true);
-    expect(taken.log).toEqual(['ticket 1', 'claimed']);
+    const claimed = open();
+    const otherClient = new AbortController();
+    const rendering = claimed.session.render(RENDER, otherClient.signal);
+    const stream = new FakeStream();
+    claimed.session.claim(1, false, stream);
+    otherClient.abort(new Error('gone'));
+    await expect(rendering).rejects.toThrow('gone');
+    expect(stream.isClosed).toBe(true);
+    expect(claimed.log).toEqual(['ticket 1', 'claimed']);
   });
 
-  it('takes a ticket back that was put there only after the caller had left', async () => {
-    let put: ((withdraw: () => void) => void) | undefined;
-    const { session } = open(async () => await new Promise((resolve) => (put = resolve)));
-    const leaver = new AbortController();
-    const result = session.perform(errand, leaver.signal);
-    leaver.abort(new Error('gone'));
+  it('withdraws a ticket that was published only after the client had left', async () => {
+    let publish: ((withdraw: () => void) => void) | undefined;
+    const { session } = open(async () => await new Promise((resolve) => (publish = resolve)));
+    const client = new AbortController();
+    const result = session.render(RENDER, client.signal);
+    client.abort(new Error('gone'));
     await expect(result).rejects.toThrow('gone');
-    const withdrawn = new Promise<string>((resolve) => put?.(() => resolve('withdrawn')));
+    const withdrawn = new Promise<string>((resolve) => publish?.(() => resolve('withdrawn')));
     expect(await withdrawn).toBe('withdrawn');
   });
 
   it('fails when no ticket can be issued', async () => {
     const { session } = open(async () => await Promise.reject(new QueueUnavailable('no broker')));
-    await expect(session.perform(errand, never)).rejects.toThrow('no broker');
-    expect(session.isOver).toBe(true);
+    await expect(session.render(RENDER, never)).rejects.toThrow('no broker');
+    expect(session.isClosed).toBe(true);
   });
 
-  it('calls another when whoever is at it has fallen silent, and takes the first result', async () => {
+  it('issues another ticket when its worker has fallen silent, and takes the first result', async () => {
     const { session, log } = open();
-    const result = session.perform<string>(errand, never);
-    const [silent, helper] = [new Worker('silent'), new Worker('helper')];
-    session.join(1, false, silent);
-    session.callForHelp(() => false);
-    expect(session.join(2, false, helper)).toBe(false);
-    for (let time = 0; time < 3; time += 1) session.callForHelp((worker) => worker === 'silent');
-    expect(session.join(1, false, new Worker())).toBe(false);
-    expect(session.join(2, false, helper)).toEqual({ attempt: 2 });
-    // One who never said his name is not missed.
-    expect(session.join(2, false, new Worker())).toBe(false);
-    // Silent, but not dead: he may be first all the same.
-    expect(session.succeed(1, 'from the silent')).toBe(true);
-    expect([await result, helper.isClosed, silent.isClosed]).toEqual(['from the silent', true, false]);
+    const result = session.render(RENDER, never);
+    const [silent, second] = [new FakeStream('silent'), new FakeStream('second')];
+    session.claim(1, false, silent);
+    session.replaceSilentWorkers(() => false);
+    expect(session.claim(2, false, second)).toBeUndefined();
+    for (let time = 0; time < 3; time += 1) session.replaceSilentWorkers((worker) => worker === 'silent');
+    expect(session.claim(1, false, new FakeStream())).toBeUndefined();
+    expect(session.claim(2, false, second)).toBe(2);
+    expect(session.claim(2, false, new FakeStream())).toBeUndefined();
+    // A silent worker isn't necessarily dead. It may still finish first.
+    expect(session.completeRender(1, factsOf(1))).toBe(true);
+    expect([await result, second.isClosed, silent.isClosed]).toEqual([factsOf(1), true, false]);
     expect(log).toEqual(['ticket 1', 'claimed', 'ticket 2']);
-    session.end();
+    session.close();
   });
 });

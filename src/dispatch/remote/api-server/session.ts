@@ -1,57 +1,62 @@
-// One asset's way through workers elsewhere, seen from the front: first perhaps a probe, then perhaps a render, by the same
-// worker if it stays, by another if it does not. The session is the truth; tickets on the queue only call for somebody to
-// do what it wants now. Whoever finishes first counts, everybody else is told to stop.
+// One asset's way through workers on other machines, as the API server sees it: perhaps a probe, then perhaps a render, on
+// the same worker while it stays connected and on another one otherwise. The session knows what has to be done; a ticket on
+// the queue only asks for a worker to come and do it. The first result counts, and all other workers are told to stop.
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { ControlMessage, RemoteFailure, Step } from '../shared/wire.ts';
+import type { AssetProbe } from '../../../render/compose.ts';
+import type { RenderFacts } from '../../../render/render.ts';
+import type { StepFailure } from '../../reports.ts';
+import type { ProbeStep, RenderStep, Step } from '../shared/control-messages.ts';
+import type { ControlStreamWriter } from './control-stream.ts';
 
-/** The open line to one worker. */
-export interface ControlStream {
-  /** Who it is, if he said so: the name by which he is heard elsewhere. */
-  readonly worker?: string | undefined;
-  send(line: ControlMessage): void;
-  /** Ends the line; the worker stops whatever it does. */
-  close(): void;
-}
-
-/** How a session calls for workers. */
+/** How a session gets workers, and whom it tells about them. */
 export interface TicketIssuer {
   /** Puts a ticket on the queue; the returned function takes it off again. Rejects with `QueueUnavailable`. */
   issue(session: RenderSession): Promise<() => void>;
   /** A token for the next step of an attempt. */
   attemptToken(session: RenderSession, attempt: number, validMs: number): string;
   onClaimed(session: RenderSession, waitedMs: number): void;
-  onLost(session: RenderSession, reason: string): void;
+  onAttemptLost(session: RenderSession, lost: LostAttempt): void;
 }
 
-export interface StepRequest {
-  readonly step: Step;
-  /** How long a worker may be at it before it counts as lost. */
+export interface LostAttempt {
+  /** The worker's name, if it gave one. */
+  readonly worker: string | undefined;
+  readonly reason: string;
+}
+
+export interface StepRequest<StepType extends Step = Step> {
+  readonly step: StepType;
+  /** How long a worker may take before it counts as lost. */
   readonly limitMs: number;
-  /** Files that the step needs besides the asset, sent end to end. */
+  /** Files that the step needs besides the asset, sent as one. */
   readonly segments?: readonly string[];
 }
 
-interface Pending extends StepRequest {
-  readonly resolve: (result: never) => void;
+interface Waiter<Result> {
+  readonly resolve: (result: Result | Promise<Result>) => void;
   readonly reject: (reason: unknown) => void;
   readonly since: number;
 }
 
+type PendingStep =
+  | ({ readonly type: 'probe' } & StepRequest<ProbeStep> & Waiter<AssetProbe>)
+  | ({ readonly type: 'render' } & StepRequest<RenderStep> & Waiter<RenderFacts>);
+
 interface WorkerAttempt {
   readonly number: number;
-  readonly conversation: ControlStream;
+  readonly stream: ControlStreamWriter;
   watchdog?: NodeJS.Timeout;
   isSilent?: true;
 }
 
-/** As often as the broker delivers a ticket. */
+/** As often as NATS delivers a ticket. */
 export const MAX_ATTEMPTS = 3;
-/** Time for the bytes of a step to travel, beyond its own limit. */
-const TRAVEL_MS = 60_000;
+/** Time to transfer the files of a step, on top of its own limit. */
+const TRANSFER_MS = 60_000;
 
 export class RenderSession {
   readonly id = randomUUID();
@@ -60,78 +65,90 @@ export class RenderSession {
   readonly #issuer: TicketIssuer;
   readonly #attempts = new Map<number, WorkerAttempt>();
   #generation = 0;
-  #calledAt = 0;
+  #ticketIssuedAt = 0;
+  /** Attempts at the pending step. */
   #attemptsMade = 0;
-  #numbers = 0;
-  /** The newest ticket that somebody took. Until then it can be taken off the queue. */
-  #claimed = 0;
-  #pending: Pending | undefined;
-  #withdraw: (() => void) | undefined;
-  #isOver = false;
+  #lastAttempt = 0;
+  /** The newest ticket that a worker has claimed. An unclaimed one can still be taken off the queue. */
+  #claimedGeneration = 0;
+  #pending: PendingStep | undefined;
+  #withdrawTicket: (() => void) | undefined;
+  #isClosed = false;
 
-  constructor(kind: AssetKind, asset: Asset | undefined, office: TicketIssuer) {
+  constructor(kind: AssetKind, asset: Asset | undefined, issuer: TicketIssuer) {
     this.kind = kind;
     this.asset = asset;
-    this.#issuer = office;
+    this.#issuer = issuer;
   }
 
+  /** Number of the newest ticket. */
   get generation(): number {
     return this.#generation;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
-  /** Wants something done, and nobody is at it. */
+  /** A step is pending and no worker is on it. */
   get isWaiting(): boolean {
     return this.#pending !== undefined && this.#attempts.size === 0;
   }
 
-  /** For how long nobody has come although he was called. */
-  get unansweredMs(): number {
-    return this.isWaiting ? performance.now() - this.#calledAt : 0;
+  /** Milliseconds since the newest ticket was issued, while no worker has claimed it. */
+  get unclaimedMs(): number {
+    return this.isWaiting ? performance.now() - this.#ticketIssuedAt : 0;
   }
 
-  /** Somebody could take the next step at once. */
-  get isAttended(): boolean {
-    return !this.#isOver && this.#attempts.size > 0;
+  /** A worker is connected and would get the next step immediately. */
+  get hasWorker(): boolean {
+    return !this.#isClosed && this.#attempts.size > 0;
   }
 
-  /** What this attempt is to do now; `undefined` when somebody else has done it or nobody wants it any more. */
+  /** What this attempt has to do now; `undefined` when its result is no longer needed. */
   stepOf(attempt: number): StepRequest | undefined {
     return this.#attempts.has(attempt) ? this.#pending : undefined;
   }
 
-  /** Has one step done. One at a time; ends the session when it fails or is cancelled. */
-  async perform<Result>(errand: StepRequest, signal: AbortSignal): Promise<Result> {
+  /** One step at a time. A step that fails or is canceled closes the session. */
+  async probe(request: StepRequest<ProbeStep>, signal: AbortSignal): Promise<AssetProbe> {
+    return await this.#run<AssetProbe>(signal, (waiter) => ({ type: 'probe', ...request, ...waiter }));
+  }
+
+  /** As for `probe`. */
+  async render(request: StepRequest<RenderStep>, signal: AbortSignal): Promise<RenderFacts> {
+    return await this.#run<RenderFacts>(signal, (waiter) => ({ type: 'render', ...request, ...waiter }));
+  }
+
+  async #run<Result>(signal: AbortSignal, pendingOf: (waiter: Waiter<Result>) => PendingStep): Promise<Result> {
     signal.throwIfAborted();
     const onAbort = (): void => this.fail(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#pending = { ...errand, resolve, reject, since: performance.now() };
+        const pending = pendingOf({ resolve, reject, since: performance.now() });
+        this.#pending = pending;
         this.#attemptsMade = this.#attempts.size;
-        if (this.#attempts.size === 0) this.call();
-        else for (const attempt of this.#attempts.values()) this.#instruct(attempt, errand);
+        if (this.#attempts.size === 0) this.issueTicket();
+        else for (const attempt of this.#attempts.values()) this.#sendStep(attempt, pending);
       });
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Puts a new ticket on the queue; every older one becomes worthless. */
-  call(): void {
+  /** Puts a new ticket on the queue and invalidates all older ones. */
+  issueTicket(): void {
     this.#generation += 1;
-    this.#calledAt = performance.now();
+    this.#ticketIssuedAt = performance.now();
     const generation = this.#generation;
-    this.#withdraw?.();
-    this.#withdraw = undefined;
+    this.#withdrawTicket?.();
+    this.#withdrawTicket = undefined;
     this.#issuer.issue(this).then(
       (withdraw) => {
-        if (this.#claimed >= generation) return;
-        if (this.#isOver || this.#generation !== generation) withdraw();
-        else this.#withdraw = withdraw;
+        if (this.#claimedGeneration >= generation) return;
+        if (this.#isClosed || this.#generation !== generation) withdraw();
+        else this.#withdrawTicket = withdraw;
       },
       (error: unknown) => {
         if (this.#generation === generation && this.isWaiting) this.fail(error);
@@ -140,104 +157,114 @@ export class RenderSession {
   }
 
   /**
-   * Nobody hears of whoever is at it any more: another is called, and the first result counts. The broker does the same by
-   * delivering the ticket again, but not without fail.
+   * Issues another ticket when all workers on the step have stopped announcing themselves; the first result counts. NATS
+   * redelivers the ticket of such a worker too, but not reliably.
    */
-  callForHelp(isSilent: (worker: string) => boolean): void {
-    if (this.#pending === undefined || this.#isLeftAlone || this.#attemptsMade >= MAX_ATTEMPTS) return;
+  replaceSilentWorkers(isSilent: (worker: string) => boolean): void {
+    if (this.#pending === undefined || this.#areAllSilent || this.#attemptsMade >= MAX_ATTEMPTS) return;
     for (const attempt of this.#attempts.values()) {
-      const { worker } = attempt.conversation;
+      const { worker } = attempt.stream;
       if (worker !== undefined && isSilent(worker)) attempt.isSilent = true;
     }
-    if (this.#isLeftAlone) this.call();
+    if (this.#areAllSilent) this.issueTicket();
   }
 
-  /** Somebody took it up, but all of them have fallen silent. */
-  get #isLeftAlone(): boolean {
+  get #areAllSilent(): boolean {
     return this.#attempts.size > 0 && [...this.#attempts.values()].every(({ isSilent }) => isSilent);
   }
 
-  /** A worker takes up a ticket. False when it comes too late, or has no business here. */
-  join(generation: number, isRedelivered: boolean, conversation: ControlStream): { readonly attempt: number } | false {
+  /** A worker claims a ticket. Returns the number of its attempt, or `undefined` when the ticket is no longer valid. */
+  claim(generation: number, isRedelivered: boolean, stream: ControlStreamWriter): number | undefined {
     const pending = this.#pending;
-    if (pending === undefined || generation !== this.#generation || this.#attemptsMade >= MAX_ATTEMPTS) return false;
-    // The same ticket twice, but not because its first holder fell silent.
-    if (this.#attempts.size > 0 && !isRedelivered && !this.#isLeftAlone) return false;
+    if (pending === undefined || generation !== this.#generation || this.#attemptsMade >= MAX_ATTEMPTS) {
+      return undefined;
+    }
+    // The same ticket claimed twice, although its first worker is still there.
+    if (this.#attempts.size > 0 && !isRedelivered && !this.#areAllSilent) return undefined;
     if (this.#attemptsMade === 0) this.#issuer.onClaimed(this, performance.now() - pending.since);
     this.#attemptsMade += 1;
-    this.#claimed = generation;
-    this.#withdraw = undefined;
-    const attempt: WorkerAttempt = { number: this.#nextNumber(), conversation };
+    this.#claimedGeneration = generation;
+    this.#withdrawTicket = undefined;
+    // Never reused, so that a token of one attempt isn't valid for another.
+    this.#lastAttempt += 1;
+    const attempt: WorkerAttempt = { number: this.#lastAttempt, stream };
     this.#attempts.set(attempt.number, attempt);
-    this.#instruct(attempt, pending);
-    return { attempt: attempt.number };
+    this.#sendStep(attempt, pending);
+    return attempt.number;
   }
 
-  /** The line to a worker broke, or the worker says that it cannot: others may try. */
-  lose(number: number, reason: string, failure?: RemoteFailure): void {
+  /** The worker disconnected, sent something invalid or can't do the step. Another worker may try. */
+  loseAttempt(number: number, reason: string, failure?: StepFailure): void {
     const attempt = this.#attempts.get(number);
     if (attempt === undefined) return;
-    this.#drop(attempt);
+    this.#end(attempt);
     if (!this.isWaiting) return;
-    this.#issuer.onLost(this, reason);
-    if (this.#attemptsMade < MAX_ATTEMPTS) this.call();
+    this.#issuer.onAttemptLost(this, { worker: attempt.stream.worker, reason });
+    if (this.#attemptsMade < MAX_ATTEMPTS) this.issueTicket();
     else this.fail(lostTooOften(failure));
   }
 
-  /** The first complete result counts. False: somebody was faster, or nobody waits. */
-  succeed(number: number, result: unknown): boolean {
+  /** Returns false when the probe is no longer needed: another worker was faster, or the client has left. */
+  completeProbe(attempt: number, probe: AssetProbe): boolean {
     const pending = this.#pending;
+    if (pending?.type !== 'probe' || !this.#complete(attempt)) return false;
+    pending.resolve(probe);
+    return true;
+  }
+
+  /** As for `completeProbe`. */
+  completeRender(attempt: number, facts: RenderFacts | Promise<RenderFacts>): boolean {
+    const pending = this.#pending;
+    if (pending?.type !== 'render' || !this.#complete(attempt)) return false;
+    pending.resolve(facts);
+    return true;
+  }
+
+  /** Ends all attempts but the one whose result counts. */
+  #complete(number: number): boolean {
     const winner = this.#attempts.get(number);
-    if (pending === undefined || winner === undefined) return false;
+    if (winner === undefined) return false;
     this.#pending = undefined;
     for (const attempt of this.#attempts.values()) {
       clearTimeout(attempt.watchdog);
-      if (attempt !== winner) this.#drop(attempt);
+      if (attempt !== winner) this.#end(attempt);
     }
-    pending.resolve(result as never);
     return true;
   }
 
   fail(reason: unknown): void {
     const pending = this.#pending;
     this.#pending = undefined;
-    this.end();
+    this.close();
     pending?.reject(reason);
   }
 
-  /** Nobody needs anything any more. */
-  end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    // A ticket that still lies there would cost a worker a walk for nothing.
-    this.#withdraw?.();
-    for (const attempt of this.#attempts.values()) this.#drop(attempt);
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // A ticket that stays on the queue would cost a worker a request for nothing.
+    this.#withdrawTicket?.();
+    for (const attempt of this.#attempts.values()) this.#end(attempt);
     this.#pending?.reject(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));
     this.#pending = undefined;
   }
 
-  #instruct(attempt: WorkerAttempt, { step, limitMs }: StepRequest): void {
-    const validMs = limitMs + TRAVEL_MS;
+  #sendStep(attempt: WorkerAttempt, { step, limitMs }: StepRequest): void {
+    const validMs = limitMs + TRANSFER_MS;
     const token = this.#issuer.attemptToken(this, attempt.number, validMs);
     clearTimeout(attempt.watchdog);
-    attempt.watchdog = setTimeout(() => this.lose(attempt.number, 'took too long'), validMs);
-    attempt.conversation.send({ type: 'step', attempt: attempt.number, token, step });
+    attempt.watchdog = setTimeout(() => this.loseAttempt(attempt.number, 'timed out'), validMs);
+    attempt.stream.send({ type: 'step', attempt: attempt.number, token, step });
   }
 
-  #drop(attempt: WorkerAttempt): void {
+  #end(attempt: WorkerAttempt): void {
     clearTimeout(attempt.watchdog);
     this.#attempts.delete(attempt.number);
-    attempt.conversation.close();
-  }
-
-  /** Never used twice, so that a token of one attempt is no good for another. */
-  #nextNumber(): number {
-    this.#numbers += 1;
-    return this.#numbers;
+    attempt.stream.close();
   }
 }
 
-function lostTooOften(failure: RemoteFailure | undefined): AppError {
+function lostTooOften(failure: StepFailure | undefined): AppError {
   const message = failure?.message ?? 'The render was interrupted several times. Try again shortly.';
   return new AppError(failure?.code ?? 'renderer_unavailable', message, { retryAfterSeconds: 2 });
 }

@@ -1,5 +1,5 @@
-// The connection to NATS: one queue of tickets in memory, bounded, one consumer for images and one for videos. The broker
-// may be away at start or at any time; it is looked for until it is back, and what it forgot is made again.
+// The connection to NATS: a bounded queue of tickets in memory, with one consumer for images and one for videos. NATS may be
+// unavailable at start or at any time; the connection is retried until it is back, and streams it has lost are recreated.
 
 import {
   AckPolicy,
@@ -16,49 +16,50 @@ import {
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { AppError } from '../../../errors.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import { connectionOptions, isForbidden, isRefusal, type QueueAccess, type BrokerRole } from './queue-access.ts';
+import { connectionOptions, isAuthError, isForbidden, type QueueAccess, type BrokerRole } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
 
 export interface BrokerOptions {
   readonly access: QueueAccess;
-  /** Names the connection, and the inboxes apart: a worker need not be able to read what fronts are told. */
+  /** Decides the name of the connection and the inbox prefix, so permissions can keep workers from API servers' inboxes. */
   readonly role: BrokerRole;
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A worker that says nothing for this long has lost its ticket. */
+/** After this long without a heartbeat, NATS redelivers a worker's ticket. */
 const ACK_WAIT_MS = 4_000;
-/** So a ticket survives three beats that came late. */
+/** A ticket survives three late heartbeats. */
 export const HEARTBEAT_MS = 1_000;
 export const MAX_DELIVER = 3;
-/** Tickets of all fronts, taken ones included. Small as they are, that is a few megabytes. */
+/** Tickets of all API servers, including those that workers hold; a few megabytes in total. */
 const MAX_TICKETS = 20_000;
-/** No ticket is worth anything after that; its front gave up long before. */
+/** By then, the API server that issued the ticket has given up on it. */
 const MAX_AGE_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 2_000;
-/** How long a ticket is tried to be put on a queue that nobody answers for; choosing a new leader took up to 8 seconds. */
-const PUT_PATIENCE_MS = 20_000;
-const PUT_PAUSE_MS = 100;
-/** A connection lost for less is not worth refusing anybody: the next server of a cluster is found at once. */
-const BLINK_MS = 2_000;
-/** The broker's word for a queue that is full. */
+/** How long publishing is retried while the queue has no leader. Electing one took up to 8 seconds in tests. */
+const PUBLISH_RETRY_MS = 20_000;
+const PUBLISH_RETRY_INTERVAL_MS = 100;
+/** Shorter interruptions don't count: the client connects to the next server of a cluster immediately. */
+const AWAY_AFTER_MS = 2_000;
+/** JetStream's error code for a full queue. */
 const STORE_FAILED = 10_077;
-/** Between two tries to reach it for the first time. */
-const START_PAUSE_MS = 1_000;
+const STREAM_NAME_IN_USE = 10_058;
+/** Between two attempts to connect for the first time. */
+const CONNECT_RETRY_INTERVAL_MS = 1_000;
 
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
 
-interface Link {
+interface BrokerConnection {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: JetStreamManager;
 }
 
 export interface QueueDepth {
-  /** Tickets that nobody has taken. */
+  /** Tickets that no worker has taken. */
   readonly waiting: number;
   /** Tickets that a worker holds. */
   readonly taken: number;
@@ -67,13 +68,12 @@ export interface QueueDepth {
 export class Broker {
   readonly #options: BrokerOptions;
   readonly #started: Promise<void>;
-  #link: Link | undefined;
+  #link: BrokerConnection | undefined;
   #isConnected = false;
   #closing = false;
-  #lostAt = Number.NEGATIVE_INFINITY;
+  #disconnectedAt = Number.NEGATIVE_INFINITY;
   #isPreparing = false;
-  /** Why it cannot be reached, as told last. */
-  #trouble: string | undefined;
+  #lastError: string | undefined;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -84,66 +84,69 @@ export class Broker {
     return this.#isConnected;
   }
 
-  /** Gone for longer than it takes to find another server of a cluster. */
+  /** Disconnected for longer than it takes to find another server of a cluster. */
   get isAway(): boolean {
-    return !this.#isConnected && performance.now() - this.#lostAt > BLINK_MS;
+    return !this.#isConnected && performance.now() - this.#disconnectedAt > AWAY_AFTER_MS;
   }
 
   /** Resolves with the function that takes the ticket off the queue again. */
   async publish(kind: AssetKind, ticket: Ticket): Promise<() => void> {
-    const { seq, streams } = await this.#put(kind, ticket);
+    const { seq, streams } = await this.#publishWithRetry(kind, ticket);
     return () => {
-      // Somebody took it in this very moment, or the broker is away and has forgotten it: both are fine.
+      // Fails when a worker has just taken the ticket or NATS is unavailable. Either way it needs no removal.
       streams.streams.deleteMessage(STREAM, seq, false).catch(() => undefined);
     };
   }
 
   /**
-   * Tries for a while: a cluster that lost the leader of the queue chooses another within seconds. A ticket that arrived
-   * although nobody said so is there twice then; the second costs a worker a walk.
+   * A cluster that lost the leader of the queue elects another within seconds. A ticket whose confirmation was lost is then
+   * queued twice; the second one costs a worker a request.
    */
-  async #put(kind: AssetKind, ticket: Ticket): Promise<{ readonly seq: number; readonly streams: JetStreamManager }> {
-    const until = performance.now() + PUT_PATIENCE_MS;
+  async #publishWithRetry(
+    kind: AssetKind,
+    ticket: Ticket,
+  ): Promise<{ readonly seq: number; readonly streams: JetStreamManager }> {
+    const deadline = performance.now() + PUBLISH_RETRY_MS;
     for (;;) {
       try {
-        const { client, streams } = this.#reach();
+        const { client, streams } = this.#connection();
         const { seq } = await client.publish(ticketSubject(kind), JSON.stringify(ticket), {
           timeout: REQUEST_TIMEOUT_MS,
         });
         return { seq, streams };
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === STORE_FAILED) {
-          const message = 'Every render slot is taken and the queue is full. Try again shortly.';
+          const message = 'All render slots are busy and the queue is full. Try again shortly.';
           throw new AppError('overloaded', message, { retryAfterSeconds: 2, cause: error });
         }
-        if (this.isAway || performance.now() > until) throw unreachable(error);
+        if (this.isAway || performance.now() > deadline) throw unreachable(error);
       }
       await this.#prepareAgain();
     }
   }
 
-  /** Nobody answers for the queue: perhaps the broker came back a moment ago, without it. Once for all who wait. */
+  /** NATS may just have restarted without the stream. Runs once for all publishers that wait. */
   async #prepareAgain(): Promise<void> {
     if (!this.#isPreparing) {
       this.#isPreparing = true;
       this.prepare()
-        // Whoever tries next meets the same trouble, and tells of it.
+        // The next attempt to publish fails with the same error and reports it.
         .catch(() => undefined)
         .finally(() => {
           this.#isPreparing = false;
         });
     }
-    await new Promise((resolve) => setTimeout(resolve, PUT_PAUSE_MS));
+    await new Promise((resolve) => setTimeout(resolve, PUBLISH_RETRY_INTERVAL_MS));
   }
 
-  /** Makes what is missing; harmless when nothing is. Workers that may not make streams rely on fronts, who may. */
+  /** Creates the stream and its consumers if they are missing. Workers without that permission rely on API servers. */
   async prepare(): Promise<void> {
-    await this.#make(this.#reach().streams).catch((error: unknown) => {
+    await this.#createStream(this.#connection().streams).catch((error: unknown) => {
       if (this.#options.role !== 'worker' || !isForbidden(error)) throw error;
     });
   }
 
-  async #make(streams: JetStreamManager): Promise<void> {
+  async #createStream(streams: JetStreamManager): Promise<void> {
     await streams.streams
       .add({
         name: STREAM,
@@ -173,24 +176,24 @@ export class Broker {
   }
 
   async consumer(kind: AssetKind): Promise<Consumer> {
-    return await this.#reach().client.consumers.get(STREAM, CONSUMERS[kind]);
+    return await this.#connection().client.consumers.get(STREAM, CONSUMERS[kind]);
   }
 
   async depth(kind: AssetKind): Promise<QueueDepth> {
-    const { num_pending: waiting, num_ack_pending: taken } = await this.#reach().streams.consumers.info(
+    const { num_pending: waiting, num_ack_pending: taken } = await this.#connection().streams.consumers.info(
       STREAM,
       CONSUMERS[kind],
     );
     return { waiting, taken };
   }
 
-  /** Plain messages, for whoever listens at that moment. */
-  say(subject: string, message: object): void {
+  /** Sends a plain message to the current subscribers, without any guarantee. */
+  announce(subject: string, message: object): void {
     if (this.#isConnected) this.#link?.connection.publish(subject, JSON.stringify(message));
   }
 
-  /** Survives reconnections. */
-  async listen(subject: string, onMessage: (bytes: Uint8Array) => void): Promise<void> {
+  /** The subscription survives reconnections. */
+  async subscribe(subject: string, onMessage: (bytes: Uint8Array) => void): Promise<void> {
     await this.#started;
     this.#link?.connection.subscribe(subject, {
       callback: (error, message) => {
@@ -206,7 +209,7 @@ export class Broker {
     await this.#link?.connection.close();
   }
 
-  #reach(): Link {
+  #connection(): BrokerConnection {
     if (this.#link === undefined || !this.#isConnected) throw unreachable(undefined);
     return this.#link;
   }
@@ -217,14 +220,14 @@ export class Broker {
       try {
         const connection = await connect(connectionOptions(this.#options.access, this.#options.role));
         if (this.#closing) return await connection.close();
-        // The check would ask for rights that an account for workers need not have.
+        // The check would need permissions that workers don't have.
         const streams = await jetstreamManager(connection, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
         this.#link = { connection, client: jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }), streams };
         this.#watch(connection).catch(this.#options.onError);
         return await this.#onConnected();
       } catch (error) {
-        this.#tell(error);
-        await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
+        this.#reportOnce(error);
+        await new Promise((resolve) => setTimeout(resolve, CONNECT_RETRY_INTERVAL_MS));
       }
     }
   }
@@ -233,37 +236,36 @@ export class Broker {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') {
         this.#isConnected = false;
-        this.#lostAt = performance.now();
+        this.#disconnectedAt = performance.now();
         if (!this.#closing) this.#options.onDisconnected();
       } else if (status.type === 'reconnect') {
         await this.#onConnected();
-      } else if (status.type === 'error' && isRefusal(status.error)) {
-        this.#tell(status.error);
+      } else if (status.type === 'error' && isAuthError(status.error)) {
+        this.#reportOnce(status.error);
       }
     }
   }
 
-  /** Once, however often it is tried again: a log full of the same line hides the others. */
-  #tell(error: unknown): void {
-    const trouble = error instanceof Error ? error.message : String(error);
-    if (trouble !== this.#trouble) this.#options.onError(error);
-    this.#trouble = trouble;
+  /** Reports an error once, however often the connection is retried. */
+  #reportOnce(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== this.#lastError) this.#options.onError(error);
+    this.#lastError = message;
   }
 
   async #onConnected(): Promise<void> {
     this.#isConnected = true;
-    this.#trouble = undefined;
+    this.#lastError = undefined;
     await this.prepare().catch(this.#options.onError);
     this.#options.onConnected();
   }
 }
 
-/** An operator may have made the stream himself, with replicas for instance: his is the better one. */
+/** A stream that the operator has created, with other settings, is used as it is. */
 function ignoreExisting(error: unknown): void {
-  const STREAM_NAME_IN_USE = 10_058;
   if (!(error instanceof JetStreamApiError && error.code === STREAM_NAME_IN_USE)) throw error;
 }
 
 function unreachable(cause: unknown): QueueUnavailable {
-  return new QueueUnavailable('Render workers cannot be reached. Try again shortly.', cause);
+  return new QueueUnavailable('Render workers are unreachable. Try again shortly.', cause);
 }

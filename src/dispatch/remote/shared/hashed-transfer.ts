@@ -1,5 +1,5 @@
-// Bytes on their way between two machines: counted, bounded and hashed as they pass. The hash follows the body as a
-// trailer, so a body that was cut off or changed on the way is never taken for a whole one.
+// File transfers between machines, with a size limit and a checksum. The hash follows the body as a trailer, so a truncated
+// or corrupted body is always noticed.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
@@ -8,7 +8,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HASH_TRAILER } from './wire.ts';
 
-/** The body that came is not the body that was sent, or larger than agreed. */
+/** The received body is corrupted, too large or malformed. */
 export class TransferError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -18,7 +18,7 @@ export class TransferError extends Error {
 
 const CHUNK_BYTES = 512 * 1024;
 
-/** One file or several, end to end. Announce the trailer in the headers first: `trailer: HASH_TRAILER`. */
+/** Sends one file, or several as one. The caller must have sent the header `trailer: HASH_TRAILER`. */
 export async function sendHashed(
   file: string | readonly string[],
   to: ServerResponse | ClientRequest,
@@ -35,7 +35,7 @@ export async function sendHashed(
       done();
     },
   });
-  const source = typeof file === 'string' ? open(file) : Readable.from(oneAfterTheOther(file), { objectMode: false });
+  const source = typeof file === 'string' ? open(file) : Readable.from(concatenate(file), { objectMode: false });
   await pipeline(source, hashing, to, { ...(signal && { signal }) });
 }
 
@@ -43,11 +43,11 @@ function open(file: string): ReadStream {
   return createReadStream(file, { highWaterMark: CHUNK_BYTES });
 }
 
-async function* oneAfterTheOther(files: readonly string[]): AsyncGenerator<Buffer> {
+async function* concatenate(files: readonly string[]): AsyncGenerator<Buffer> {
   for (const file of files) yield* open(file) as AsyncIterable<Buffer>;
 }
 
-/** Writes a body to a new file; resolves once it is whole and proved. */
+/** Writes a body to a new file. Resolves with its size once it is complete and its hash matches. */
 export async function receiveHashed(
   from: IncomingMessage,
   file: string,
@@ -59,7 +59,7 @@ export async function receiveHashed(
   const counting = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) return done(new TransferError(`more than the ${maxBytes} bytes agreed upon`));
+      if (bytes > maxBytes) return done(new TransferError(`body exceeds ${maxBytes} bytes`));
       hash.update(chunk);
       done(null, chunk);
     },
@@ -69,23 +69,23 @@ export async function receiveHashed(
   const expected = Buffer.from(from.trailers[HASH_TRAILER] ?? '', 'hex');
   const actual = hash.digest();
   if (expected.length !== actual.length || !timingSafeEqual(expected, actual)) {
-    throw new TransferError('the bytes that came are not the bytes that were sent');
+    throw new TransferError("body doesn't match its hash");
   }
   return bytes;
 }
 
-/** A small JSON body. */
+/** Reads a small JSON body. */
 export async function receiveJson(from: IncomingMessage, maxBytes: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of from as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new TransferError(`more than ${maxBytes} bytes of JSON`);
+    if (bytes > maxBytes) throw new TransferError(`JSON body exceeds ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch (error) {
-    throw new TransferError('no JSON', error);
+    throw new TransferError("body isn't valid JSON", error);
   }
 }

@@ -1,29 +1,35 @@
-// How to reach NATS and be let in.
+// How to connect to NATS and authenticate.
 
 import { readFileSync } from 'node:fs';
 import { credsAuthenticator, errors, type NodeConnectionOptions } from '@nats-io/transport-node';
 
 export interface QueueAccess {
-  /** One or more, separated by commas: `nats://host:4222`, `tls://user:password@host`. */
+  /** One or more URLs, separated by commas: `nats://host:4222`, `tls://user:password@host`. */
   readonly url: string;
-  /** A credentials file, or empty. */
+  /** Path of a credentials file, or empty. */
   readonly credentialsFile: string;
-  /** Certificates of the authorities that vouch for the servers, or empty: those everybody trusts. */
+  /** Path of a file with CA certificates to trust, or empty for those that Node.js trusts. */
   readonly authoritiesFile: string;
-  /** On how many servers of a cluster the queue is kept, where it is made by us. */
+  /** Number of servers in a cluster that keep the queue; applies when Storybar creates it. */
   readonly replicas: number;
 }
 
-export type BrokerRole = 'front' | 'worker';
+export type BrokerRole = 'api-server' | 'worker';
 
-const RECONNECT_PAUSE_MS = 250;
-/** A server that takes the connection and says nothing is no better than none. */
-const HANDSHAKE_MS = 5_000;
-/** A connection that fails to answer this often, this far apart, is given up: a broken network says nothing. */
+/** Part of the permissions in `deploy/nats.conf` and in operators' own configurations, so these names must not change. */
+const INBOX_PREFIXES: Readonly<Record<BrokerRole, string>> = {
+  'api-server': '_INBOX.front',
+  worker: '_INBOX.worker',
+};
+
+const RECONNECT_INTERVAL_MS = 250;
+/** For servers that accept a connection and then say nothing. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A connection is closed when this many pings go unanswered; a broken network wouldn't report anything. */
 const PING_INTERVAL_MS = 2_000;
 const MAX_PINGS_OUT = 2;
 
-/** Credentials in the address, as everybody writes them; the library wants them apart. */
+/** Takes credentials out of the URL, because the NATS client expects them separately. */
 export function connectionOptions(
   { url, credentialsFile, authoritiesFile }: QueueAccess,
   role: BrokerRole,
@@ -35,11 +41,11 @@ export function connectionOptions(
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port || '4222'}`),
     name: `storybar ${role}`,
-    inboxPrefix: `_INBOX.${role}`,
+    inboxPrefix: INBOX_PREFIXES[role],
     maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_PAUSE_MS,
-    timeout: HANDSHAKE_MS,
-    // Passwords change while we run; whoever gave up then would have to be started anew.
+    reconnectTimeWait: RECONNECT_INTERVAL_MS,
+    timeout: CONNECT_TIMEOUT_MS,
+    // A rejected password may be fixed on the server while this process runs.
     ignoreAuthErrorAbort: true,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: MAX_PINGS_OUT,
@@ -49,12 +55,12 @@ export function connectionOptions(
   };
 }
 
-/** The broker does not let us in; nothing that time alone would mend. */
-export function isRefusal(error: unknown): boolean {
+/** NATS rejects our credentials. */
+export function isAuthError(error: unknown): boolean {
   return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
 }
 
-/** The broker does not let us do this one thing. */
+/** NATS denies permission for one operation. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts';
 
-/** Nobody elsewhere can do the work now. Whoever has workers of his own may use them instead. */
+/** No worker on another machine can take the work now. A server with workers of its own may use them instead. */
 export class QueueUnavailable extends AppError {
   constructor(message: string, cause?: unknown) {
     super('renderer_unavailable', message, { retryAfterSeconds: 2, cause });

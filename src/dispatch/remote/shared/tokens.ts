@@ -1,5 +1,5 @@
-// Proof that whoever calls the internal listener was told to: by a ticket (to begin) or by a conversation (to go on). The
-// secret is the front's own and dies with it, as do the sessions it guards.
+// Tokens for the internal listener. A ticket contains one to open a control stream, and every step in that stream contains
+// one for its own requests. The secret lives in the memory of the API server, like the sessions it protects.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 

@@ -1,60 +1,9 @@
-// What a front and a worker elsewhere say to each other. A ticket on the queue only tells that there is work and where;
-// the worker then opens one conversation with the front, which hands it steps line by line and ends when nobody needs the
-// work any more. So a ticket is always small, and either side notices at once when the other is gone.
+// How API servers and workers on other machines find each other: subjects and tickets on NATS, paths and headers of the
+// API server's internal listener. A ticket only says that there is work and where; the worker then opens a control stream
+// to the API server, which sends it steps (control-messages.ts) and closes the stream when the work is no longer needed.
 
-import type { ErrorCode } from '../../../errors.ts';
-import type { AssetFormat, AssetKind } from '../../../media/sniff.ts';
-import type { AssetLimits, Recipe } from '../../../render/compose.ts';
-
-export interface Ticket {
-  /** Where the front's internal listener is reached. */
-  readonly front: string;
-  readonly session: string;
-  /** Rises when the front hands the same work out anew; a ticket of an older one is refused. */
-  readonly generation: number;
-  readonly token: string;
-  /** Then nobody waits any more; milliseconds since 1970. */
-  readonly expires: number;
-}
-
-export interface OfferedAsset {
-  readonly format: AssetFormat;
-  readonly bytes: number;
-}
-
-export type Step =
-  | { readonly type: 'probe'; readonly asset: OfferedAsset; readonly limits: AssetLimits }
-  | {
-      readonly type: 'render';
-      readonly asset: OfferedAsset | undefined;
-      readonly recipe: Recipe;
-      /** For the recipe that joins them: all segments together. */
-      readonly segments?: { readonly bytes: number };
-    };
-
-/** One line of a conversation, front to worker. An empty line only says that the front is there. */
-export type ControlMessage =
-  | { readonly type: 'step'; readonly attempt: number; readonly token: string; readonly step: Step }
-  | { readonly type: 'end' };
-
-/** Why a worker has no result. `again`: the trouble is the worker's own, another may do better. */
-export interface RemoteFailure {
-  readonly code: ErrorCode | undefined;
-  readonly message: string;
-  readonly limit?: { readonly limit: number; readonly actual: number };
-  readonly again: boolean;
-}
-
-/** What a worker tells everybody, every second. */
-export interface Presence {
-  readonly worker: string;
-  readonly slots: Readonly<Record<AssetKind, number>>;
-  /** Slots whose process is warm. */
-  readonly ready: Readonly<Record<AssetKind, number>>;
-  readonly busy: Readonly<Record<AssetKind, number>>;
-  readonly isDraining: boolean;
-  readonly codecs?: { readonly ffmpeg: string; readonly available: Readonly<Record<string, boolean>> } | undefined;
-}
+import { z } from 'zod';
+import type { AssetKind } from '../../../media/sniff.ts';
 
 export const STREAM = 'STORYBAR_TICKETS';
 export const CONSUMERS = { image: 'images', video: 'videos' } as const satisfies Record<AssetKind, string>;
@@ -68,39 +17,46 @@ export function presenceSubject(worker: string): string {
   return `storybar.workers.${worker}`;
 }
 
-/** SHA-256 of a body, sent after it: neither side has to read a file twice. */
+/** SHA-256 of a body, sent after it, so that neither side has to read a file twice. */
 export const HASH_TRAILER = 'storybar-sha256';
-/** The facts of a render, JSON in base64url, beside its bytes. */
+/** The facts of a render, JSON in base64url, along with its output. */
 export const FACTS_HEADER = 'storybar-facts';
-/** The broker says that somebody may have had this ticket before. */
+/** Set when NATS says that another worker may have had this ticket before. */
 export const REDELIVERED_HEADER = 'storybar-redelivered';
 /** The worker's name, as in its presence. */
 export const WORKER_HEADER = 'storybar-worker';
+
+export const ATTEMPT_PARTS = ['asset', 'segments', 'probe', 'output', 'failure'] as const;
+export type AttemptPart = (typeof ATTEMPT_PARTS)[number];
 
 export function controlStreamPath({ session, generation }: Ticket): string {
   return `/sessions/${session}/tickets/${generation}`;
 }
 
-export type AttemptPart = 'asset' | 'segments' | 'probe' | 'output' | 'failure';
-
 export function attemptPath(session: string, attempt: number, part: AttemptPart): string {
   return `/sessions/${session}/attempts/${attempt}/${part}`;
 }
 
-const SESSION = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;
+const MAX_GENERATION = 999_999_999;
 
-/** `undefined` for anything that is no ticket of ours. */
+const ticketSchema = z.object({
+  /** Address of the API server's internal listener. */
+  apiServer: z.url({ protocol: /^https?$/u }).max(500),
+  session: z.string().regex(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u),
+  /** Rises with every new ticket of a session. Tickets of older generations are rejected. */
+  generation: z.int().min(1).max(MAX_GENERATION),
+  token: z.string().regex(/^\S{1,200}$/u),
+  /** When the client stops waiting; milliseconds since 1970. */
+  expires: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
+});
+
+export type Ticket = z.infer<typeof ticketSchema>;
+
+/** Returns `undefined` for anything that isn't a ticket. */
 export function parseTicket(bytes: Uint8Array): Ticket | undefined {
-  let value: Partial<Record<keyof Ticket, unknown>> | null;
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes)) as typeof value;
+    return ticketSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data;
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { front, session, generation, token, expires } = value;
-  if (typeof front !== 'string' || !/^https?:\/\//u.test(front) || !URL.canParse(front)) return undefined;
-  if (typeof session !== 'string' || !SESSION.test(session)) return undefined;
-  if (typeof token !== 'string' || typeof expires !== 'number' || !Number.isSafeInteger(generation)) return undefined;
-  return { front, session, generation: Number(generation), token, expires };
 }

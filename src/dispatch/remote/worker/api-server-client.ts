@@ -1,4 +1,4 @@
-// A worker's calls to the front that a ticket names. TLS, where the front has it, is verified as everywhere.
+// A worker's HTTP requests to the API server that a ticket names. TLS certificates are verified as usual.
 
 import {
   Agent,
@@ -9,27 +9,28 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 
-/** The front cannot be reached, or the line broke. Another worker may be luckier. */
+/** The API server can't be reached, or the connection broke. Another worker may have more luck. */
 export class ApiServerUnreachable extends Error {
   constructor(cause?: unknown) {
-    super('the front cannot be reached', { cause });
-    this.name = 'FrontUnreachable';
+    super('the API server is unreachable', { cause });
+    this.name = 'ApiServerUnreachable';
   }
 }
 
-/** The front does not want it any more: somebody was faster, or the caller has left. */
+/** The API server no longer needs the work: another worker was faster, or the client has left. */
 export class TicketRejected extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`the front answered ${status}`);
-    this.name = 'Unwanted';
+    super(`the API server responded with ${status}`);
+    this.name = 'TicketRejected';
     this.status = status;
   }
 }
 
-/** No byte in either direction for this long: the front is gone without a word. */
-const SILENCE_MS = 5_000;
+/** Without a byte in either direction for this long, the API server counts as gone. */
+const IDLE_TIMEOUT_MS = 5_000;
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: 64 };
 
 export interface ApiServerRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -42,28 +43,35 @@ export interface ApiServerRequest {
 }
 
 export class ApiServerClient {
-  readonly #agents = { plain: new Agent(OPTIONS), secure: new SecureAgent(OPTIONS) };
+  readonly #agents = { plain: new Agent(AGENT_OPTIONS), secure: new SecureAgent(AGENT_OPTIONS) };
 
-  /** Resolves with the answer's beginning. A refusal rejects with `Unwanted`. */
-  async call(
-    front: string,
+  /** Resolves when the response headers have arrived. A 4xx rejects with `TicketRejected`. */
+  async request(
+    apiServer: string,
     { method, path, token, headers, signal, send }: ApiServerRequest,
   ): Promise<IncomingMessage> {
-    const url = new URL(path, front);
-    const isSecure = url.protocol === 'https:';
-    const options = { method, headers: { ...headers, authorization: `Bearer ${token}` }, signal, timeout: SILENCE_MS };
-    const request = isSecure
-      ? secureRequest(url, { ...options, agent: this.#agents.secure })
-      : plainRequest(url, { ...options, agent: this.#agents.plain });
+    const url = new URL(path, apiServer);
+    const options = {
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      signal,
+      timeout: IDLE_TIMEOUT_MS,
+    };
+    const request =
+      url.protocol === 'https:'
+        ? secureRequest(url, { ...options, agent: this.#agents.secure })
+        : plainRequest(url, { ...options, agent: this.#agents.plain });
     request.setNoDelay(true);
     request.once('timeout', () => request.destroy(new ApiServerUnreachable()));
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    const responded = new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', reject);
     });
-    // An early refusal breaks the sending; the refusal is what counts.
-    const sent = send ? send(request).catch((error: unknown) => request.destroy(error as Error)) : request.end();
-    const response = await answered.catch((error: unknown) => {
+    // An early response breaks the upload; then the response is what counts.
+    const sent = send
+      ? send(request).catch((error: unknown) => request.destroy(new ApiServerUnreachable(error)))
+      : request.end();
+    const response = await responded.catch((error: unknown) => {
       signal.throwIfAborted();
       throw error instanceof ApiServerUnreachable ? error : new ApiServerUnreachable(error);
     });
@@ -71,7 +79,7 @@ export class ApiServerClient {
     if (status >= 200 && status < 300) return response;
     response.resume();
     await sent;
-    if (status >= 500) throw new ApiServerUnreachable(new Error(`the front answered ${status}`));
+    if (status >= 500) throw new ApiServerUnreachable(new Error(`the API server responded with ${status}`));
     throw new TicketRejected(status);
   }
 
@@ -80,5 +88,3 @@ export class ApiServerClient {
     this.#agents.secure.destroy();
   }
 }
-
-const OPTIONS = { keepAlive: true, maxFreeSockets: 64 };

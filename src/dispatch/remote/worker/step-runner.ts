@@ -1,27 +1,31 @@
-// What a worker does with one ticket: talk to its front, fetch the asset once, take the steps, hand in the results.
+// What a worker does with one ticket: open a control stream to the API server, fetch the asset once, run the steps, and
+// hand in their results.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
-import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
 import { type Asset, createAsset } from '../../../media/asset.ts';
+import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
 import type { Renderer } from '../../renderer.ts';
-import { WorkerControlStream } from '../shared/control-stream.ts';
-import { type ApiServerClient, ApiServerUnreachable, TicketRejected } from './api-server-client.ts';
+import { isStepFailureCode, type StepFailure } from '../../reports.ts';
+import type { ProbeStep, RemoteAsset, RenderStep, StepMessage } from '../shared/control-messages.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
 import {
-  type OfferedAsset,
   type AttemptPart,
   attemptPath,
   controlStreamPath,
   FACTS_HEADER,
   HASH_TRAILER,
-  type ControlMessage,
   REDELIVERED_HEADER,
-  type RemoteFailure,
-  type Step,
   type Ticket,
   WORKER_HEADER,
 } from '../shared/wire.ts';
+import {
+  type ApiServerClient,
+  type ApiServerRequest,
+  ApiServerUnreachable,
+  TicketRejected,
+} from './api-server-client.ts';
+import { ControlStreamReader } from './control-stream.ts';
 
 export interface StepRunnerTools {
   /** The worker's name. */
@@ -29,16 +33,16 @@ export interface StepRunnerTools {
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly client: ApiServerClient;
-  /** The renderer is free again, only the result has to be handed in. */
+  /** Called when the renderer is free again and only the result has to be handed in. */
   readonly onRendered: () => void;
-  readonly onRefused: (status: number) => void;
+  readonly onRejected: (status: number) => void;
 }
 
-/** What becomes of the ticket: it is used up, or somebody else should have it. */
+/** What becomes of the ticket: it is used up, or another worker should have it. */
 export type TicketVerdict = 'used' | 'again';
 
-/** Trouble of this machine, not of the asset. */
-const OWN_TROUBLE: ReadonlySet<ErrorCode> = new Set([
+/** Failures of this machine, not of the asset. */
+const RETRYABLE_CODES: ReadonlySet<ErrorCode> = new Set([
   'renderer_unavailable',
   'storage_unavailable',
   'overloaded',
@@ -51,21 +55,21 @@ export async function serveTicket(
   directoryName: string,
   tools: StepRunnerTools,
 ): Promise<TicketVerdict> {
-  // Made while the front is called: both take a moment, and nearly every ticket is good.
+  // Created during the request, because nearly every ticket is valid.
   const preparing = tools.workArea.directory(directoryName);
-  // Told below, where it is needed.
+  // Handled below, where the directory is needed.
   preparing.catch(() => undefined);
   try {
-    const line = new WorkerControlStream(await openLine(ticket, isRedelivered, tools));
+    const stream = new ControlStreamReader(await claimTicket(ticket, isRedelivered, tools));
     try {
-      const attempt = new StepRunner(ticket, line, await preparing, tools);
-      for (let next = await line.next(); next !== undefined; next = await line.next()) await attempt.take(next);
-      return judge(line.signal.reason, tools);
+      const runner = new StepRunner(ticket, stream, await preparing, tools);
+      for (let next = await stream.next(); next !== undefined; next = await stream.next()) await runner.run(next);
+      return verdictOf(stream.signal.reason, tools);
     } finally {
-      line.close();
+      stream.close();
     }
   } catch (error) {
-    return judge(error, tools);
+    return verdictOf(error, tools);
   } finally {
     await preparing.then(
       (directory) => directory.remove(),
@@ -74,13 +78,13 @@ export async function serveTicket(
   }
 }
 
-/** The answer to this call stays open: it is the line. */
-async function openLine(
+/** The response to this request stays open: it is the control stream. */
+async function claimTicket(
   ticket: Ticket,
   isRedelivered: boolean,
   { client, worker }: StepRunnerTools,
 ): Promise<IncomingMessage> {
-  return await client.call(ticket.front, {
+  return await client.request(ticket.apiServer, {
     method: 'POST',
     path: controlStreamPath(ticket),
     token: ticket.token,
@@ -89,115 +93,101 @@ async function openLine(
   });
 }
 
-function judge(error: unknown, { onRefused }: StepRunnerTools): TicketVerdict {
+function verdictOf(error: unknown, { onRejected }: StepRunnerTools): TicketVerdict {
   if (error instanceof TicketRejected) {
-    if (error.status !== 410) onRefused(error.status);
+    if (error.status !== 410) onRejected(error.status);
     return 'used';
   }
   if (error instanceof ApiServerUnreachable || error instanceof AppError) return 'again';
   throw error;
 }
 
+type Attempt = Pick<StepMessage, 'attempt' | 'token'>;
+
 class StepRunner {
   readonly #ticket: Ticket;
-  readonly #line: WorkerControlStream;
+  readonly #stream: ControlStreamReader;
   readonly #directory: WorkDirectory;
   readonly #tools: StepRunnerTools;
   #asset: Asset | undefined;
 
-  constructor(ticket: Ticket, line: WorkerControlStream, directory: WorkDirectory, tools: StepRunnerTools) {
+  constructor(ticket: Ticket, stream: ControlStreamReader, directory: WorkDirectory, tools: StepRunnerTools) {
     this.#ticket = ticket;
-    this.#line = line;
+    this.#stream = stream;
     this.#directory = directory;
     this.#tools = tools;
   }
 
-  async take({ attempt, token, step }: Extract<ControlMessage, { type: 'step' }>): Promise<void> {
-    const call = { attempt, token };
+  async run({ attempt, token, step }: StepMessage): Promise<void> {
     try {
-      if (step.type === 'probe') await this.#probe(step, call);
-      else await this.#render(step, call);
+      if (step.type === 'probe') await this.#probe(step, { attempt, token });
+      else await this.#render(step, { attempt, token });
     } catch (error) {
-      this.#line.signal.throwIfAborted();
+      this.#stream.signal.throwIfAborted();
       if (error instanceof TicketRejected || error instanceof ApiServerUnreachable) throw error;
-      await this.#post(call, 'failure', describe(error));
+      await this.#post({ attempt, token }, 'failure', describe(error));
     }
   }
 
-  async #probe({ asset, limits }: Extract<Step, { type: 'probe' }>, call: AttemptCall): Promise<void> {
-    const { renderer } = this.#tools;
-    await this.#post(call, 'probe', await renderer.probe(await this.#fetch(asset, call), limits, this.#line.signal));
+  async #probe({ asset, limits }: ProbeStep, attempt: Attempt): Promise<void> {
+    const probe = await this.#tools.renderer.probe(await this.#fetch(asset, attempt), limits, this.#stream.signal);
+    await this.#post(attempt, 'probe', probe);
   }
 
-  async #render(step: Extract<Step, { type: 'render' }>, call: AttemptCall): Promise<void> {
-    const { asset: offer, recipe } = step;
-    const asset = offer && (await this.#fetch(offer, call));
-    const segments = step.segments && { segments: await this.#receive('segments', step.segments.bytes, call) };
+  async #render({ asset: remote, recipe, segments: joined }: RenderStep, attempt: Attempt): Promise<void> {
+    const asset = remote && (await this.#fetch(remote, attempt));
+    const segments = joined && { segments: await this.#receive('segments', joined.bytes, attempt) };
     const output = this.#directory.file('output');
-    const facts = await this.#tools.renderer.render({ recipe, asset, ...segments, output }, this.#line.signal);
-    // After a segment another one may follow at once, or the joining: until the front says otherwise, the slot is taken.
-    const mayFollow = recipe.kind === 'video' && recipe.piece?.type === 'segment';
-    if (!mayFollow) this.#tools.onRendered();
-    await this.#call(call, 'output', {
+    const facts = await this.#tools.renderer.render({ recipe, asset, ...segments, output }, this.#stream.signal);
+    // After a segment, another one or the join may follow immediately, so the slot stays taken.
+    const mayContinue = recipe.kind === 'video' && recipe.piece?.type === 'segment';
+    if (!mayContinue) this.#tools.onRendered();
+    await this.#request(attempt, 'output', {
       method: 'PUT',
       headers: { [FACTS_HEADER]: Buffer.from(JSON.stringify(facts)).toString('base64url'), trailer: HASH_TRAILER },
-      send: (request) => sendHashed(output, request, this.#line.signal),
+      send: (request) => sendHashed(output, request, this.#stream.signal),
     });
   }
 
-  /** Once per ticket: the render uses what the probe has fetched. */
-  async #fetch({ format, bytes }: OfferedAsset, call: AttemptCall): Promise<Asset> {
-    this.#asset ??= createAsset({ path: await this.#receive('asset', bytes, call), format, bytes });
+  /** Once per ticket: the render uses the file that the probe has fetched. */
+  async #fetch({ format, bytes }: RemoteAsset, attempt: Attempt): Promise<Asset> {
+    this.#asset ??= createAsset({ path: await this.#receive('asset', bytes, attempt), format, bytes });
     return this.#asset;
   }
 
-  async #receive(part: 'asset' | 'segments', bytes: number, call: AttemptCall): Promise<string> {
+  async #receive(part: 'asset' | 'segments', bytes: number, attempt: Attempt): Promise<string> {
     const path = this.#directory.file(part);
-    const response = await this.#call(call, part, { method: 'GET' });
-    await receiveHashed(response, path, bytes, this.#line.signal);
+    const response = await this.#request(attempt, part, { method: 'GET' });
+    await receiveHashed(response, path, bytes, this.#stream.signal);
     return path;
   }
 
-  async #post(call: AttemptCall, part: 'probe' | 'failure', body: object): Promise<void> {
+  async #post(attempt: Attempt, part: 'probe' | 'failure', body: object): Promise<void> {
     const text = JSON.stringify(body);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-    const response = await this.#call(call, part, {
-      method: 'POST',
-      headers,
-      send: async (request) => void request.end(text),
-    });
-    response.resume();
+    await this.#request(attempt, part, { method: 'POST', headers, send: async (request) => void request.end(text) });
   }
 
-  async #call(
-    { attempt, token }: AttemptCall,
+  async #request(
+    { attempt, token }: Attempt,
     part: AttemptPart,
-    rest: Pick<Parameters<ApiServerClient['call']>[1], 'method' | 'headers' | 'send'>,
+    rest: Pick<ApiServerRequest, 'method' | 'headers' | 'send'>,
   ): Promise<IncomingMessage> {
     const path = attemptPath(this.#ticket.session, attempt, part);
-    const response = await this.#tools.client.call(this.#ticket.front, {
-      ...rest,
-      path,
-      token,
-      signal: this.#line.signal,
-    });
+    const { signal } = this.#stream;
+    const response = await this.#tools.client.request(this.#ticket.apiServer, { ...rest, path, token, signal });
     if (part !== 'asset' && part !== 'segments') response.resume();
     return response;
   }
 }
 
-interface AttemptCall {
-  readonly attempt: number;
-  readonly token: string;
-}
-
-function describe(error: unknown): RemoteFailure {
-  if (error instanceof AppError) {
+function describe(error: unknown): StepFailure {
+  if (error instanceof AppError && isStepFailureCode(error.code)) {
     const { code, message, limit } = error;
-    return { code, message, again: OWN_TROUBLE.has(code), ...(limit && { limit }) };
+    return { code, message, isRetryable: RETRYABLE_CODES.has(code), ...(limit && { limit }) };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  // A body that arrived damaged, a disk that is full: nothing the asset could help.
+  // A corrupted transfer or a full disk has nothing to do with the asset.
   const isOurs = error instanceof TransferError || (error instanceof Error && 'code' in error);
-  return { code: isOurs ? 'renderer_unavailable' : undefined, message, again: isOurs };
+  return isOurs ? { code: 'renderer_unavailable', message, isRetryable: true } : { message, isRetryable: false };
 }

@@ -1,37 +1,37 @@
-// A worker's slots of one kind: each asks for a ticket when it is free, and only then, so tickets lie on the queue where
-// every other worker can take them.
+// A worker's slots for images or videos. A slot asks NATS for a ticket only when it is free, so tickets stay on the queue
+// where any other worker can take them.
 
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { TicketVerdict } from './step-runner.ts';
 import { type Broker, HEARTBEAT_MS, MAX_DELIVER } from '../shared/broker.ts';
 import { parseTicket, type Ticket } from '../shared/wire.ts';
+import type { TicketVerdict } from './step-runner.ts';
 
 export interface SlotOptions {
   readonly kind: AssetKind;
   readonly slots: number;
-  /** How many renders could begin now if none ran: a pool that lost a process has one fewer until it is replaced. */
+  /** How many renders could run now; fewer than `slots` while a worker process is being replaced. */
   readonly ready: () => number;
   readonly broker: Broker;
-  /** Calls `onRendered` when only the result has still to be handed in: the slot is free for the next. */
+  /** Calls `onRendered` when only the result has to be handed in and the slot is free for the next ticket. */
   readonly serve: (ticket: Ticket, isRedelivered: boolean, onRendered: () => void) => Promise<TicketVerdict>;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long one question for a ticket stays open. At the end of a worker's life this is what it waits for, idle. */
-const ASK_MS = 2_000;
-const TROUBLE_MS = 250;
-const NOT_YET_MS = 20;
-/** Before a ticket whose front could not be reached is tried by somebody else. */
-const AGAIN_AFTER_MS = 500;
+/** How long one pull request to NATS stays open. An idle worker that shuts down waits for this. */
+const PULL_TIMEOUT_MS = 2_000;
+const ERROR_PAUSE_MS = 250;
+const BUSY_PAUSE_MS = 20;
+/** Before NATS redelivers a ticket whose API server was unreachable. */
+const REDELIVER_AFTER_MS = 500;
 
 export class TicketSlots {
   readonly #options: SlotOptions;
   readonly #loops: Promise<void>[];
-  /** Tickets in hand, those included whose result is on its way back. */
-  readonly #inHand = new Set<Promise<void>>();
+  /** Tickets being served, including those whose result is being handed in. */
+  readonly #serving = new Set<Promise<void>>();
   #rendering = 0;
-  #asking = 0;
+  #pulling = 0;
   #isDraining = false;
 
   constructor(options: SlotOptions) {
@@ -40,95 +40,95 @@ export class TicketSlots {
   }
 
   get busy(): number {
-    return this.#inHand.size;
+    return this.#serving.size;
   }
 
-  /** Takes no new tickets, but for one that is already on its way here; resolves when the last is done. */
+  /** Takes no new tickets, except those that NATS is already delivering. Resolves when the last one is done. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await Promise.all(this.#loops);
-    await Promise.all(this.#inHand);
+    await Promise.all(this.#serving);
   }
 
   async #loop(): Promise<void> {
     const { broker, kind, slots, ready, onError } = this.#options;
     let consumer: Consumer | undefined;
     while (!this.#isDraining) {
-      // Results that cannot be handed in must not pile up.
-      const isFull = this.#inHand.size + this.#asking >= slots * 2;
-      if (!broker.isConnected || isFull || this.#rendering + this.#asking >= ready()) {
-        await pause(NOT_YET_MS);
+      // Results that can't be handed in must not pile up.
+      const isFull = this.#serving.size + this.#pulling >= slots * 2;
+      if (!broker.isConnected || isFull || this.#rendering + this.#pulling >= ready()) {
+        await pause(BUSY_PAUSE_MS);
         continue;
       }
       let message: JsMsg | null = null;
-      this.#asking += 1;
+      this.#pulling += 1;
       try {
         consumer ??= await broker.consumer(kind);
-        message = await ask(consumer);
+        message = await pull(consumer);
       } catch (error) {
         consumer = undefined;
         onError(error);
-        // A broker that was started anew knows nothing of its queue.
+        // A restarted NATS server has lost the stream.
         if (broker.isConnected) await broker.prepare().catch(onError);
-        await pause(TROUBLE_MS);
+        await pause(ERROR_PAUSE_MS);
       } finally {
-        this.#asking -= 1;
+        this.#pulling -= 1;
       }
       if (message) await this.#take(message);
     }
   }
 
-  /** Resolves when the slot is free; the ticket may be in hand for a little longer. */
+  /** Resolves when the slot is free; the result of the ticket may still be on its way. */
   async #take(message: JsMsg): Promise<void> {
     const ticket = parseTicket(message.data);
     if (ticket === undefined || ticket.expires < Date.now()) return message.term();
     this.#rendering += 1;
     await new Promise<void>((onRendered) => {
-      const handled = this.#handle(message, ticket, onRendered).finally(() => {
-        this.#inHand.delete(handled);
+      const served = this.#serve(message, ticket, onRendered).finally(() => {
+        this.#serving.delete(served);
         onRendered();
       });
-      this.#inHand.add(handled);
+      this.#serving.add(served);
     });
     this.#rendering -= 1;
   }
 
-  async #handle(message: JsMsg, ticket: Ticket, onRendered: () => void): Promise<void> {
+  async #serve(message: JsMsg, ticket: Ticket, onRendered: () => void): Promise<void> {
     const heartbeat = setInterval(() => {
       if (this.#options.broker.isConnected) message.working();
     }, HEARTBEAT_MS);
     try {
       const verdict = await this.#options.serve(ticket, message.redelivered, onRendered);
       if (verdict === 'used') message.ack();
-      else if (message.info.deliveryCount < MAX_DELIVER) message.nak(AGAIN_AFTER_MS);
+      else if (message.info.deliveryCount < MAX_DELIVER) message.nak(REDELIVER_AFTER_MS);
       else message.term();
     } catch (error) {
-      // A bug of ours. Whoever takes the ticket next may not meet it; after three it is over.
+      // A bug. Another worker may not run into it; after the last delivery NATS drops the ticket.
       this.#options.onError(error);
-      message.nak(AGAIN_AFTER_MS);
+      message.nak(REDELIVER_AFTER_MS);
     } finally {
       clearInterval(heartbeat);
     }
   }
 }
 
-/** Not longer than it takes: a question asked just before the broker went away is never answered. */
-async function ask(consumer: Consumer): Promise<JsMsg | null> {
+/** With a timeout of its own, because a request sent just before NATS goes away is never answered. */
+async function pull(consumer: Consumer): Promise<JsMsg | null> {
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const answer = consumer.next({ expires: ASK_MS });
-  const late = new Promise<never>((_resolve, reject) => {
+  const pulled = consumer.next({ expires: PULL_TIMEOUT_MS });
+  const timedOut = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       isLate = true;
-      reject(new Error('the broker does not answer'));
-    }, ASK_MS * 2);
+      reject(new Error("NATS doesn't respond"));
+    }, PULL_TIMEOUT_MS * 2);
   });
-  answer.then(
+  pulled.then(
     (message) => isLate && message?.nak(),
-    // Told by the race, or too late to matter.
+    // Reported by the race, or too late to matter.
     () => undefined,
   );
-  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return await Promise.race([pulled, timedOut]).finally(() => clearTimeout(timer));
 }
 
 async function pause(milliseconds: number): Promise<void> {

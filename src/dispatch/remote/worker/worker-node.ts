@@ -1,16 +1,17 @@
-// A render worker on a machine of its own: takes tickets, renders with whatever renderer it was given, tells everybody
-// that it is there.
+// A render worker on a machine of its own: takes tickets, renders them with the renderer it was given, and announces its
+// presence.
 
 import { randomUUID } from 'node:crypto';
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { WorkArea } from '../../../media/work-area.ts';
 import type { Renderer } from '../../renderer.ts';
-import { serveTicket, type TicketVerdict } from './step-runner.ts';
+import type { Presence } from '../../reports.ts';
 import { Broker } from '../shared/broker.ts';
-import { ApiServerClient } from './api-server-client.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
+import { presenceSubject, type Ticket } from '../shared/wire.ts';
+import { ApiServerClient } from './api-server-client.ts';
+import { serveTicket, type TicketVerdict } from './step-runner.ts';
 import { TicketSlots } from './ticket-slots.ts';
-import { type Presence, presenceSubject, type Ticket } from '../shared/wire.ts';
 
 export interface WorkerNodeOptions {
   readonly queue: QueueAccess;
@@ -27,11 +28,11 @@ type WorkerEvent =
 
 export interface WorkerNodeStatus extends Presence {
   readonly isConnected: boolean;
-  /** Tickets used up, handed back, and results that came too late. */
+  /** Tickets used up, given back to the queue, and rejected by their API server. */
   readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
 }
 
-const PRESENCE_MS = 1_000;
+const PRESENCE_INTERVAL_MS = 1_000;
 
 export class WorkerNode {
   readonly #id = randomUUID();
@@ -65,14 +66,14 @@ export class WorkerNode {
         onError: options.onError,
       });
     this.#slots = { image: slots('image'), video: slots('video') };
-    this.#presence = setInterval(() => this.#announce(), PRESENCE_MS);
+    this.#presence = setInterval(() => this.#announce(), PRESENCE_INTERVAL_MS);
   }
 
   status(): WorkerNodeStatus {
     return { ...this.#describe(), isConnected: this.#broker.isConnected, tickets: { ...this.#tickets } };
   }
 
-  /** Finishes what it has taken, takes nothing more, leaves. */
+  /** Finishes the tickets it has taken and takes no more. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#announce();
@@ -90,7 +91,7 @@ export class WorkerNode {
       workArea,
       client: this.#client,
       onRendered,
-      onRefused: (status) => {
+      onRejected: (status) => {
         this.#tickets.refused += 1;
         onEvent({ type: 'refused', status });
       },
@@ -100,13 +101,14 @@ export class WorkerNode {
   }
 
   #describe(): Presence {
+    const { codecs } = this.#options.renderer.status();
     return {
       worker: this.#id,
       slots: this.#options.slots,
       ready: { image: this.#ready('image'), video: this.#ready('video') },
       busy: { image: this.#slots.image.busy, video: this.#slots.video.busy },
       isDraining: this.#isDraining,
-      codecs: this.#options.renderer.status().codecs,
+      ...(codecs && { codecs }),
     };
   }
 
@@ -116,6 +118,6 @@ export class WorkerNode {
   }
 
   #announce(): void {
-    this.#broker.say(presenceSubject(this.#id), this.#describe());
+    this.#broker.announce(presenceSubject(this.#id), this.#describe());
   }
 }

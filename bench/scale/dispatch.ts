@@ -1,4 +1,4 @@
-// How the engine scales when renders cost only time: one, two, ... sixteen workers of one slot each.
+// How dispatching scales: one to sixteen workers of one slot each, whose renders only sleep.
 
 import type { Asset } from '../../src/media/asset.ts';
 import { fixed, formatTable } from '../image/table.ts';
@@ -7,7 +7,7 @@ import { percentile, throughput } from './load.ts';
 
 const SIZES = [1, 2, 3, 4, 8, 16] as const;
 
-export interface EngineOptions {
+export interface DispatchOptions {
   readonly title: string;
   readonly renderMs: number;
   readonly outputBytes: number;
@@ -15,28 +15,30 @@ export interface EngineOptions {
   readonly seconds: number;
 }
 
-export interface EngineResult {
+export interface DispatchResult {
   readonly workers: number;
-  /** Of what as many sleepers could do if handing out work took no time. */
+  /** Throughput relative to workers that get their work in no time. */
   readonly efficiency: number;
 }
 
-export async function measureEngine(fleet: Fleet, options: EngineOptions): Promise<EngineResult[]> {
+export async function measureDispatch(fleet: Fleet, options: DispatchOptions): Promise<DispatchResult[]> {
   const { renderMs, asset, seconds, title } = options;
   const work = { asset, directory: fleet.directory };
-  const rows = [[title, 'renders/s', 'of ideal', 'x one worker', 'ticket p50 ms', 'p99 ms', 'front CPU ms/render']];
-  const results: EngineResult[] = [];
+  const rows = [
+    [title, 'renders/s', 'of ideal', 'x one worker', 'ticket p50 ms', 'p99 ms', 'API server CPU ms/render'],
+  ];
+  const results: DispatchResult[] = [];
   let present = 0;
   let one = Number.NaN;
   for (const workers of SIZES) {
     await fleet.add(workers - present, options);
     present = workers;
-    await fleet.sees(workers);
-    // Twice as many callers as slots: a slot that becomes free finds a ticket on the queue.
-    const { perSecond, cpuMs } = await throughput(fleet.front, work, workers * 2, seconds);
-    // Fewer callers than slots: what a ticket takes when nothing stands in its way.
+    await fleet.waitForSlots(workers);
+    // Twice as many clients as slots, so a slot that becomes free finds a ticket on the queue.
+    const { perSecond, cpuMs } = await throughput(fleet.apiServer, work, workers * 2, seconds);
+    // Fewer clients than slots, to measure how long an unobstructed ticket takes.
     fleet.waits.length = 0;
-    await throughput(fleet.front, work, Math.max(1, Math.floor(workers / 2)), seconds / 2);
+    await throughput(fleet.apiServer, work, Math.max(1, Math.floor(workers / 2)), seconds / 2);
     const efficiency = (perSecond * renderMs) / 1_000 / workers;
     if (workers === 1) one = perSecond;
     results.push({ workers, efficiency });
@@ -50,7 +52,7 @@ export async function measureEngine(fleet: Fleet, options: EngineOptions): Promi
       fixed(cpuMs, 2),
     ]);
   }
-  await fleet.dismiss();
+  await fleet.stopWorkers();
   console.log(`${formatTable(rows)}\n`);
   return results;
 }

@@ -1,0 +1,117 @@
+// The schema of a probe, with a range for every number. The ranges cover everything that an honest worker can report: it
+// refuses an asset beyond the caller's limits itself, so numbers beyond them never get here.
+
+import { z } from 'zod';
+import { ALLOWED_DECODERS, AUDIO_DECODERS, VIDEO_DECODERS } from '../media/video/probe/decoders.ts';
+
+/** The longest side that an image may have, and far more than a video may. */
+const MAX_SIDE = 65_535;
+const MAX_SECONDS = 7 * 86_400;
+/** A probe reads at most this many packets. */
+const MAX_FRAMES = 400_000;
+const MAX_FRAME_RATE = 10_000;
+const MAX_STREAMS = 64;
+/** A probe reports about 500. */
+const MAX_CUTS = 1_000;
+/** FFmpeg keeps fractions in 32-bit integers and timestamps in 64-bit ones. */
+const MAX_INT32 = 2 ** 31 - 1;
+const MAX_TIMESTAMP = 2 ** 63;
+/** A stream of one frame can be so short that its bit rate is enormous. output-limit.ts caps the size of the output. */
+const MAX_BIT_RATE = 1e19;
+const MAX_CHANNELS = 1_024;
+const MAX_NITS = 10_000;
+
+const side = z.int().min(1).max(MAX_SIDE);
+const decoder = z.enum(ALLOWED_DECODERS);
+const streamIndex = z
+  .int()
+  .min(0)
+  .max(MAX_STREAMS - 1);
+const timestamp = z.number().min(-MAX_TIMESTAMP).max(MAX_TIMESTAMP);
+const packetNumber = z.int().min(0).max(MAX_FRAMES);
+
+export const sizeSchema = z.object({ width: side, height: side });
+export const videoFormatSchema = z.enum(['mp4', 'mov', 'webm']);
+export const secondsSchema = z.number().positive().max(MAX_SECONDS);
+export const frameRateSchema = z.number().min(0).max(MAX_FRAME_RATE);
+
+export const videoSourceSchema = z.object({
+  index: streamIndex,
+  codec: z.enum(Object.keys(VIDEO_DECODERS)),
+  decoder,
+  timeBase: z.object({ num: z.int().min(1).max(MAX_INT32), den: z.int().min(1).max(MAX_INT32) }),
+  start: timestamp,
+  lastStart: timestamp,
+  end: timestamp,
+  frames: z.int().min(1).max(MAX_FRAMES),
+  bitRate: z.number().min(0).max(MAX_BIT_RATE),
+  decoded: sizeSchema,
+  square: sizeSchema,
+  orientation: z.object({ transpose: z.boolean(), flipX: z.boolean(), flipY: z.boolean() }),
+  pixelFormat: z.string().regex(/^\w{1,64}$/u),
+  tags: z.object({
+    matrix: z.enum(['rgb', 'bt709', 'bt601', 'fcc', 'smpte240m', 'ycgco', 'bt2020', 'ictcp', 'unspecified']),
+    primaries: z.enum(['bt709', 'bt601', 'bt2020', 'p3', 'unspecified']),
+    transfer: z.enum(['sdr', 'pq', 'hlg']),
+    range: z.enum(['limited', 'full']),
+  }),
+  interlaced: z.boolean(),
+  peakNits: z.number().min(0).max(MAX_NITS),
+  needsDolbyVision: z.boolean(),
+});
+
+export const audioSourceSchema = z.object({
+  index: streamIndex,
+  codec: z.enum(Object.keys(AUDIO_DECODERS)),
+  decoder,
+  action: z.enum(['copy', 'encode']),
+  sampleRate: z.int().min(1).max(MAX_INT32),
+  channels: z.int().min(1).max(MAX_CHANNELS),
+  start: timestamp,
+  end: timestamp,
+});
+
+export const cutsSchema = z
+  .array(z.object({ pts: timestamp, frames: packetNumber, decodeFrom: packetNumber, decodeTo: packetNumber }))
+  .max(MAX_CUTS);
+
+export const imageProbeSchema = z.object({ kind: z.literal('image'), width: side, height: side, isSrgb: z.boolean() });
+
+const videoFields = z.object({
+  kind: z.literal('video'),
+  format: videoFormatSchema,
+  width: side,
+  height: side,
+  durationSeconds: secondsSchema,
+  claimedSeconds: secondsSchema,
+  frameRate: frameRateSchema,
+  video: videoSourceSchema,
+  audio: audioSourceSchema.nullable(),
+  cuts: cutsSchema,
+});
+
+type VideoFields = z.infer<typeof videoFields>;
+
+/** The caller's limits apply to `claimedSeconds` and the canvas, so no other field may exceed these two. */
+export const videoProbeSchema = videoFields
+  .refine(isWithinClaimedSeconds, { path: ['claimedSeconds'], error: 'is shorter than the tracks' })
+  .refine(hasCanvasOfSource, { path: ['width'], error: "doesn't match the source" })
+  .refine(hasCutsInOrder, { path: ['cuts'], error: 'are out of order or out of range' });
+
+function isWithinClaimedSeconds({ claimedSeconds, durationSeconds, video, audio }: VideoFields): boolean {
+  const start = Math.min(video.start, audio?.start ?? video.start);
+  const end = Math.max(video.end, audio?.end ?? video.end);
+  return durationSeconds <= claimedSeconds && end - start <= claimedSeconds;
+}
+
+function hasCanvasOfSource({ width, height, video: { square, orientation } }: VideoFields): boolean {
+  const [across, down] = orientation.transpose ? [square.height, square.width] : [square.width, square.height];
+  return width === across && height === down;
+}
+
+function hasCutsInOrder({ cuts, video: { frames } }: VideoFields): boolean {
+  return cuts.every((cut, index) => {
+    const previous = cuts[index - 1];
+    return cut.frames < frames && (previous === undefined || (cut.pts > previous.pts && cut.frames > previous.frames));
+  });
+}

@@ -1,0 +1,77 @@
+// What an API server tells a worker on another machine: one JSON message per line of a control stream. An empty line only
+// shows that the API server is alive.
+
+import { z } from 'zod';
+import type { AssetFormat } from '../../../media/sniff.ts';
+import type { AssetLimits, Recipe } from '../../../render/compose.ts';
+import { recipeSchema } from './recipe-schema.ts';
+
+/** An asset that the worker fetches from the API server. */
+export interface RemoteAsset {
+  readonly format: AssetFormat;
+  readonly bytes: number;
+}
+
+export interface ProbeStep {
+  readonly type: 'probe';
+  readonly asset: RemoteAsset;
+  readonly limits: AssetLimits;
+}
+
+export interface RenderStep {
+  readonly type: 'render';
+  /** Absent for a transparent overlay. */
+  readonly asset?: RemoteAsset | undefined;
+  readonly recipe: Recipe;
+  /** For a recipe that joins segments: all of them in one file. */
+  readonly segments?: { readonly bytes: number };
+}
+
+export type Step = ProbeStep | RenderStep;
+
+export interface StepMessage {
+  readonly type: 'step';
+  readonly attempt: number;
+  /** For requests about this step. */
+  readonly token: string;
+  readonly step: Step;
+}
+
+export type ControlMessage = StepMessage | { readonly type: 'end' };
+
+const bytesSchema = z.int().min(0);
+const assetSchema = z.object({ format: z.enum(['jpeg', 'png', 'webp', 'mp4', 'mov', 'webm']), bytes: bytesSchema });
+const limitSchema = z.number().positive();
+
+const stepSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('probe'),
+    asset: assetSchema,
+    limits: z.object({
+      imagePixels: limitSchema,
+      videoSeconds: limitSchema,
+      videoSide: limitSchema,
+      videoFps: limitSchema,
+    }),
+  }),
+  z.object({
+    type: z.literal('render'),
+    asset: assetSchema.exactOptional(),
+    recipe: recipeSchema,
+    segments: z.object({ bytes: bytesSchema }).exactOptional(),
+  }),
+]);
+
+const controlMessageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('step'), attempt: z.int().min(1), token: z.string().max(200), step: stepSchema }),
+  z.object({ type: z.literal('end') }),
+]);
+
+/** Returns `undefined` for anything that isn't a control message. */
+export function parseControlMessage(line: string): ControlMessage | undefined {
+  try {
+    return controlMessageSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

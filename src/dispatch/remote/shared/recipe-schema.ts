@@ -1,0 +1,63 @@
+// The shape of a recipe on its way to a worker on another machine. The API server is trusted, so numbers are only checked
+// where a worker would otherwise misbehave; what matters is that every field is there and of the right type.
+
+import { z } from 'zod';
+import {
+  audioSourceSchema,
+  cutsSchema,
+  frameRateSchema,
+  secondsSchema,
+  sizeSchema,
+  videoFormatSchema,
+  videoSourceSchema,
+} from '../../probe-schema.ts';
+
+const segmentSchema = z.object({
+  from: z.number().nullable(),
+  to: z.number().nullable(),
+  decodeFrom: z.int().min(0),
+  decodeTo: z.int().min(0).nullable(),
+  frames: z.int().min(0),
+});
+
+const baseFields = {
+  canvas: sizeSchema,
+  overlays: z.array(z.object({ text: z.string(), position: z.number().min(0).max(100).nullable() })),
+  attemptMs: z.number().positive(),
+  watermark: z.literal(true).exactOptional(),
+};
+
+export const recipeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('transparent'), ...baseFields }),
+  z.object({
+    kind: z.literal('image'),
+    ...baseFields,
+    decode: z.object({ width: z.int().min(1), maxPixels: z.number().positive(), ignoreProfile: z.boolean() }),
+  }),
+  z.object({
+    kind: z.literal('video'),
+    ...baseFields,
+    durationSeconds: secondsSchema,
+    format: videoFormatSchema,
+    video: videoSourceSchema,
+    audio: audioSourceSchema.nullable(),
+    frameRate: frameRateSchema,
+    offset: z.number(),
+    cuts: cutsSchema,
+    steps: z.array(z.object({ filter: z.string(), args: z.string() })),
+    encoder: z.object({
+      preset: z.string(),
+      crf: z.number(),
+      maxRate: z.number().positive(),
+      bufferSize: z.number().positive(),
+      keyframeInterval: z.int().min(1),
+    }),
+    bounds: z.object({ frames: z.number().positive(), bytes: z.number().positive(), pixels: z.number().positive() }),
+    piece: z
+      .discriminatedUnion('type', [
+        z.object({ type: z.literal('segment'), segment: segmentSchema }),
+        z.object({ type: z.literal('join'), segments: z.array(segmentSchema) }),
+      ])
+      .exactOptional(),
+  }),
+]);

@@ -1,0 +1,175 @@
+// The trust boundary between workers and the server. Workers decode files of strangers, so a worker may be compromised: it
+// can spoil its own render, but must not break the server. Every message of a worker, on this machine or on another one,
+// passes a schema here before it is used, and values are rebuilt from the checked fields.
+
+import { z } from 'zod';
+import { AppError, type ErrorCode } from '../errors.ts';
+import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
+import { must } from '../primitives/must.ts';
+import type { AssetProbe, Recipe } from '../render/compose.ts';
+import type { RenderFacts } from '../render/render.ts';
+import { imageProbeSchema, sizeSchema, videoProbeSchema } from './probe-schema.ts';
+import { TASK_FAILURE_CODES, type TaskOf, type TaskResults, type TaskType, type WorkerTask } from './tasks.ts';
+
+/** A message from a worker doesn't pass its schema or doesn't fit its task. The error names the field. */
+export class InvalidReport extends Error {
+  constructor(field: string, problem: string) {
+    super(`invalid ${field}: ${problem}`.slice(0, MAX_PROBLEM_CHARACTERS));
+    this.name = 'InvalidReport';
+  }
+}
+
+const MAX_PROBLEM_CHARACTERS = 300;
+const MAX_BARS = 10;
+const MAX_BAR_EDGE = 1_000_000;
+const MAX_MISSING_GLYPHS = 100_000;
+const MAX_TIMINGS = 32;
+const MAX_MILLISECONDS = 7 * 86_400_000;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+const MAX_CODECS = 256;
+const MAX_SLOTS = 1_024;
+
+const taskId = z.int().min(1);
+const codecsSchema = z.object({
+  ffmpeg: z.string().max(100),
+  available: boundedRecord(z.string().max(64), z.boolean(), MAX_CODECS),
+});
+
+const factsSchema = sizeSchema.extend({
+  // A bar that is taller than its canvas starts above it.
+  bars: z
+    .array(
+      z.object({
+        top: z.number().min(-MAX_BAR_EDGE).max(MAX_BAR_EDGE),
+        height: z.number().min(0).max(MAX_BAR_EDGE),
+      }),
+    )
+    .max(MAX_BARS),
+  missingGlyphs: z.int().min(0).max(MAX_MISSING_GLYPHS),
+  // Become a response header.
+  timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
+});
+
+/** A worker on another machine also has a queue of its own, which may refuse a task. */
+const STEP_FAILURE_CODES = [
+  ...TASK_FAILURE_CODES,
+  'renderer_unavailable',
+  'overloaded',
+  'shutting_down',
+] as const satisfies readonly ErrorCode[];
+
+const failureFields = {
+  // Cut, not rejected, because a stack trace may be longer.
+  message: z.string().transform((message) => message.slice(0, MAX_MESSAGE_CHARACTERS)),
+  limit: z.object({ limit: z.number().min(0), actual: z.number().min(0) }).exactOptional(),
+};
+/** Without a code, the failure is a bug in the worker. */
+const taskFailureSchema = z.object({ code: z.enum(TASK_FAILURE_CODES).exactOptional(), ...failureFields });
+const stepFailureSchema = z.object({
+  code: z.enum(STEP_FAILURE_CODES).exactOptional(),
+  ...failureFields,
+  isRetryable: z.boolean(),
+});
+
+const workerMessageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready'), codecs: codecsSchema.exactOptional() }),
+  z.object({ type: z.literal('done'), id: taskId, result: z.unknown() }),
+  z.object({ type: z.literal('failed'), id: taskId, failure: taskFailureSchema }),
+]);
+
+export const workerNameSchema = z.string().regex(/^[\w-]{1,64}$/u);
+
+const slotCount = z.object({ image: z.int().min(0).max(MAX_SLOTS), video: z.int().min(0).max(MAX_SLOTS) });
+const presenceSchema = z.object({
+  worker: workerNameSchema,
+  slots: slotCount,
+  /** Slots whose process is warm. */
+  ready: slotCount,
+  busy: slotCount,
+  isDraining: z.boolean(),
+  codecs: codecsSchema.exactOptional(),
+});
+
+/** One message from a worker process to the server. The result of a task is checked by `parseResult`. */
+export type WorkerMessage = z.infer<typeof workerMessageSchema>;
+/** Why a worker process has no result. */
+export type TaskFailure = z.infer<typeof taskFailureSchema>;
+/** Why a worker on another machine has no result. `isRetryable`: not because of the asset, so another worker may succeed. */
+export type StepFailure = z.infer<typeof stepFailureSchema>;
+/** What a worker on another machine announces every second. */
+export type Presence = z.infer<typeof presenceSchema>;
+
+export function parseWorkerMessage(value: unknown): WorkerMessage {
+  return parse(workerMessageSchema, value, 'message');
+}
+
+/** Checks a result against the task it belongs to. */
+export function parseResult<Type extends TaskType>(task: TaskOf<Type>, value: unknown): TaskResults[Type];
+export function parseResult(task: WorkerTask, value: unknown): TaskResults[TaskType] {
+  return task.type === 'probe' ? parseProbe(value, task.asset.format) : parseFacts(value, task.job.recipe);
+}
+
+export function parseProbe(value: unknown, format: AssetFormat): AssetProbe {
+  if (KIND_OF_FORMAT[format] === 'image') return parse(imageProbeSchema, value, 'probe');
+  const probe = parse(videoProbeSchema, value, 'probe');
+  if (probe.format !== format) throw new InvalidReport('probe.format', `is ${probe.format}, asked for ${format}`);
+  return probe;
+}
+
+/** Checks the facts of a render against its recipe. */
+export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
+  const facts = parse(factsSchema, value, 'facts');
+  const { width, height, bars } = facts;
+  if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
+  const isJoin = recipe.kind === 'video' && recipe.piece?.type === 'join';
+  const expectedBars = isJoin ? 0 : recipe.overlays.length;
+  if (bars.length !== expectedBars) throw new InvalidReport('facts.bars', `${bars.length} instead of ${expectedBars}`);
+  return facts;
+}
+
+/** The size in an image's header may differ from that of its pixels. Then the pixels count. */
+function isSizeOf(recipe: Recipe, width: number, height: number): boolean {
+  if (recipe.kind === 'image') return width * height <= recipe.decode.maxPixels;
+  return width === recipe.canvas.width && height === recipe.canvas.height;
+}
+
+export function isStepFailureCode(code: ErrorCode): code is (typeof STEP_FAILURE_CODES)[number] {
+  return STEP_FAILURE_CODES.some((known) => known === code);
+}
+
+export function parseStepFailure(value: unknown): StepFailure {
+  return parse(stepFailureSchema, value, 'failure');
+}
+
+export function parsePresence(bytes: Uint8Array): Presence {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw new InvalidReport('presence', "isn't JSON");
+  }
+  return parse(presenceSchema, value, 'presence');
+}
+
+/** The same error as if the work had been done in this process. */
+export function toError({ code, message, limit }: TaskFailure | StepFailure): Error {
+  if (code === undefined) return new Error(`render worker failed: ${message}`);
+  return new AppError(code, message, limit ? { limit } : {});
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const { path, message } = must(result.error.issues[0], 'the issue');
+  throw new InvalidReport([what, ...path].join('.'), message);
+}
+
+/** Counts the entries first: checking a hundred thousand of them would block the event loop for seconds. */
+function boundedRecord<Value extends z.ZodType>(key: z.ZodString, value: Value, maxEntries: number) {
+  return z
+    .custom<Record<string, unknown>>(
+      (record) => typeof record === 'object' && record !== null && Object.keys(record).length <= maxEntries,
+      { error: `isn't an object of at most ${maxEntries} entries` },
+    )
+    .pipe(z.record(key, value));
+}

@@ -1,0 +1,40 @@
+// What the server asks of a render worker process: plain JSON over the process's own channel. Files never travel here,
+// only their paths. What comes back is in reports.ts.
+
+import type { ErrorCode } from '../errors.ts';
+import type { Asset } from '../media/asset.ts';
+import type { AssetLimits, AssetProbe } from '../render/compose.ts';
+import type { RenderFacts } from '../render/render.ts';
+import type { RenderJob } from './renderer.ts';
+
+export type WorkerTask =
+  | { readonly type: 'probe'; readonly asset: Asset; readonly limits: AssetLimits }
+  | { readonly type: 'render'; readonly job: RenderJob };
+
+export type TaskType = WorkerTask['type'];
+export type TaskOf<Type extends TaskType> = Extract<WorkerTask, { readonly type: Type }>;
+
+export interface TaskResults {
+  readonly probe: AssetProbe;
+  readonly render: RenderFacts;
+}
+
+/** One message from the server to a worker process. */
+export type WorkerCommand =
+  | { readonly type: 'task'; readonly id: number; readonly task: WorkerTask }
+  | { readonly type: 'cancel'; readonly id: number };
+
+/** What can go wrong inside a worker process. Every other code is for the server to decide. */
+export const TASK_FAILURE_CODES = [
+  'unsupported_asset',
+  'asset_too_many_pixels',
+  'asset_dimensions_too_large',
+  'asset_too_long',
+  'asset_frame_rate_too_high',
+  'asset_undecodable',
+  'storage_unavailable',
+] as const satisfies readonly ErrorCode[];
+
+export function isTaskFailureCode(code: ErrorCode): code is (typeof TASK_FAILURE_CODES)[number] {
+  return TASK_FAILURE_CODES.some((known) => known === code);
+}
