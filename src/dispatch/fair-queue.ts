@@ -135,7 +135,7 @@ export class FairQueue<Slot> {
     return await new Promise<Slot>((resolve, reject) => {
       const onAbort = (): void => {
         this.#remove(waiter);
-        reject(signal.reason as Error);
+        reject(signal.reason);
       };
       this.#arrivals += 1;
       const waiter: Waiter<Slot> = {
