@@ -1,5 +1,5 @@
-// What lets a client into NATS, made for one test: a certificate for this machine, and accounts of the kind that come as
-// credentials files. Nothing of it is kept in the repository.
+// Creates credentials for NATS that are valid for one test: a certificate for this machine, and accounts with a credentials
+// file.
 
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,24 +11,24 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** A server's key and its certificate, which vouches for itself. */
+/** Paths of a server's key and its self-signed certificate. */
 export function makeCertificate(
   directory: string,
   name: string,
 ): { readonly key: string; readonly certificate: string } {
   const [key, certificate] = [path.join(directory, `${name}.key`), path.join(directory, `${name}.crt`)];
-  const wanted = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const { status, stderr } = spawnSync(
     'openssl',
-    ['req', '-x509', ...curve, '-keyout', key, '-out', certificate, ...wanted],
+    ['req', '-x509', ...curve, '-keyout', key, '-out', certificate, ...subject],
     { encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`openssl: ${stderr}`);
   return { key, certificate };
 }
 
-/** A server's configuration that knows one account by its operator's word, and the credentials file of a user in it. */
+/** A server configuration with one account, signed by an operator, and the credentials file of a user in it. */
 export function makeCredentials(directory: string): { readonly configuration: string; readonly file: string } {
   const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
   const system = nkeys.createAccount();
@@ -60,7 +60,7 @@ export function makeCredentials(directory: string): { readonly configuration: st
   return { file, configuration };
 }
 
-/** A JWT as NATS writes it, signed with an Ed25519 key of its own kind. */
+/** A JWT in the format of NATS, signed with an nkey (Ed25519). */
 function sign(issuer: KeyPair, subject: KeyPair, claims: Readonly<Record<string, unknown>>): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const head = encode({ typ: 'JWT', alg: 'ed25519-nkey' });

@@ -1,4 +1,4 @@
-// A real NATS server with JetStream, on a free port of this machine. Where the program is absent, tests that need it skip.
+// A real NATS server with JetStream on a free port. Tests that need it are skipped where it isn't installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import { freePort } from './free-port.ts';
 
 const PROGRAM = process.env['NATS_SERVER'] ?? 'nats-server';
 
-/** Say it in the title: `describe.skipIf(!hasNats)('... (needs nats-server)')`. */
+/** Mention it in the title: `describe.skipIf(!hasNats)('... (needs nats-server)')`. */
 export const hasNats = spawnSync(PROGRAM, ['--version']).status === 0;
 
 export interface RunningNats {
   readonly url: string;
   pid(): number;
-  /** Ends it as a crash would; what it had in memory is lost. */
+  /** Kills the server, which loses everything it has in memory. */
   kill(): Promise<void>;
-  /** Comes back on the same port, knowing nothing; perhaps with another configuration. */
+  /** Starts an empty server on the same port, optionally with another configuration. */
   restart(configuration?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface NatsOptions {
-  /** Text of a configuration file; its directory and its ports are replaced by ours. */
+  /** Text of a configuration file; its store directory and monitoring port are replaced. */
   readonly configuration?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -69,7 +69,7 @@ async function launch(
       printed += text;
       if (printed.includes('Server is ready')) resolve();
     });
-    void exited.then(() => reject(new Error(`nats-server ended: ${printed}`)));
+    void exited.then(() => reject(new Error(`nats-server exited: ${printed}`)));
   });
   return {
     pid: child.pid ?? 0,

@@ -19,11 +19,11 @@ interface WorkerHealth {
 export interface RunningWorker {
   readonly pid: number;
   health(): Promise<WorkerHealth>;
-  /** Directories of renders that exist right now. */
+  /** Names of the render directories that exist now. */
   workDirectories(): string[];
-  /** Its own worker processes. */
+  /** Its child processes. */
   childPids(): number[];
-  /** The processes that render, not what wraps them. */
+  /** The processes that render, without the sandbox around them. */
   renderPids(): number[];
   signal(name: NodeJS.Signals): void;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -34,7 +34,7 @@ export interface RunningWorker {
 export async function startWorker(
   natsUrl: string,
   environment: Readonly<Record<string, string>> = {},
-  /** A program that starts it, with arguments: `taskset -c 0`. */
+  /** A program with arguments to start the worker with, such as `taskset -c 0`. */
   launcher: readonly [string, ...string[]] = ['env'],
 ): Promise<RunningWorker> {
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-worker-'));
@@ -59,7 +59,7 @@ export async function startWorker(
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   const url = await until(() => {
-    if (child.exitCode !== null) throw new Error(`worker ended: ${printed.stderr}`);
+    if (child.exitCode !== null) throw new Error(`worker exited: ${printed.stderr}`);
     return /health on (\S+)/u.exec(printed.stdout)?.[1];
   });
   const pid = child.pid ?? 0;

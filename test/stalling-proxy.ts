@@ -1,4 +1,4 @@
-// A network that can go silent, as behind a dead router: nothing is said, nothing is closed, nothing arrives.
+// A TCP proxy that can go silent like a broken router: nothing arrives, and no connection is closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { freePort } from './free-port.ts';
@@ -6,59 +6,59 @@ import { freePort } from './free-port.ts';
 export interface StallingProxy {
   readonly port: number;
   readonly url: string;
-  /** Where whatever is behind it must listen. */
+  /** The port that the proxy connects to. */
   readonly targetPort: number;
-  /** Connections of now carry nothing from here on; new ones do. */
+  /** Silences all current connections; new ones work. */
   stall(): void;
-  /** No connection carries anything, whenever it is made. */
+  /** Silences all current and new connections. */
   cut(): void;
-  /** What was sent meanwhile arrives late, as it does when a network heals; so does the news of who has left. */
+  /** Delivers what was sent or closed in the meantime, as when a network heals. */
   heal(): void;
   stop(): Promise<void>;
 }
 
-interface Line {
+interface ProxiedConnection {
   readonly near: Socket;
   far: Socket | undefined;
   isOpen: boolean;
 }
 
-/** In front of `targetPort`, or of a free port that somebody will listen on. */
+/** Without a target, chooses a free port for the test to listen on. */
 export async function startStallingProxy(target?: number): Promise<StallingProxy> {
   const targetPort = target ?? (await freePort());
-  const lines = new Set<Line>();
+  const connections = new Set<ProxiedConnection>();
   let isCut = false;
   const server = createServer({ pauseOnConnect: true }, (near) => {
-    const line: Line = { near, far: undefined, isOpen: false };
-    lines.add(line);
-    watch(line, near);
-    if (!isCut) open(line);
+    const connection: ProxiedConnection = { near, far: undefined, isOpen: false };
+    connections.add(connection);
+    watch(connection, near);
+    if (!isCut) open(connection);
   });
-  /** While nothing passes, neither does the end of a connection. */
-  const watch = (line: Line, socket: Socket): void => {
+  /** While a connection is silent, closing one side doesn't close the other. */
+  const watch = (connection: ProxiedConnection, socket: Socket): void => {
     socket.on('error', () => undefined);
     socket.once('close', () => {
-      if (line.isOpen) end(line);
+      if (connection.isOpen) end(connection);
     });
   };
-  const end = (line: Line): void => {
-    line.near.destroy();
-    line.far?.destroy();
-    lines.delete(line);
+  const end = (connection: ProxiedConnection): void => {
+    connection.near.destroy();
+    connection.far?.destroy();
+    connections.delete(connection);
   };
-  const open = (line: Line): void => {
-    line.isOpen = true;
-    if (line.far === undefined) {
-      line.far = connect({ host: '127.0.0.1', port: targetPort });
-      watch(line, line.far);
+  const open = (connection: ProxiedConnection): void => {
+    connection.isOpen = true;
+    if (connection.far === undefined) {
+      connection.far = connect({ host: '127.0.0.1', port: targetPort });
+      watch(connection, connection.far);
     }
-    if (line.near.destroyed || line.far.destroyed) return end(line);
-    line.near.pipe(line.far);
-    line.far.pipe(line.near);
+    if (connection.near.destroyed || connection.far.destroyed) return end(connection);
+    connection.near.pipe(connection.far);
+    connection.far.pipe(connection.near);
   };
-  const close = (line: Line): void => {
-    line.isOpen = false;
-    for (const socket of [line.near, line.far]) socket?.unpipe().pause();
+  const close = (connection: ProxiedConnection): void => {
+    connection.isOpen = false;
+    for (const socket of [connection.near, connection.far]) socket?.unpipe().pause();
   };
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -68,18 +68,18 @@ export async function startStallingProxy(target?: number): Promise<StallingProxy
     port,
     url: `http://127.0.0.1:${port}`,
     targetPort,
-    stall: () => lines.forEach(close),
+    stall: () => connections.forEach(close),
     cut: () => {
       isCut = true;
-      lines.forEach(close);
+      connections.forEach(close);
     },
     heal: () => {
       isCut = false;
-      lines.forEach(open);
+      connections.forEach(open);
     },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
-      lines.forEach(end);
+      connections.forEach(end);
       await closed;
     },
   };

@@ -1,4 +1,4 @@
-// Three brokers that keep the queue together, and lose the one that leads it.
+// A NATS cluster of three servers that loses the leader of the queue.
 
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -9,11 +9,11 @@ import { form, health, post, type RunningServer, startServer, until } from '../r
 import { type RunningWorker, startWorker } from '../running-worker.ts';
 
 const NAMES = ['one', 'two', 'three'];
-/** Between two requests of one caller. */
+/** Between two requests of one client. */
 const PAUSE_MS = 50;
 const OVERLAY = { width: '64', height: '64', text: 'a' };
 
-describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
+describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
   let brokers: RunningNats[];
   let server: RunningServer;
   let worker: RunningWorker;
@@ -40,7 +40,7 @@ describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
     await Promise.all(brokers.map((broker) => broker.stop()));
   });
 
-  /** What the cluster says about the queue, asked where somebody is alive. */
+  /** The state of the queue, from any server that is alive. */
   async function queue(): Promise<{ replicas: number; leader: string; isComplete: boolean }> {
     const servers = brokers.map(({ url }) => url.replace('nats://', ''));
     const connection = await connect({ servers });
@@ -54,13 +54,13 @@ describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
     }
   }
 
-  it('serves everybody although the leader of the queue is killed, and the next one', {
+  it('fails no request although the leader of the queue is killed twice', {
     timeout: 180_000,
   }, async () => {
     const statuses: number[] = [];
-    const over = new AbortController();
-    const callers = [1, 2, 3].map(async () => {
-      while (!over.signal.aborted) {
+    const done = new AbortController();
+    const clients = [1, 2, 3].map(async () => {
+      while (!done.signal.aborted) {
         const response = await post(server, form(OVERLAY));
         await response.arrayBuffer();
         statuses.push(response.status);
@@ -69,7 +69,7 @@ describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
     });
     for (let round = 0; round < 2; round += 1) {
       const { replicas, leader } = await until(async () => {
-        // While they choose, they do not answer.
+        // There is no response during an election.
         const now = await queue().catch(() => undefined);
         return now?.isComplete && now;
       }, 60_000);
@@ -80,8 +80,8 @@ describe.skipIf(!hasNats)('a cluster of brokers (needs nats-server)', () => {
       await until(() => statuses.length > before + 20, 60_000);
       await victim?.restart();
     }
-    over.abort();
-    await Promise.all(callers);
+    done.abort();
+    await Promise.all(clients);
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 });

@@ -1,5 +1,5 @@
-// Networks that go silent between programs that are all alive, and heal. Callers are served by somebody else or told so in
-// time, nothing is charged twice, and everybody finds back without help.
+// Network partitions between processes that are all alive. Clients are served by another worker or get an error in time,
+// no render is charged twice, and everything reconnects by itself when the network heals.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
@@ -10,10 +10,10 @@ import { type RunningWorker, startWorker } from '../running-worker.ts';
 import { type StallingProxy, startStallingProxy } from '../stalling-proxy.ts';
 
 const OVERLAY = { width: '64', height: '64', text: 'a' };
-/** Longer than a front or a worker waits for a word of the other, or of the broker, before it gives the line up. */
+/** Longer than API servers, workers and NATS wait for each other before they close a connection. */
 const LONG_MS = 8_000;
 
-describe.skipIf(!hasNats)('a network that is cut (needs nats-server)', () => {
+describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
   let nats: RunningNats;
   let slow: Buffer;
   let database: RunningDatabase;
@@ -27,15 +27,15 @@ describe.skipIf(!hasNats)('a network that is cut (needs nats-server)', () => {
     await database.remove();
   });
 
-  async function line(target?: number): Promise<StallingProxy> {
+  async function startProxy(target?: number): Promise<StallingProxy> {
     const proxy = await startStallingProxy(target);
     running.push(proxy);
     return proxy;
   }
 
-  const toBroker = async (): Promise<StallingProxy> => await line(Number(new URL(nats.url).port));
+  const startProxyToNats = async (): Promise<StallingProxy> => await startProxy(Number(new URL(nats.url).port));
 
-  async function front(environment: Record<string, string> = {}): Promise<RunningServer> {
+  async function startApiServer(environment: Record<string, string> = {}): Promise<RunningServer> {
     database = embeddedDatabase();
     const server = await startServer({
       ...database.env,
@@ -47,14 +47,15 @@ describe.skipIf(!hasNats)('a network that is cut (needs nats-server)', () => {
     return server;
   }
 
-  async function worker(natsUrl = nats.url): Promise<RunningWorker> {
+  async function startReadyWorker(natsUrl = nats.url): Promise<RunningWorker> {
     const started = await startWorker(natsUrl);
     running.push(started);
     await until(() => started.health().then(({ status, renderer }) => status === 'ok' && renderer.images.ready > 0));
     return started;
   }
 
-  const sees = (server: RunningServer, slots: number): Promise<true> =>
+  /** Waits until the API server knows this many slots. */
+  const waitForSlots = (server: RunningServer, slots: number): Promise<true> =>
     until(() => health(server).then(({ renderer }) => renderer.images.ready === slots));
   const isRendering = async (one: RunningWorker): Promise<boolean> => {
     const { busy, renderer } = await one.health();
@@ -65,130 +66,130 @@ describe.skipIf(!hasNats)('a network that is cut (needs nats-server)', () => {
     return status === 'ok' && busy.image === 0;
   };
 
-  function begin(server: RunningServer): Promise<Response> {
-    const answer = post(server, form({ asset: slow, text: 'slow' }));
-    answer.catch(() => undefined);
-    return answer;
+  function startRender(server: RunningServer): Promise<Response> {
+    const response = post(server, form({ asset: slow, text: 'slow' }));
+    response.catch(() => undefined);
+    return response;
   }
 
-  /** Status and whether every byte came. */
-  async function received(answer: Promise<Response>): Promise<{ status: number; whole: boolean }> {
-    const response = await answer;
+  /** The status, and whether the body is complete. */
+  async function received(pending: Promise<Response>): Promise<{ status: number; isComplete: boolean }> {
+    const response = await pending;
     const { byteLength } = await response.arrayBuffer();
-    return { status: response.status, whole: byteLength === Number(response.headers.get('content-length')) };
+    return { status: response.status, isComplete: byteLength === Number(response.headers.get('content-length')) };
   }
 
-  /** What was charged, once nothing is held any more. */
+  /** The number of charged renders, once no reservation is open. */
   async function charged(): Promise<unknown> {
     const held = "select count(*) as held from renders where state = 'reserved'";
     await until(async () => (await database.read(held))[0]?.['held'] === 0);
     return (await database.read("select count(*) as renders from renders where state = 'settled'"))[0]?.['renders'];
   }
 
-  it('takes the result of a worker that lost the broker, and the worker finds back', async () => {
-    const cutOff = await toBroker();
-    const [server, only] = await Promise.all([front(), worker(`nats://127.0.0.1:${cutOff.port}`)]);
-    await sees(server, 1);
-    const answer = begin(server);
+  it('accepts the result of a worker that lost NATS, and the worker reconnects', async () => {
+    const proxy = await startProxyToNats();
+    const [server, only] = await Promise.all([startApiServer(), startReadyWorker(`nats://127.0.0.1:${proxy.port}`)]);
+    await waitForSlots(server, 1);
+    const response = startRender(server);
     await until(() => isRendering(only));
-    cutOff.cut();
-    expect(await received(answer)).toEqual({ status: 200, whole: true });
+    proxy.cut();
+    expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => only.health().then(({ status }) => status === 'disconnected'));
     const refused = await post(server, form(OVERLAY));
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
-    cutOff.heal();
+    proxy.heal();
     await until(() => isBack(only));
-    await sees(server, 1);
-    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, whole: true });
+    await waitForSlots(server, 1);
+    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
     expect(await charged()).toBe(2);
   });
 
-  it('has another worker serve the caller of one that is cut off from everybody, and wants no late result', async () => {
-    const [queueLine, frontLine] = await Promise.all([toBroker(), line()]);
-    // Workers are told one address of the front; the second comes when the first is cut off, and finds the line open to it.
-    const server = await front({
-      STORYBAR_INTERNAL_PORT: String(frontLine.targetPort),
-      STORYBAR_INTERNAL_URL: frontLine.url,
+  it('serves the client of a worker that is cut off from everything with another one, and rejects the late result', async () => {
+    const [natsProxy, apiServerProxy] = await Promise.all([startProxyToNats(), startProxy()]);
+    // Tickets contain one address of the API server. New connections through the proxy work, so the second worker gets in.
+    const server = await startApiServer({
+      STORYBAR_INTERNAL_PORT: String(apiServerProxy.targetPort),
+      STORYBAR_INTERNAL_URL: apiServerProxy.url,
     });
-    const lost = await worker(`nats://127.0.0.1:${queueLine.port}`);
-    await sees(server, 1);
-    const answer = begin(server);
+    const lost = await startReadyWorker(`nats://127.0.0.1:${natsProxy.port}`);
+    await waitForSlots(server, 1);
+    const response = startRender(server);
     await until(() => isRendering(lost));
-    queueLine.cut();
-    frontLine.stall();
-    const second = await worker();
-    expect(await received(answer)).toEqual({ status: 200, whole: true });
+    natsProxy.cut();
+    apiServerProxy.stall();
+    const second = await startReadyWorker();
+    expect(await received(response)).toEqual({ status: 200, isComplete: true });
     expect((await second.health()).tickets.used).toBe(1);
-    queueLine.heal();
-    frontLine.heal();
+    natsProxy.heal();
+    apiServerProxy.heal();
     await until(() => isBack(lost));
     expect([lost.workDirectories(), (await lost.health()).tickets.used]).toEqual([[], 0]);
-    await sees(server, 2);
+    await waitForSlots(server, 2);
     expect(await charged()).toBe(1);
   });
 
-  it('serves the caller of the only worker when the network between them heals in time', async () => {
-    const frontLine = await line();
-    const server = await front({
-      STORYBAR_INTERNAL_PORT: String(frontLine.targetPort),
-      STORYBAR_INTERNAL_URL: frontLine.url,
+  it('serves the client of the only worker when the network between them heals in time', async () => {
+    const apiServerProxy = await startProxy();
+    const server = await startApiServer({
+      STORYBAR_INTERNAL_PORT: String(apiServerProxy.targetPort),
+      STORYBAR_INTERNAL_URL: apiServerProxy.url,
     });
-    const only = await worker();
-    await sees(server, 1);
-    const answer = begin(server);
+    const only = await startReadyWorker();
+    await waitForSlots(server, 1);
+    const response = startRender(server);
     await until(() => isRendering(only));
-    frontLine.cut();
+    apiServerProxy.cut();
     await until(() => only.health().then(({ tickets }) => tickets.again > 0));
-    frontLine.heal();
-    expect(await received(answer)).toEqual({ status: 200, whole: true });
+    apiServerProxy.heal();
+    expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => isBack(only));
     expect(only.workDirectories()).toEqual([]);
     expect(await charged()).toBe(1);
   });
 
-  it('finishes what runs when a front is cut off from the broker, refuses the rest in time, and goes on', async () => {
-    const cutOff = await toBroker();
-    const server = await front({ STORYBAR_NATS_URL: `nats://127.0.0.1:${cutOff.port}` });
-    const only = await worker();
-    await sees(server, 1);
-    const answer = begin(server);
+  it('finishes running renders on an API server that lost NATS, refuses new ones in time, and recovers', async () => {
+    const proxy = await startProxyToNats();
+    const server = await startApiServer({ STORYBAR_NATS_URL: `nats://127.0.0.1:${proxy.port}` });
+    const only = await startReadyWorker();
+    await waitForSlots(server, 1);
+    const response = startRender(server);
     await until(() => isRendering(only));
-    cutOff.cut();
-    // The first comes before anybody has noticed.
+    proxy.cut();
+    // The first one arrives before the lost connection is noticed.
     const refused = await Promise.all([post(server, form(OVERLAY)), post(server, form(OVERLAY))]);
-    for (const response of refused) {
-      expect(response.headers.get('retry-after')).toBe('2');
-      expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
+    for (const refusal of refused) {
+      expect(refusal.headers.get('retry-after')).toBe('2');
+      expect(await problemOf(refusal)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     }
-    expect(await received(answer)).toEqual({ status: 200, whole: true });
+    expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === false));
     expect((await fetch(`${server.url}/ready`)).status).toBe(503);
-    cutOff.heal();
-    await sees(server, 1);
-    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, whole: true });
+    proxy.heal();
+    await waitForSlots(server, 1);
+    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
     expect(await charged()).toBe(2);
     await until(() => isBack(only));
   });
 
-  it('renders here while a front with slots of its own is cut off from the broker', async () => {
-    const cutOff = await toBroker();
-    const server = await front({
-      STORYBAR_NATS_URL: `nats://127.0.0.1:${cutOff.port}`,
+  it('renders on local workers while the API server is cut off from NATS', async () => {
+    const proxy = await startProxyToNats();
+    const server = await startApiServer({
+      STORYBAR_NATS_URL: `nats://127.0.0.1:${proxy.port}`,
       STORYBAR_WORKERS: '1',
       STORYBAR_VIDEO_WORKERS: '1',
     });
-    const only = await worker();
-    await sees(server, 2);
-    cutOff.cut();
-    const answers = await Promise.all([1, 2, 3].map(async () => await received(post(server, form(OVERLAY)))));
-    expect(answers).toEqual(Array.from({ length: 3 }, () => ({ status: 200, whole: true })));
+    const only = await startReadyWorker();
+    await waitForSlots(server, 2);
+    proxy.cut();
+    const responses = await Promise.all([1, 2, 3].map(async () => await received(post(server, form(OVERLAY)))));
+    expect(responses).toEqual(Array.from({ length: 3 }, () => ({ status: 200, isComplete: true })));
     await new Promise((resolve) => setTimeout(resolve, LONG_MS));
-    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, whole: true });
+    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
     expect((await only.health()).tickets.used).toBe(0);
-    cutOff.heal();
-    await sees(server, 2);
-    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, whole: true });
+    proxy.heal();
+    await waitForSlots(server, 2);
+    expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
     await until(() => only.health().then(({ tickets }) => tickets.used > 0));
     expect(await charged()).toBe(5);
   });

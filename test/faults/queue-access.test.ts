@@ -1,5 +1,5 @@
-// Who is let into the queue, with a real broker that asks: by password, token, credentials file and certificate. Whoever
-// is not let in says so, stays alive and comes back when the lock was changed; and no secret is ever in a log.
+// Authentication with a real NATS server: password, token, credentials file and certificate. A process that is rejected
+// logs it, stays alive and connects once the credentials are right. No secret ever appears in a log.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { form, health, post, problemOf, type RunningServer, startServer, until }
 import { type RunningWorker, startWorker } from '../running-worker.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
-const FRONT = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' };
+const API_SERVER = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' };
 const QUEUE = 'jetstream { store_dir: x }\n';
 const LOCKED_OUT = { retryAfter: '2', code: 'renderer_unavailable', ready: 503, worker: 'disconnected' };
 const OVERLAY = { width: '64', height: '64', text: 'a' };
-/** Nothing else that is printed can contain it. */
+/** Appears nowhere else in the output. */
 const SECRET = 'pa55-kept-to-itself';
 
-describe.skipIf(!hasNats)('the way into the queue (needs nats-server)', () => {
+describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'storybar-access-'));
   const running: { stop(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -28,45 +28,46 @@ describe.skipIf(!hasNats)('the way into the queue (needs nats-server)', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  async function broker(configuration: string): Promise<RunningNats> {
+  async function startBroker(configuration: string): Promise<RunningNats> {
     const nats = await startNats({ configuration });
     running.push(nats);
     return nats;
   }
 
-  async function pair(
+  async function startPair(
     url: string,
     environment: Readonly<Record<string, string>> = {},
-  ): Promise<{ readonly front: RunningServer; readonly worker: RunningWorker }> {
-    const [front, worker] = await Promise.all([
-      startServer({ ...FRONT, ...environment, STORYBAR_NATS_URL: url }),
+  ): Promise<{ readonly apiServer: RunningServer; readonly worker: RunningWorker }> {
+    const [apiServer, worker] = await Promise.all([
+      startServer({ ...API_SERVER, ...environment, STORYBAR_NATS_URL: url }),
       startWorker(url, environment),
     ]);
-    running.push(front, worker);
-    return { front, worker };
+    running.push(apiServer, worker);
+    return { apiServer, worker };
   }
 
-  /** The status that a caller gets once they have found each other. */
-  async function served({ front, worker }: Awaited<ReturnType<typeof pair>>): Promise<number> {
-    await until(() => health(front).then(({ renderer }) => renderer.images.ready === 1));
-    const response = await post(front, form(OVERLAY));
+  /** The status of a request once the worker is known to the API server. */
+  async function served({ apiServer, worker }: Awaited<ReturnType<typeof startPair>>): Promise<number> {
+    await until(() => health(apiServer).then(({ renderer }) => renderer.images.ready === 1));
+    const response = await post(apiServer, form(OVERLAY));
     await until(() => worker.health().then(({ status, tickets }) => status === 'ok' && tickets.used === 1));
     return response.status;
   }
 
-  /** Both are alive and say why; what they tell callers and orchestrators. */
-  async function lockedOut({ front, worker }: Awaited<ReturnType<typeof pair>>, why: string): Promise<object> {
-    const refused = await post(front, form(OVERLAY));
-    for (const printed of [() => printedBy(front), () => worker.stderr()]) await until(() => printed().includes(why));
+  /** Both log the reason; returns what clients and orchestrators see of it. */
+  async function lockedOut({ apiServer, worker }: Awaited<ReturnType<typeof startPair>>, why: string): Promise<object> {
+    const refused = await post(apiServer, form(OVERLAY));
+    for (const printed of [() => printedBy(apiServer), () => worker.stderr()])
+      await until(() => printed().includes(why));
     return {
       retryAfter: refused.headers.get('retry-after'),
       code: (await problemOf(refused)).code,
-      ready: (await fetch(`${front.url}/ready`)).status,
+      ready: (await fetch(`${apiServer.url}/ready`)).status,
       worker: (await worker.health()).status,
     };
   }
 
-  const printedBy = (front: RunningServer): string => Object.values(front.output()).join('');
+  const printedBy = (apiServer: RunningServer): string => Object.values(apiServer.output()).join('');
 
   it.each([
     ['a user and a password', `user: me, password: "${SECRET}"`, `me:${SECRET}@`],
@@ -76,42 +77,42 @@ describe.skipIf(!hasNats)('the way into the queue (needs nats-server)', () => {
       `me:${encodeURIComponent(`${SECRET}/@:%`)}@`,
     ],
     ['a token', `token: "${SECRET}"`, `${SECRET}@`],
-  ])('takes %s from the address', async (_what, authorization, credentials) => {
-    const nats = await broker(`${QUEUE}authorization { ${authorization} }`);
-    const programs = await pair(nats.url.replace('//', `//${credentials}`), { STORYBAR_LOG_LEVEL: 'debug' });
+  ])('authenticates with %s in the URL', async (_what, authorization, credentials) => {
+    const nats = await startBroker(`${QUEUE}authorization { ${authorization} }`);
+    const programs = await startPair(nats.url.replace('//', `//${credentials}`), { STORYBAR_LOG_LEVEL: 'debug' });
     expect(await served(programs)).toBe(200);
-    expect(printedBy(programs.front) + programs.worker.stderr()).not.toContain(SECRET);
+    expect(printedBy(programs.apiServer) + programs.worker.stderr()).not.toContain(SECRET);
   });
 
-  it('takes a credentials file', async () => {
+  it('authenticates with a credentials file', async () => {
     const { configuration, file } = makeCredentials(directory);
-    const nats = await broker(configuration);
-    expect(await served(await pair(nats.url, { STORYBAR_NATS_CREDS: file }))).toBe(200);
+    const nats = await startBroker(configuration);
+    expect(await served(await startPair(nats.url, { STORYBAR_NATS_CREDS: file }))).toBe(200);
   });
 
-  it('says once that it is not let in, and comes in by itself when the password is put right', async () => {
+  it('logs a rejected password once and connects by itself when it is accepted', async () => {
     const locked = (password: string): string => `${QUEUE}authorization { user: me, password: "${password}" }`;
-    const nats = await broker(locked('another'));
-    const programs = await pair(nats.url.replace('//', `//me:${SECRET}@`));
+    const nats = await startBroker(locked('another'));
+    const programs = await startPair(nats.url.replace('//', `//me:${SECRET}@`));
     expect(await lockedOut(programs, 'Authorization Violation')).toEqual(LOCKED_OUT);
     await nats.kill();
     await nats.restart(locked(SECRET));
     expect(await served(programs)).toBe(200);
-    // And the other way round, while they are connected.
+    // The same while they are connected.
     await nats.kill();
     await nats.restart(locked('another'));
     const complaintsOf = (printed: string): string[] =>
       printed.split('\n').filter((line) => line.includes('Authorization Violation'));
-    await until(() => complaintsOf(printedBy(programs.front)).length === 2);
+    await until(() => complaintsOf(printedBy(programs.apiServer)).length === 2);
     await until(() => complaintsOf(programs.worker.stderr()).length === 2);
     expect(await lockedOut(programs, 'Authorization Violation')).toEqual(LOCKED_OUT);
     await nats.kill();
     await nats.restart(locked(SECRET));
     await until(() => programs.worker.health().then(({ status }) => status === 'ok'));
-    await until(async () => (await post(programs.front, form(OVERLAY))).status === 200);
-    const printed = printedBy(programs.front) + programs.worker.stderr();
+    await until(async () => (await post(programs.apiServer, form(OVERLAY))).status === 200);
+    const printed = printedBy(programs.apiServer) + programs.worker.stderr();
     expect(printed).not.toContain(SECRET);
-    // For each lock once, not for every try.
+    // Once per rejection and process, not once per retry.
     expect(complaintsOf(printed)).toHaveLength(4);
   });
 
@@ -123,33 +124,33 @@ describe.skipIf(!hasNats)('the way into the queue (needs nats-server)', () => {
       return { certificate, configuration: `${QUEUE}${lock}\n${tls}\n` };
     };
 
-    it.each(['tls', 'nats'])('trusts the authorities it was given, at %s://', async (scheme) => {
+    it.each(['tls', 'nats'])('trusts the configured CA certificates at %s://', async (scheme) => {
       const { configuration, certificate } = encrypted('ours');
-      const nats = await broker(configuration);
+      const nats = await startBroker(configuration);
       const url = `${scheme}://me:${SECRET}@localhost:${new URL(nats.url).port}`;
-      expect(await served(await pair(url, { STORYBAR_NATS_CA: certificate }))).toBe(200);
+      expect(await served(await startPair(url, { STORYBAR_NATS_CA: certificate }))).toBe(200);
     });
 
-    it('does not talk to a server that nobody vouches for', async () => {
-      const nats = await broker(encrypted('stranger').configuration);
+    it('does not connect to a server with an untrusted certificate', async () => {
+      const nats = await startBroker(encrypted('stranger').configuration);
       const url = `tls://me:${SECRET}@localhost:${new URL(nats.url).port}`;
       expect(
         await lockedOut(
-          await pair(url, { STORYBAR_NATS_CA: makeCertificate(directory, 'other').certificate }),
+          await startPair(url, { STORYBAR_NATS_CA: makeCertificate(directory, 'other').certificate }),
           'certificate',
         ),
       ).toEqual(LOCKED_OUT);
     });
 
-    it('does not talk in the clear when it was told to encrypt', async () => {
-      const nats = await broker(`${QUEUE}authorization { user: me, password: "${SECRET}" }`);
-      const programs = await pair(`tls://me:${SECRET}@localhost:${new URL(nats.url).port}`);
+    it('does not connect without encryption to a tls:// URL', async () => {
+      const nats = await startBroker(`${QUEUE}authorization { user: me, password: "${SECRET}" }`);
+      const programs = await startPair(`tls://me:${SECRET}@localhost:${new URL(nats.url).port}`);
       expect(await lockedOut(programs, "server does not support 'tls'")).toEqual(LOCKED_OUT);
     });
   });
 
   it.each(['serve', 'worker'])(
-    'does not start `storybar %s` with files that cannot be what they should be',
+    'does not start `storybar %s` with invalid credentials and certificate files',
     async (command) => {
       const file = path.join(directory, 'notes.txt');
       writeFileSync(file, SECRET);

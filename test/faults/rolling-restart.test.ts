@@ -1,5 +1,5 @@
-// An update of everything while callers come: every front and every worker is replaced, one after the other, behind the
-// load balancer that we ship. Nobody notices.
+// A rolling update under load: every API server and every worker is replaced, one after the other, behind the load
+// balancer configuration in deploy/. No client notices.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,142 +24,150 @@ const missing = [
 ];
 if (missing.length > 0) console.warn(`skipped: ${missing.join('; ')}`);
 
-/** Many small pictures: the more often a connection is free for the next request, the more a careless goodbye breaks. */
-const SMALL_CALLERS = 10;
-const LARGE_CALLERS = 2;
-/** Between two requests of one caller: a steady load, not as much as the machine can bear. */
+/** Small images make connections idle often, and closing an idle connection carelessly loses the next request. */
+const SMALL_CLIENTS = 10;
+const LARGE_CLIENTS = 2;
+/** Between two requests of one client, for a steady load below the machine's capacity. */
 const PAUSE_MS = 10;
 
-interface Answer {
+interface Outcome {
   readonly status: number;
   readonly renderId: string;
   readonly credits: number;
-  readonly whole: boolean;
-  /** What went wrong, in the words of whoever refused. */
+  readonly isComplete: boolean;
+  /** The body of an error response, or the error of the connection. */
   readonly fault: string;
 }
 
-describe.skipIf(missing.length > 0)(`a rolling restart (${missing.join('; ') || 'everything is there'})`, () => {
-  let database: RunningDatabase;
-  let nats: RunningNats;
-  let balancer: RunningHaproxy | undefined;
-  let key: string;
-  let ports: number[];
-  const fronts: RunningServer[] = [];
-  const workers: RunningWorker[] = [];
-  const folder = mkdtempSync(path.join(tmpdir(), 'storybar-rolling-'));
-  const [small, large] = [noisyJpeg(64, 64), noisyJpeg(600, 800)];
-  const clip = readFileSync(plainClip(path.join(folder, 'clip.mp4'), { frames: 50 }));
+describe.skipIf(missing.length > 0)(
+  `a rolling restart (${missing.join('; ') || 'with haproxy, nats-server and PostgreSQL'})`,
+  () => {
+    let database: RunningDatabase;
+    let nats: RunningNats;
+    let balancer: RunningHaproxy | undefined;
+    let key: string;
+    let ports: number[];
+    const apiServers: RunningServer[] = [];
+    const workers: RunningWorker[] = [];
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-rolling-'));
+    const [small, large] = [noisyJpeg(64, 64), noisyJpeg(600, 800)];
+    const clip = readFileSync(plainClip(path.join(folder, 'clip.mp4'), { frames: 50 }));
 
-  async function startFront(port: number | undefined): Promise<RunningServer> {
-    const front = await startServer({
-      ...database.env,
-      PORT: String(port),
-      STORYBAR_NATS_URL: nats.url,
-      STORYBAR_PLANS: plansFile({ wide: {} }),
-      STORYBAR_WORKERS: '0',
-      STORYBAR_VIDEO_WORKERS: '0',
-      STORYBAR_INTERNAL_PORT: '0',
-      STORYBAR_DRAIN_SECONDS: '5',
+    async function startApiServer(port: number | undefined): Promise<RunningServer> {
+      const apiServer = await startServer({
+        ...database.env,
+        PORT: String(port),
+        STORYBAR_NATS_URL: nats.url,
+        STORYBAR_PLANS: plansFile({ wide: {} }),
+        STORYBAR_WORKERS: '0',
+        STORYBAR_VIDEO_WORKERS: '0',
+        STORYBAR_INTERNAL_PORT: '0',
+        STORYBAR_DRAIN_SECONDS: '5',
+      });
+      await until(async () => (await fetch(`${apiServer.url}/ready`)).status === 200);
+      return apiServer;
+    }
+
+    async function startOneWorker(): Promise<RunningWorker> {
+      const worker = await startWorker(nats.url, { STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+      await until(() =>
+        worker
+          .health()
+          .then(({ status, renderer: { images, videos } }) => status === 'ok' && images.ready * videos.ready),
+      );
+      return worker;
+    }
+
+    beforeAll(async () => {
+      [database, nats, ports] = await Promise.all([
+        serverDatabase(postgresUrl),
+        startNats(),
+        Promise.all([freePort(), freePort()]),
+      ]);
+      workers.push(...(await Promise.all([startOneWorker(), startOneWorker()])));
+      for (const port of ports) apiServers.push(await startApiServer(port));
+      key = apiServers[0]?.key ?? '';
+      balancer = await startHaproxy(ports);
     });
-    await until(async () => (await fetch(`${front.url}/ready`)).status === 200);
-    return front;
-  }
+    afterAll(async () => {
+      await balancer?.stop();
+      await Promise.all([...apiServers, ...workers].map((program) => program.stop()));
+      await Promise.all([nats.stop(), database.remove()]);
+      rmSync(folder, { recursive: true, force: true });
+    });
 
-  async function startOneWorker(): Promise<RunningWorker> {
-    const worker = await startWorker(nats.url, { STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-    await until(() =>
-      worker
-        .health()
-        .then(({ status, renderer: { images, videos } }) => status === 'ok' && images.ready * videos.ready),
-    );
-    return worker;
-  }
-
-  beforeAll(async () => {
-    [database, nats, ports] = await Promise.all([
-      serverDatabase(postgresUrl),
-      startNats(),
-      Promise.all([freePort(), freePort()]),
-    ]);
-    workers.push(...(await Promise.all([startOneWorker(), startOneWorker()])));
-    for (const port of ports) fronts.push(await startFront(port));
-    key = fronts[0]?.key ?? '';
-    balancer = await startHaproxy(ports);
-  });
-  afterAll(async () => {
-    await balancer?.stop();
-    await Promise.all([...fronts, ...workers].map((program) => program.stop()));
-    await Promise.all([nats.stop(), database.remove()]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** Asks, again and again, as anybody would: once each, with nothing that would make a repetition safe. */
-  async function call(asset: Buffer, over: AbortSignal, answers: Answer[]): Promise<void> {
-    while (!over.aborted) {
-      answers.push(await ask(asset));
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    /** Sends requests without retries and without idempotency keys. */
+    async function runClient(asset: Buffer, done: AbortSignal, outcomes: Outcome[]): Promise<void> {
+      while (!done.aborted) {
+        outcomes.push(await sendRequest(asset));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
     }
-  }
 
-  async function ask(asset: Buffer): Promise<Answer> {
-    const nothing = { status: 0, renderId: '', credits: 0, whole: false };
-    try {
-      const response = await post({ url: balancer?.url ?? '', key }, form({ asset, text: 'again' }));
-      const { status, headers } = response;
-      const bytes = Buffer.from(await response.arrayBuffer());
-      return {
-        status,
-        renderId: headers.get('x-render-id') ?? '',
-        credits: Number(headers.get('x-credits-charged')),
-        whole: bytes.length > 100 && bytes.length === Number(headers.get('content-length')),
-        fault: status === 200 ? '' : bytes.toString('utf8'),
+    async function sendRequest(asset: Buffer): Promise<Outcome> {
+      const nothing = { status: 0, renderId: '', credits: 0, isComplete: false };
+      try {
+        const response = await post({ url: balancer?.url ?? '', key }, form({ asset, text: 'again' }));
+        const { status, headers } = response;
+        const bytes = Buffer.from(await response.arrayBuffer());
+        return {
+          status,
+          renderId: headers.get('x-render-id') ?? '',
+          credits: Number(headers.get('x-credits-charged')),
+          isComplete: bytes.length > 100 && bytes.length === Number(headers.get('content-length')),
+          fault: status === 200 ? '' : bytes.toString('utf8'),
+        };
+      } catch (error) {
+        return {
+          ...nothing,
+          fault: error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error),
+        };
+      }
+    }
+
+    it('fails no request and charges exactly the renders that clients received', { timeout: 240_000 }, async () => {
+      const done = new AbortController();
+      const [images, videos]: [Outcome[], Outcome[]] = [[], []];
+      const assets = [
+        ...Array.from({ length: SMALL_CLIENTS }, () => small),
+        ...Array.from({ length: LARGE_CLIENTS }, () => large),
+      ];
+      const clients = [
+        ...assets.map(async (asset) => await runClient(await asset, done.signal, images)),
+        runClient(clip, done.signal, videos),
+      ];
+      const waitForRequests = async (): Promise<void> => {
+        const before = { images: images.length, videos: videos.length };
+        await until(() => images.length > before.images + 10 && videos.length > before.videos);
       };
-    } catch (error) {
-      return { ...nothing, fault: error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error) };
-    }
-  }
+      await waitForRequests();
+      for (const [index, port] of ports.entries()) {
+        apiServers[index]?.signal('SIGTERM');
+        expect(await apiServers[index]?.exited).toEqual({ code: 0, signal: null });
+        apiServers[index] = await startApiServer(port);
+        await waitForRequests();
+      }
+      for (const [index, worker] of workers.entries()) {
+        worker.signal('SIGTERM');
+        expect(await worker.exited).toEqual({ code: 0, signal: null });
+        workers[index] = await startOneWorker();
+        await waitForRequests();
+      }
+      done.abort();
+      await Promise.all(clients);
 
-  it('loses no request and charges for exactly what was received', { timeout: 240_000 }, async () => {
-    const over = new AbortController();
-    const [images, videos]: [Answer[], Answer[]] = [[], []];
-    const pictures = [
-      ...Array.from({ length: SMALL_CALLERS }, () => small),
-      ...Array.from({ length: LARGE_CALLERS }, () => large),
-    ];
-    const callers = [
-      ...pictures.map(async (picture) => await call(await picture, over.signal, images)),
-      call(clip, over.signal, videos),
-    ];
-    const everybodyAsked = async (): Promise<void> => {
-      const [seen, filmed] = [images.length, videos.length];
-      await until(() => images.length > seen + 10 && videos.length > filmed);
-    };
-    await everybodyAsked();
-    for (const [index, port] of ports.entries()) {
-      fronts[index]?.signal('SIGTERM');
-      expect(await fronts[index]?.exited).toEqual({ code: 0, signal: null });
-      fronts[index] = await startFront(port);
-      await everybodyAsked();
-    }
-    for (const [index, worker] of workers.entries()) {
-      worker.signal('SIGTERM');
-      expect(await worker.exited).toEqual({ code: 0, signal: null });
-      workers[index] = await startOneWorker();
-      await everybodyAsked();
-    }
-    over.abort();
-    await Promise.all(callers);
-
-    const answers = [...images, ...videos];
-    expect(answers.filter(({ status, whole }) => status !== 200 || !whole)).toEqual([]);
-    console.info(`rolling restart: ${images.length} images and ${videos.length} videos, none failed`);
-    const reserved = "select count(*) as held from renders where state = 'reserved'";
-    await until(async () => (await database.read(reserved))[0]?.['held'] === 0);
-    const settled = await database.read("select id from renders where state = 'settled'");
-    expect(settled.map(({ id }) => String(id)).toSorted()).toEqual(answers.map(({ renderId }) => renderId).toSorted());
-    expect(await database.read('select sum(used) as used, sum(reserved) as reserved from periods')).toEqual([
-      { used: answers.reduce((sum, { credits }) => sum + credits, 0), reserved: 0 },
-    ]);
-  });
-});
+      const outcomes = [...images, ...videos];
+      expect(outcomes.filter(({ status, isComplete }) => status !== 200 || !isComplete)).toEqual([]);
+      console.info(`rolling restart: ${images.length} images and ${videos.length} videos, none failed`);
+      const reserved = "select count(*) as held from renders where state = 'reserved'";
+      await until(async () => (await database.read(reserved))[0]?.['held'] === 0);
+      const settled = await database.read("select id from renders where state = 'settled'");
+      expect(settled.map(({ id }) => String(id)).toSorted()).toEqual(
+        outcomes.map(({ renderId }) => renderId).toSorted(),
+      );
+      expect(await database.read('select sum(used) as used, sum(reserved) as reserved from periods')).toEqual([
+        { used: outcomes.reduce((sum, { credits }) => sum + credits, 0), reserved: 0 },
+      ]);
+    });
+  },
+);

@@ -1,4 +1,4 @@
-// A long video on several workers, as real processes that die, freeze and lose their caller in the middle of a segment.
+// A long video on several workers: real processes that die, freeze or lose their client in the middle of a segment.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { plainClip } from '../video/plain-clip.ts';
 import { workDirectory } from '../video/render-clip.ts';
 import { structureOf, highestPsnrOfNeighbors, lowestPsnr } from '../video/seams.ts';
 
-const FRONT = {
+const API_SERVER = {
   STORYBAR_WORKERS: '0',
   STORYBAR_VIDEO_WORKERS: '0',
   STORYBAR_INTERNAL_PORT: '0',
@@ -18,10 +18,10 @@ const FRONT = {
   STORYBAR_SEGMENT_SECONDS: '2',
 };
 const SECONDS = 12;
-/** For machines that do much else. */
-const PATIENCE_MS = 60_000;
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 60_000;
 
-describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-server)', { timeout: 180_000 }, () => {
+describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-server)', { timeout: 180_000 }, () => {
   const work = workDirectory();
   const running: { stop(): Promise<void> }[] = [];
   let nats: RunningNats;
@@ -46,58 +46,58 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
     await Promise.all(running.splice(0).map((program) => program.stop()));
   });
 
-  async function front(environment: Record<string, string> = {}): Promise<RunningServer> {
-    const server = await startServer({ ...FRONT, STORYBAR_NATS_URL: nats.url, ...environment });
+  async function startApiServer(environment: Record<string, string> = {}): Promise<RunningServer> {
+    const server = await startServer({ ...API_SERVER, STORYBAR_NATS_URL: nats.url, ...environment });
     running.push(server);
     return server;
   }
 
-  async function worker(): Promise<RunningWorker> {
+  async function startOneWorker(): Promise<RunningWorker> {
     const started = await startWorker(nats.url, { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '1' });
     running.push(started);
     return started;
   }
 
-  /** Until the front has heard that as many are free. */
-  const sees = (server: RunningServer, slots: number): Promise<true> =>
+  /** Waits until the API server knows this many idle slots. */
+  const waitForSlots = (server: RunningServer, slots: number): Promise<true> =>
     until(
       () => health(server).then(({ renderer: { videos } }) => videos.ready === slots && videos.busy === 0),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     );
 
-  function begin(server: RunningServer, signal?: AbortSignal, asset = clip): Promise<Response> {
-    const answer = post(server, form({ asset, text: 'long' }), signal ? { signal } : {});
-    answer.catch(() => undefined);
-    return answer;
+  function startRender(server: RunningServer, signal?: AbortSignal, asset = clip): Promise<Response> {
+    const response = post(server, form({ asset, text: 'long' }), signal ? { signal } : {});
+    response.catch(() => undefined);
+    return response;
   }
 
-  async function save(answer: Promise<Response>, name: string): Promise<string> {
-    const response = await answer;
+  async function save(pending: Promise<Response>, name: string): Promise<string> {
+    const response = await pending;
     expect(response.status).toBe(200);
     const path = work.path(name);
     writeFileSync(path, Buffer.from(await response.arrayBuffer()));
     return path;
   }
 
-  async function expectWhole(answer: Promise<Response>, name: string): Promise<void> {
-    const { frames, audioPackets } = structureOf(await save(answer, name));
-    // As for one render, whoever rendered what and how often.
-    expect((await answer).headers.get('x-credits-charged')).toBe(String(Math.ceil(SECONDS / 5)));
+  async function expectComplete(response: Promise<Response>, name: string): Promise<void> {
+    const { frames, audioPackets } = structureOf(await save(response, name));
+    // The price of one render, however many workers rendered parts of it.
+    expect((await response).headers.get('x-credits-charged')).toBe(String(Math.ceil(SECONDS / 5)));
     expect(frames).toHaveLength(SECONDS * 30);
     expect(audioPackets.length).toBeGreaterThan(500);
   }
 
-  const says = (server: RunningServer, text: string): boolean => {
+  const hasLogged = (server: RunningServer, text: string): boolean => {
     const { stdout, stderr } = server.output();
     return (stdout + stderr).includes(text);
   };
-  /** In the middle of a segment, with the asset on its disk. */
+  /** The worker has fetched the asset and its process renders a segment. */
   const isRendering = async (one: RunningWorker): Promise<boolean> => {
     const { busy, renderer } = await one.health();
     return busy.video > 0 && renderer.videos.busy > 0;
   };
   const allAre = (workers: readonly RunningWorker[], check: (one: RunningWorker) => Promise<boolean>) =>
-    until(async () => (await Promise.all(workers.map(check))).every(Boolean), PATIENCE_MS);
+    until(async () => (await Promise.all(workers.map(check))).every(Boolean), TIMEOUT_MS);
 
   async function expectNothingLeft(server: RunningServer, workers: readonly RunningWorker[]): Promise<void> {
     await allAre(workers, async (one) => (await one.health()).busy.video === 0);
@@ -109,17 +109,17 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
     });
   }
 
-  it('is rendered by one worker while there is only one, and by two it is the same', async () => {
-    const [server, first] = await Promise.all([front(), worker()]);
-    await sees(server, 1);
-    const one = await save(begin(server), 'one.mp4');
-    expect(says(server, 'cut into segments')).toBe(false);
-    const second = await worker();
-    await sees(server, 2);
-    const answer = await begin(server);
-    expect(answer.headers.get('server-timing')).toMatch(/encode;dur=.*join;dur=/u);
-    const two = await save(Promise.resolve(answer), 'two.mp4');
-    expect(says(server, 'cut into segments')).toBe(true);
+  it('is the same on two workers as on one', async () => {
+    const [server, first] = await Promise.all([startApiServer(), startOneWorker()]);
+    await waitForSlots(server, 1);
+    const one = await save(startRender(server), 'one.mp4');
+    expect(hasLogged(server, 'cut into segments')).toBe(false);
+    const second = await startOneWorker();
+    await waitForSlots(server, 2);
+    const response = await startRender(server);
+    expect(response.headers.get('server-timing')).toMatch(/encode;dur=.*join;dur=/u);
+    const two = await save(Promise.resolve(response), 'two.mp4');
+    expect(hasLogged(server, 'cut into segments')).toBe(true);
     const [left, right] = [structureOf(one), structureOf(two)];
     expect({ ...right, keyframes: left.keyframes }).toEqual(left);
     expect(lowestPsnr(one, two).decibels).toBeGreaterThan(highestPsnrOfNeighbors(one) + 10);
@@ -127,61 +127,61 @@ describe.skipIf(!hasNats)('a video in segments on workers elsewhere (needs nats-
     await expectNothingLeft(server, [first, second]);
   });
 
-  it('comes although a worker is killed', async () => {
-    const [server, victim, other] = await Promise.all([front(), worker(), worker()]);
-    await sees(server, 2);
-    const answer = begin(server);
+  it('is complete although a worker is killed', async () => {
+    const [server, victim, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
+    const response = startRender(server);
     await allAre([victim, other], isRendering);
     victim.signal('SIGKILL');
-    await expectWhole(answer, 'killed.mp4');
-    expect(says(server, 'cut into segments')).toBe(true);
+    await expectComplete(response, 'killed.mp4');
+    expect(hasLogged(server, 'cut into segments')).toBe(true);
     await expectNothingLeft(server, [other]);
   });
 
-  it('does not wait for a worker whose render hardly moves', async () => {
-    const [server, slow, other] = await Promise.all([front(), worker(), worker()]);
-    await sees(server, 2);
-    const answer = begin(server);
+  it('does not wait for a worker whose render process is stopped', async () => {
+    const [server, slow, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
+    const response = startRender(server);
     await allAre([slow, other], isRendering);
     for (const pid of slow.renderPids()) process.kill(pid, 'SIGSTOP');
-    await expectWhole(answer, 'slow.mp4');
-    expect(says(server, 'handed out a second time')).toBe(true);
+    await expectComplete(response, 'slow.mp4');
+    expect(hasLogged(server, 'handed out a second time')).toBe(true);
     await expectNothingLeft(server, [slow, other]);
   });
 
-  it('comes although a worker freezes', async () => {
-    const [server, frozen, other] = await Promise.all([front(), worker(), worker()]);
-    await sees(server, 2);
-    const answer = begin(server);
+  it('is complete although a worker freezes', async () => {
+    const [server, frozen, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
+    const response = startRender(server);
     await allAre([frozen, other], isRendering);
     frozen.signal('SIGSTOP');
-    await expectWhole(answer, 'frozen.mp4');
-    expect(says(server, 'cut into segments')).toBe(true);
+    await expectComplete(response, 'frozen.mp4');
+    expect(hasLogged(server, 'cut into segments')).toBe(true);
     frozen.signal('SIGCONT');
     await expectNothingLeft(server, [frozen, other]);
   });
 
-  it('stops everywhere when the caller leaves', async () => {
-    const [server, ...workers] = await Promise.all([front(), worker(), worker()]);
-    await sees(server, 2);
-    const caller = new AbortController();
-    const answer = begin(server, caller.signal);
+  it('stops on all workers when the client disconnects', async () => {
+    const [server, ...workers] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
+    const client = new AbortController();
+    const response = startRender(server, client.signal);
     await allAre(workers, isRendering);
-    caller.abort();
-    await expect(answer).rejects.toThrow(/abort/iu);
+    client.abort();
+    await expect(response).rejects.toThrow(/abort/iu);
     await expectNothingLeft(server, workers);
-    await sees(server, 2);
-    await expectWhole(begin(server), 'after.mp4');
+    await waitForSlots(server, 2);
+    await expectComplete(startRender(server), 'after.mp4');
   });
 
-  it('is rendered whole when its cuts turn out to be no good', async () => {
-    const [server, ...workers] = await Promise.all([front(), worker(), worker()]);
-    await sees(server, 2);
+  it('is rendered whole when its cuts turn out to be unusable', async () => {
+    const [server, ...workers] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
     const damaged = Buffer.from(clip);
     damaged.fill(0xa5, 200_000, 200_600);
-    const { frames } = structureOf(await save(begin(server, undefined, damaged), 'damaged.mp4'));
+    const { frames } = structureOf(await save(startRender(server, undefined, damaged), 'damaged.mp4'));
     expect(frames.length).toBeGreaterThan(SECONDS * 30 - 40);
-    expect(says(server, 'rendered whole')).toBe(true);
+    expect(hasLogged(server, 'rendered whole')).toBe(true);
     await expectNothingLeft(server, workers);
   });
 });

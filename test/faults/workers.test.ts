@@ -1,4 +1,4 @@
-// Worker processes that are killed, freeze or lose their client, in the middle of a render.
+// Worker processes that are killed, freeze or lose their client during a render.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -19,15 +19,15 @@ const busy = (): Promise<boolean> => health(server).then(({ renderer }) => rende
 const workersBack = (): Promise<boolean> =>
   health(server).then(({ renderer: { images } }) => images.ready === images.workers);
 
-/** A render that is certainly under way. */
-async function begin(options: { signal?: AbortSignal } = {}): Promise<{ answer: Promise<Response> }> {
-  const answer = post(server, form({ asset: slow, text: 'slow' }), options);
-  answer.catch(() => undefined);
+/** Starts a render and waits until a worker is on it. */
+async function startRender(options: { signal?: AbortSignal } = {}): Promise<{ response: Promise<Response> }> {
+  const response = post(server, form({ asset: slow, text: 'slow' }), options);
+  response.catch(() => undefined);
   await until(busy);
-  return { answer };
+  return { response };
 }
 
-/** Only those for images: the others have nothing to do here. */
+/** Process ids of the workers for images. */
 function imageWorkers({ workerPids }: Pick<RunningServer, 'workerPids'>): number[] {
   return workerPids().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0image\0'));
 }
@@ -37,67 +37,64 @@ function killWorkers(signal: NodeJS.Signals): void {
 }
 
 describe('a worker that is killed', () => {
-  it('is replaced, and the caller still gets the picture', async () => {
+  it('is replaced, and the client still gets the image', async () => {
     const before = (await health(server)).renderer.images.restarts;
-    const { answer } = await begin();
+    const { response: pending } = await startRender();
     killWorkers('SIGKILL');
-    const response = await answer;
+    const response = await pending;
     expect(response.status).toBe(200);
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
     expect((await health(server)).renderer.images.restarts).toBe(before + 1);
   });
 
-  it('again and again, ends in 503 with retry-after and leaves nothing behind', async () => {
+  it('on every attempt leads to a 503 with retry-after and leaves nothing behind', async () => {
     const response = await renderWhileWorkersDieOf('SIGKILL');
     expect(response.headers.get('retry-after')).toBe('2');
     expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     await until(() => server.workDirectories().length === 0);
   });
 
-  it('by its own crashes ends in 422', async () => {
+  it('by its own crash on every attempt leads to a 422', async () => {
     const response = await renderWhileWorkersDieOf('SIGSEGV');
     expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
   });
 });
 
-/** Kills every worker that takes up the render, until there is an answer. */
+/** Kills every worker that takes the render until there is a response. */
 async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response> {
   await until(workersBack);
-  const { answer } = await begin();
+  const { response } = await startRender();
   const killing = setInterval(() => {
     void busy().then((isBusy) => isBusy && killWorkers(signal));
   }, 50);
-  return await answer.finally(() => clearInterval(killing));
+  return await response.finally(() => clearInterval(killing));
 }
 
-it('replaces a worker that hangs, and the caller still gets the picture', async () => {
+it('replaces a worker that hangs, and the client still gets the image', async () => {
   await until(workersBack);
   const [frozen = 0] = imageWorkers(server);
-  const answer = (async () => {
-    process.kill(frozen, 'SIGSTOP');
-    return await post(server, form({ width: '64', height: '64', text: 'wait for it' }));
-  })();
-  const response = await answer;
+  process.kill(frozen, 'SIGSTOP');
+  const response = await post(server, form({ width: '64', height: '64', text: 'wait for it' }));
   expect(response.status).toBe(200);
   await response.arrayBuffer();
   expect(server.workerPids()).not.toContain(frozen);
 });
 
-it('stops the work and removes the directory when the client goes away', async () => {
+it('stops the render and removes its directory when the client disconnects', async () => {
   await until(workersBack);
   const client = new AbortController();
-  const { answer } = await begin({ signal: client.signal });
+  const { response } = await startRender({ signal: client.signal });
   expect(server.workDirectories()).toHaveLength(1);
   client.abort();
-  await expect(answer).rejects.toThrow('aborted');
-  const gone = Date.now();
+  await expect(response).rejects.toThrow('aborted');
+  const disconnectedAt = Date.now();
   await until(() => busy().then((isBusy) => !isBusy));
   await until(() => server.workDirectories().length === 0);
-  expect(Date.now() - gone).toBeLessThan(5_000);
+  expect(Date.now() - disconnectedAt).toBeLessThan(5_000);
   await until(workersBack);
 });
 
-it('closes the files of uploads that break off', async () => {
+it('closes the files of aborted uploads', async () => {
   const descriptors = (): number => readdirSync(`/proc/${server.pid}/fd`).length;
   const before = descriptors();
   for (let count = 0; count < 30; count += 1) {
@@ -107,7 +104,7 @@ it('closes the files of uploads that break off', async () => {
     socket.write(
       `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 100000\r\n` +
         'content-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="asset"; ' +
-        // Enough to be recognised: before that nothing is written.
+        // Enough bytes to recognize the format; nothing is written before that.
         `filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff${'\0'.repeat(1_000)}`,
       'latin1',
     );
@@ -119,20 +116,20 @@ it('closes the files of uploads that break off', async () => {
   expect(descriptors()).toBeLessThanOrEqual(before + 3);
 });
 
-it('tries again before anyone else when a worker dies, even with a full queue', async () => {
+it('retries a render first when its worker dies, even with a full queue', async () => {
   const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
   try {
-    const answer = post(small, form({ asset: slow, text: 'slow' }));
+    const response = post(small, form({ asset: slow, text: 'slow' }));
     await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
     for (const pid of imageWorkers(small)) process.kill(pid, 'SIGKILL');
-    expect((await answer).status).toBe(200);
-    await (await answer).arrayBuffer();
+    expect((await response).status).toBe(200);
+    await (await response).arrayBuffer();
   } finally {
     await small.stop();
   }
 });
 
-it('answers 503 at once when the queue is full', async () => {
+it('returns 503 immediately when the queue is full', async () => {
   const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
   try {
     const first = post(small, form({ asset: slow, text: 'slow' }));
@@ -146,7 +143,7 @@ it('answers 503 at once when the queue is full', async () => {
   }
 });
 
-it('answers 504 when its own deadline passes', async () => {
+it('returns 504 when the deadline of a request passes', async () => {
   const hasty = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DEADLINE_SECONDS: '1' });
   try {
     for (const pid of imageWorkers(hasty)) process.kill(pid, 'SIGSTOP');
