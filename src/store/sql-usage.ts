@@ -77,16 +77,16 @@ export class SqlUsage implements Usage {
   }
 
   async deleteBefore(at: Date): Promise<number> {
-    let forgotten = 0;
+    let deleted = 0;
     for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
       removed = await this.#engine.run(
         `delete from renders
          where id in (select id from renders where state <> 'reserved' and finished_at < ? limit ?)`,
         [at.toISOString(), BATCH],
       );
-      forgotten += removed;
+      deleted += removed;
     }
-    return forgotten;
+    return deleted;
   }
 }
 
