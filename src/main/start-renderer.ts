@@ -88,7 +88,7 @@ function logEvent(event: RemoteEvent, logger: Logger): void {
     case 'lost':
       return logger.warn(
         { kind: event.kind, session: event.session, worker: event.worker, reason: event.reason },
-        'render lost by a worker, handed out again',
+        'worker lost a render, handing it out again',
       );
     case 'split':
       return logger.debug({ segments: event.segments, workers: event.workers }, 'video cut into segments');
