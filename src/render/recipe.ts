@@ -50,13 +50,13 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
   if (pixels > limits.imagePixels) {
     throw new AppError(
       'asset_too_many_pixels',
-      `The image has ${pixels} pixels (${canvas.width}x${canvas.height}); the limit is ${limits.imagePixels}.`,
+      `The image has ${pixels} pixels (${canvas.width}x${canvas.height}); the limit is ${limits.imagePixels}. Send a smaller image.`,
       { limit: { limit: limits.imagePixels, actual: pixels } },
     );
   }
   const side = Math.max(canvas.width, canvas.height);
   if (side > MAX_SIDE) {
-    const detail = `The image is ${canvas.width}x${canvas.height}; a side may have at most ${MAX_SIDE} pixels.`;
+    const detail = `The image is ${canvas.width}x${canvas.height}; the limit is ${MAX_SIDE} pixels per side. Send a smaller image.`;
     throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: MAX_SIDE, actual: side } });
   }
   return {
