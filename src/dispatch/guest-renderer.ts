@@ -1,5 +1,5 @@
-// Renders for visitors without an API key. They use the same workers as everyone else, but at most half of them, so a busy
-// playground never slows down paying callers much.
+// Renders for visitors without an API key. They share the workers with API callers but use at most half of them, so a busy
+// playground leaves the other half to callers with a key.
 
 import { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
@@ -17,7 +17,7 @@ export class GuestRenderer implements Pick<Renderer, 'probe' | 'render'> {
   /** `maxWaiting`: guests that may wait for one of their slots. */
   constructor(renderer: Renderer, maxWaiting: number) {
     this.#renderer = renderer;
-    // Guests render images only. Workers on other machines come and go, so the number is read for every render.
+    // Guests render images only. Workers on other machines come and go, so their number is read for every render.
     const permits = (): number => Math.max(1, Math.floor(renderer.status().images.ready / 2));
     this.#slots = new Semaphore({ permits, maxWaiting });
   }

@@ -1,9 +1,11 @@
-// One key sends far more than its share while others stay within theirs. One of the others has rendered alone before, which
-// must not count against it.
+// Fairness between keys. In the first contest, one key sends far more than its share while others stay within theirs. In the
+// second, two keys send more than the server can handle, and one of them has rendered alone before.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import { must } from '../../../src/primitives/must.ts';
 import { percent } from '../figures.ts';
-import { closedLoad, latency, type LoadResult, openLoad, served, servedShare } from '../load.ts';
+import { closedLoad, goodput, latency, type LoadResult, openLoad, served, servedShare } from '../load.ts';
+import type { ResponseRecord } from '../journal.ts';
 import { storyForm } from '../payloads.ts';
 import type { Scenario, World } from '../world.ts';
 import { capacityOf } from './overload.ts';
@@ -13,45 +15,82 @@ const FAIR_KEYS = 4;
 const FAIR_LOAD = 0.4;
 const ABUSE_FACTOR = 20;
 const MIN_SERVED = 0.99;
-/** As many requests at a time as two workers need to be always busy. */
-const HISTORY_CLIENTS = 4;
+/** What competing keys send, as multiples of the capacity. */
+const HISTORY_KEY_LOAD = 1;
+const RIVAL_LOAD = 2;
+/** The rival starts earlier, so that its renders are waiting when the other key comes. */
+const HEAD_START_SECONDS = 2;
+const MIN_RATIO = 0.7;
+/** Until the first renders of a load are delivered. */
+const WARM_UP_MS = 1_000;
+
+interface Contest {
+  /** The key that has rendered alone before. */
+  readonly withHistory: string;
+  readonly rival: string;
+}
+
+type SendLoad = (key: string, rate: number, seconds: number) => Promise<LoadResult>;
 
 export const fairness: Scenario = {
   name: 'fairness',
-  about: `one key at ${ABUSE_FACTOR} times its share next to ${FAIR_KEYS} within theirs, one of which rendered alone before`,
+  about: `a key at ${ABUSE_FACTOR} times its share beside ${FAIR_KEYS} others; two busy keys, one of which rendered alone before`,
   run: async (world) => {
     const body = await storyForm();
     const settings = { STORYBAR_LOG_LEVEL: 'warn' };
     await world.withServer({ accounts: FAIR_KEYS + 1, settings }, async (stage) => {
       const keys = stage.subject.accounts.map(({ key }) => key);
       const send = async (key: string, due = performance.now()) => await stage.request({ key, body, due });
+      const sendLoad: SendLoad = async (key, rate, seconds) =>
+        await openLoad({ rate, seconds, random: world.random, send: async (due) => await send(key, due) });
       await capacityOf(stage, body, 1);
       const capacity = await capacityOf(stage, body, world.choose(3, 10));
       world.figure('capacity', `${capacity.toFixed(1)}/s`);
-      const veteran = must(keys[1], 'the key that renders alone');
-      const alone = await closedLoad(HISTORY_CLIENTS, world.choose(8, 60), async () => await send(veteran));
-      world.figure('renders of one fair key before the contest', String(served(alone.responses).length));
-      const seconds = world.choose(8, 60);
-      const loads = await Promise.all(
-        keys.map(async (key, index) => {
-          const rate = index === 0 ? (capacity / keys.length) * ABUSE_FACTOR : (capacity * FAIR_LOAD) / FAIR_KEYS;
-          return await openLoad({ rate, seconds, random: world.random, send: async (due) => await send(key, due) });
-        }),
-      );
-      report(world, loads);
+      await abuse(world, keys, capacity, sendLoad);
+      const contest = { withHistory: must(keys[1], 'the second key'), rival: must(keys[2], 'the third key') };
+      // One request at a time, so that each finds a free worker.
+      const history = await closedLoad(1, world.choose(15, 60), async () => await send(contest.withHistory));
+      world.figure('renders before the contest', String(served(history.responses).length));
+      await compete(world, contest, capacity, sendLoad);
     });
   },
 };
 
-/** The first load is that of the abusive key, the second that of the key with a history. */
-function report(world: World, loads: readonly LoadResult[]): void {
-  const [abusive, ...others] = loads.map(({ responses }) => responses);
-  const fair = others.flat();
-  const veteran = must(others[0], 'the load of the key with a history');
-  const abuse = must(abusive, 'the load of the abusive key');
-  world.atLeast(`fair keys served (of ${fair.length})`, servedShare(fair), MIN_SERVED);
-  world.atLeast(`fair key with a history served (of ${veteran.length})`, servedShare(veteran), MIN_SERVED);
-  world.figure('fair keys p99', latency(served(fair), 0.99));
-  world.figure(`abusive key served (of ${abuse.length})`, percent(servedShare(abuse)));
-  world.none('broken connections', [...fair, ...abuse].filter(({ status }) => status === 0).length);
+async function abuse(world: World, keys: readonly string[], capacity: number, sendLoad: SendLoad): Promise<void> {
+  const [abusive, ...fair] = await Promise.all(
+    keys.map(async (key, index) => {
+      const rate = index === 0 ? (capacity / keys.length) * ABUSE_FACTOR : (capacity * FAIR_LOAD) / FAIR_KEYS;
+      return await sendLoad(key, rate, world.choose(8, 60));
+    }),
+  );
+  const abusiveResponses = must(abusive, 'the load of the abusive key').responses;
+  const fairResponses = fair.flatMap(({ responses }) => responses);
+  world.atLeast(`fair keys served (of ${fairResponses.length})`, servedShare(fairResponses), MIN_SERVED);
+  world.figure('fair keys p99', latency(served(fairResponses), 0.99));
+  world.figure(`abusive key served (of ${abusiveResponses.length})`, percent(servedShare(abusiveResponses)));
+  world.none('broken connections', brokenOf([...abusiveResponses, ...fairResponses]));
+}
+
+async function compete(
+  world: World,
+  { withHistory, rival }: Contest,
+  capacity: number,
+  sendLoad: SendLoad,
+): Promise<void> {
+  // Shorter than the time alone: a debt from that time would keep that key from being served until the end.
+  const seconds = world.choose(8, 30);
+  const rivalLoad = sendLoad(rival, capacity * RIVAL_LOAD, HEAD_START_SECONDS + seconds);
+  await wait(HEAD_START_SECONDS * 1_000);
+  const loads = [await sendLoad(withHistory, capacity * HISTORY_KEY_LOAD, seconds), await rivalLoad] as const;
+  const rates = {
+    withHistory: goodput(loads[0], WARM_UP_MS, Number.POSITIVE_INFINITY),
+    rival: goodput(loads[1], HEAD_START_SECONDS * 1_000 + WARM_UP_MS, Number.POSITIVE_INFINITY),
+  };
+  world.figure('key with history, rival', `${rates.withHistory.toFixed(1)}/s, ${rates.rival.toFixed(1)}/s`);
+  world.atLeast('key with history compared to rival', rates.withHistory / rates.rival, MIN_RATIO);
+  world.none('broken connections in the contest', brokenOf(loads.flatMap(({ responses }) => responses)));
+}
+
+function brokenOf(responses: readonly ResponseRecord[]): number {
+  return responses.filter(({ status }) => status === 0).length;
 }

@@ -156,6 +156,7 @@ export class RemoteRenderer implements Renderer {
 
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
     const { recipe, asset } = job;
+    // Charged once, however many workers share the render.
     const entry = this.#permits[recipe.kind === 'video' ? 'video' : 'image'].renderEntry(job, requester);
     const resumed = asset && this.#sessions.takeProbed(asset);
     const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
