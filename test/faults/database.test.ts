@@ -119,7 +119,7 @@ describe.skipIf(!database)(`a server that fails to start on PostgreSQL${database
     await accounts.create({ id: 'a', name: 'Ann' }, 'cli:test');
     await accounts.subscribe('a', 'gold', 'now', 'cli:test');
     await engine.close();
-    await expect(serve(readSettings({ STORYBAR_DATABASE_URL: url }))).rejects.toThrow('accounts have the plan "gold"');
+    await expect(serve(readSettings({ STORYBAR_DATABASE_URL: url }))).rejects.toThrow('the plan "gold" is missing');
   });
 });
 
