@@ -72,12 +72,12 @@ async function renderAndDeliver(
   const { limits } = caller.plan;
   const started = performance.now();
   const budgetMs = deadlineMs[asset?.kind ?? 'image'];
-  const share = { account: caller.accountId, budgetMs };
+  const requester = { account: caller.accountId, budgetMs };
   lifetime.startDeadline(budgetMs);
 
   // A damaged asset is refused before credits are looked at.
   const base: BaseLayer = parsed.asset
-    ? await renderer.probe(parsed.asset, limits, lifetime.signal, share)
+    ? await renderer.probe(parsed.asset, limits, lifetime.signal, requester)
     : parsed.canvas;
   const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
   // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
@@ -91,7 +91,7 @@ async function renderAndDeliver(
   try {
     await directory.make();
     const output = directory.file('output');
-    const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, share);
+    const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
     upload.disk.addResult(statSync(output).size);
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
