@@ -3,8 +3,8 @@ import { Tokens, type TokenSubject } from './tokens.ts';
 
 const subject: TokenSubject = { purpose: 'attempt', session: 'a', number: 1 };
 
-describe('tokens', () => {
-  it('are good for what they were issued for, until they expire', () => {
+describe('a token', () => {
+  it('is valid for its subject until it expires', () => {
     const tokens = new Tokens();
     const token = tokens.issue(subject, 1_000);
     expect(tokens.isValid(token, subject, 1_000)).toBe(true);
@@ -12,14 +12,14 @@ describe('tokens', () => {
   });
 
   it.each<Partial<TokenSubject>>([{ purpose: 'ticket' }, { session: 'b' }, { number: 2 }])(
-    'are no good for anything else: %j',
+    'is invalid for another subject: %j',
     (change) => {
       const tokens = new Tokens();
       expect(tokens.isValid(tokens.issue(subject, 1_000), { ...subject, ...change }, 0)).toBe(false);
     },
   );
 
-  it('cannot be prolonged, cut, or taken from another front', () => {
+  it('is invalid when it is changed, truncated or from another API server', () => {
     const tokens = new Tokens();
     const token = tokens.issue(subject, 1_000);
     expect(tokens.isValid(token.replace('1000.', '9000.'), subject, 0)).toBe(false);
