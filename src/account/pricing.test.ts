@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { priceOf, type PricedMedia, type VideoSpan } from './pricing.ts';
+import { priceOf, type PricedMedia, type PricedSpan } from './pricing.ts';
 
 const LIVE = { mode: 'live', isReplay: false } as const;
 
-const video = (span: VideoSpan): PricedMedia => ({ kind: 'video', video: span });
+const video = (span: PricedSpan): PricedMedia => ({ kind: 'video', video: span });
 /** A video at 29.97 frames per second, whose first frame starts at `start`. */
 const steady = (seconds: number, start = 0): PricedMedia =>
   video({ start, lastStart: start + seconds - 1_001 / 30_000, end: start + seconds });

@@ -3,14 +3,14 @@
 import type { KeyMode } from './api-key.ts';
 
 /** When a video's first frame starts, its last frame starts and its last frame ends, in seconds. */
-export interface VideoSpan {
+export interface PricedSpan {
   readonly start: number;
   readonly lastStart: number;
   readonly end: number;
 }
 
 /** The part of a probed asset, or of an empty canvas, that the price depends on. */
-export type PricedMedia = { readonly kind: 'canvas' | 'image' } | { readonly kind: 'video'; readonly video: VideoSpan };
+export type PricedMedia = { readonly kind: 'canvas' | 'image' } | { readonly kind: 'video'; readonly video: PricedSpan };
 
 export interface PriceTerms {
   readonly mode: KeyMode;
@@ -33,7 +33,7 @@ export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): num
  * One credit per started five seconds. A block of five seconds has started when a frame starts in it, or when the last
  * frame is still shown in it for longer than the uncounted end.
  */
-function videoCredits({ start, lastStart, end }: VideoSpan): number {
+function videoCredits({ start, lastStart, end }: PricedSpan): number {
   const seconds = Math.max(lastStart, end - UNCOUNTED_END_SECONDS) - start;
   return Math.floor(Math.max(seconds, 0) / SECONDS_PER_CREDIT) + 1;
 }
