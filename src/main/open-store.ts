@@ -1,3 +1,4 @@
+import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import type { Engine } from '../store/engine.ts';
@@ -5,6 +6,7 @@ import { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
+import { keepFilesPrivate } from './private-files.ts';
 
 type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'>;
 
@@ -28,13 +30,21 @@ export async function openEngine(
   onIdleError: (error: Error) => void = ignore,
 ): Promise<Engine> {
   try {
-    if (databaseUrl === '') return new SqliteEngine(embeddedFile(dataDirectory));
+    if (databaseUrl === '') return openEmbedded(dataDirectory);
     return await PostgresEngine.open(databaseUrl, onIdleError);
   } catch (error) {
     const database =
       databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
     throw new SettingsError([`${database} cannot be used: ${messageOf(error)}`]);
   }
+}
+
+/** Tools and servers of other users must not read the accounts. Files of write-ahead logging get the database's own mode. */
+function openEmbedded(dataDirectory: string): Engine {
+  keepFilesPrivate();
+  const file = embeddedFile(dataDirectory);
+  if (existsSync(file)) chmodSync(file, 0o600);
+  return new SqliteEngine(file);
 }
 
 export function embeddedFile(dataDirectory: string): string {

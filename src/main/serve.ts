@@ -20,6 +20,7 @@ import { assertPlans, healthOf, whyNotReady } from './startup-checks.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from './message-of.ts';
+import { keepFilesPrivate } from './private-files.ts';
 import { wireBilling } from './wire-billing.ts';
 import { openStore } from './open-store.ts';
 import { ResourceStack } from './resource-stack.ts';
@@ -40,6 +41,7 @@ export interface RunningServer {
 }
 
 export async function serve(settings: Settings): Promise<RunningServer> {
+  keepFilesPrivate();
   const resources = new ResourceStack();
   try {
     return await open(settings, resources);

@@ -12,6 +12,7 @@ import { type LocalWorkers, startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
+import { keepFilesPrivate } from './private-files.ts';
 
 export interface RunningWorkerNode {
   /** The address of the health endpoint. */
@@ -21,6 +22,7 @@ export interface RunningWorkerNode {
 }
 
 export async function startWorkerNode(settings: Settings): Promise<RunningWorkerNode> {
+  keepFilesPrivate();
   const queue = queueAccess(settings);
   const logger = createLogger(settings.logLevel);
   const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
