@@ -40,7 +40,7 @@ it('creates, suspends, resumes and revokes a key, effective immediately', async 
   expect(await outcomeOf(created.key)).toBe('200');
   await server.cli('keys', 'revoke', created.id);
   expect(await outcomeOf(created.key)).toBe('401 invalid_api_key');
-  await expect(server.cli('keys', 'resume', created.id)).rejects.toThrow('a revoked key stays revoked');
+  await expect(server.cli('keys', 'resume', created.id)).rejects.toThrow('a revoked key cannot be changed');
 });
 
 it('lists keys by prefix and last four characters, with the time of last use', async () => {
@@ -62,12 +62,12 @@ it('lists keys by prefix and last four characters, with the time of last use', a
 });
 
 it.each([
-  [['keys', 'create'], '--plan is required'],
-  [['keys', 'create', '--plan', 'gold'], 'there is no plan "gold"; the plans are free, starter, pro, business'],
-  [['keys', 'suspend'], 'name the key by its id'],
+  [['keys', 'create'], 'give --plan for a new account'],
+  [['keys', 'create', '--plan', 'gold'], 'unknown plan "gold"; the plans are free, starter, pro, business'],
+  [['keys', 'suspend'], 'missing <id>; usage: storybar keys suspend <id>'],
   [['keys', 'revoke', 'nobody'], 'There is no key "nobody"'],
-  [['keys', 'frobnicate'], 'there is no "keys frobnicate"'],
-  [['frobnicate'], 'there is no command "frobnicate"'],
+  [['keys', 'frobnicate'], 'unknown action "keys frobnicate"'],
+  [['frobnicate'], 'unknown command "frobnicate"'],
   [['keys', 'list', '--frob'], "Unknown option '--frob'"],
 ])('rejects the arguments %j', async (args, message) => {
   await expect(server.cli(...args)).rejects.toThrow(message);

@@ -161,7 +161,7 @@ describe('the playground', () => {
   it('rejects videos, which need an API key', async () => {
     const clip = readFileSync(plainClip(`${server.dataDirectory}/clip.mp4`));
     const problem = await problemOf(await postAsVisitor('/playground/render', { asset: clip, text: 'a' }));
-    expect(problem).toMatchObject({ status: 401, detail: 'Videos need an API key: send them to /v1/overlay.' });
+    expect(problem).toMatchObject({ status: 401, detail: 'Videos need an API key. Send them to /v1/overlay.' });
   });
 
   it('reports every invalid field, like the API', async () => {

@@ -75,12 +75,12 @@ describe('users', () => {
   });
 
   it.each([
-    [['users', 'reset'], 'name the person by e-mail address'],
+    [['users', 'reset'], 'missing <email>; usage: storybar users reset <email>'],
     [['users', 'promote', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
     [['users', 'reset', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
-    [['users', 'invite', 'boss@example.com'], 'has a user already'],
+    [['users', 'invite', 'boss@example.com'], 'is already a user'],
     [['users', 'invite', 'new@example.com', '--account', 'none'], 'There is no account "none"'],
-    [['users', 'frobnicate'], 'there is no "users frobnicate"'],
+    [['users', 'frobnicate'], 'unknown action "users frobnicate"'],
   ])('get an error message for the wrong arguments %j', async (args, message) => {
     await expect(server.cli(...args)).rejects.toThrow(message);
   });
