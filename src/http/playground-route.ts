@@ -2,6 +2,7 @@
 // a key and go to the API.
 
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../account/plans.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
@@ -66,6 +67,8 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       await directory.make();
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, lifetime.signal);
+      lifetime.signal.throwIfAborted();
+      upload.disk.addResult(statSync(output).size);
       const timing = { receiveMs: upload.receiveMs, renderMs: performance.now() - started };
       reply.header('x-bar-rows', barRows(facts));
       await sender.send(reply, output, renderHeaders({ renderId: request.id, kind: 'image', facts, ...timing }));

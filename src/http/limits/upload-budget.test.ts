@@ -52,4 +52,13 @@ describe('UploadBudget', () => {
     first.release();
     expect(budget.reservedBytes).toBe(0);
   });
+
+  it('ignores a result that is finished after the client has left', async () => {
+    const budget = budgetOf(100 * MB);
+    const reservation = await budget.reserve(MB);
+    reservation.release();
+    reservation.addResult(50 * MB);
+    reservation.grow(20 * MB);
+    expect(budget.reservedBytes).toBe(0);
+  });
 });

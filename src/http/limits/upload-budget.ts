@@ -52,8 +52,11 @@ export class UploadBudget {
   async reserve(announcedBytes: number | undefined): Promise<DiskReservation> {
     await this.#checkDisk();
     let bytes = 0;
+    let isReleased = false;
     let uploadBytes = 0;
     const add = (more: number): void => {
+      // The client has left: nothing would return what is added now.
+      if (isReleased) return;
       bytes += more;
       this.#reserved += more;
     };
@@ -71,6 +74,7 @@ export class UploadBudget {
       release: () => {
         this.#reserved -= bytes;
         bytes = 0;
+        isReleased = true;
       },
     };
   }

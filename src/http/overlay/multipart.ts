@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { type Form, type FormField, pointerTo } from '../../caption/form.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
 import { type AssetDestination, type ReceivedFile, receiveAsset } from './receive-asset.ts';
 
 export interface ReceivedForm extends Form {
@@ -24,7 +25,6 @@ export async function receiveForm(
   signal: AbortSignal,
   onAccepted: () => void,
 ): Promise<ReceivedForm> {
-  refuseOversize(request, destination.maxBytes);
   const parser = createParser(request);
   onAccepted();
   const collector = new PartCollector(destination);
@@ -68,8 +68,9 @@ export async function receiveForm(
   return collector.result();
 }
 
-/** Refuses a body that is too large by its `content-length`, before the upload. */
-function refuseOversize(request: IncomingMessage, maxAssetBytes: number): void {
+/** Refuses a body by its headers, before the upload: too large by its `content-length`, or not multipart. */
+export function assertReceivable(request: IncomingMessage, maxAssetBytes: number): void {
+  assertMultipart(request);
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced <= maxAssetBytes + ENVELOPE_BYTES) return;
   throw bodyTooLarge(announced, maxAssetBytes);
@@ -80,12 +81,16 @@ function bodyTooLarge(bytes: number, maxAssetBytes: number): AppError {
   return new AppError('asset_too_large', detail, { limit: { limit: maxAssetBytes, actual: bytes } });
 }
 
-function createParser({ headers }: IncomingMessage): BusboyInstance {
+function assertMultipart({ headers }: IncomingMessage): void {
   const contentType = headers['content-type'] ?? '';
   if (!/^multipart\/form-data(?:$|[\s;])/iu.test(contentType)) {
     throw new AppError('unsupported_content_type', 'Send the request as multipart/form-data.');
   }
   if (!/;\s*boundary=(?:"[^"]+"|[^\s";]+)/iu.test(contentType)) throw malformed('the boundary parameter is missing');
+}
+
+function createParser({ headers }: IncomingMessage): BusboyInstance {
+  const contentType = must(headers['content-type'], 'the content type of a checked request');
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': contentType },

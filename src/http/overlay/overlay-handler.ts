@@ -30,6 +30,8 @@ export interface HandlerDependencies extends ReceiveDependencies {
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
 }
 
+const REPLAYED = { 'idempotency-replayed': 'true' };
+
 /** What the steps of one request share. */
 export interface OverlayContext extends Admitted {
   readonly request: FastifyRequest;
@@ -46,9 +48,8 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
   const parsed = parseRequest(upload);
   context.type = parsed.asset?.kind ?? 'overlay';
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
-  if (claim.replay) reply.header('idempotency-replayed', 'true');
   if (claim.replay?.file !== undefined) {
-    await dependencies.sender.send(reply, claim.replay.file, claim.replay.headers);
+    await dependencies.sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
     return;
   }
   try {
@@ -75,7 +76,7 @@ async function renderAndDeliver(
   const requester = { account: caller.accountId, budgetMs };
   lifetime.startDeadline(budgetMs);
 
-  // A damaged asset is refused before credits are looked at.
+  // A damaged asset is refused before credits are checked.
   const base: BaseLayer = parsed.asset
     ? await renderer.probe(parsed.asset, limits, lifetime.signal, requester)
     : parsed.canvas;
@@ -92,6 +93,7 @@ async function renderAndDeliver(
     await directory.make();
     const output = directory.file('output');
     const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
+    lifetime.signal.throwIfAborted();
     upload.disk.addResult(statSync(output).size);
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
@@ -125,9 +127,10 @@ async function deliver(
       [marketplace.billingHeader]: `Credits=${reservation.credits}`,
     }),
   };
+  const replayed = claim.replay ? REPLAYED : {};
   const endDelivery = claim.startDelivery();
   try {
-    await sender.send(reply, output, { ...headers, ...billing });
+    await sender.send(reply, output, { ...headers, ...billing, ...replayed });
     await claim.keep(output);
     await reservation.settle(renderMs, claim.remember(headers));
     metrics.charged(reservation.credits);

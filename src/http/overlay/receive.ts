@@ -9,7 +9,7 @@ import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../transport/pace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
-import { type ReceivedForm, receiveForm } from './multipart.ts';
+import { assertReceivable, type ReceivedForm, receiveForm } from './multipart.ts';
 
 export interface ReceiveDependencies {
   readonly uploads: UploadBudget;
@@ -36,12 +36,14 @@ export async function receive(
 ): Promise<Upload> {
   const started = performance.now();
   const { imageBytes, videoBytes } = limits;
+  const maxBytes = Math.max(imageBytes, videoBytes);
+  assertReceivable(request.raw, maxBytes);
   const disk = await uploads.reserve(announcedBytes(request));
   onClosed(reply.raw, () => disk.release());
   const destination = {
     path: directory.file('asset'),
     prepare: async () => await directory.make(),
-    maxBytes: Math.max(imageBytes, videoBytes),
+    maxBytes,
     maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
     reserve: (bytes: number) => disk.grow(bytes),
     hash,

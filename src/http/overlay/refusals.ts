@@ -21,18 +21,27 @@ export class Refusals {
   }
 
   add({ accountId, mode }: Caller, error: unknown): void {
-    const outcome = outcomeOf(error);
-    const name = `${accountId} ${mode} ${outcome}`;
-    const entry = this.#counts.get(name);
-    if (entry) entry.count += 1;
-    else this.#counts.set(name, { accountId, mode, outcome, count: 1 });
+    this.#add({ accountId, mode, outcome: outcomeOf(error), count: 1 });
   }
 
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
     this.#counts.clear();
-    await this.#usage.addRefusals(counts);
+    try {
+      await this.#usage.addRefusals(counts);
+    } catch (error) {
+      // Kept for the next flush.
+      for (const count of counts) this.#add(count);
+      throw error;
+    }
+  }
+
+  #add(count: Count): void {
+    const name = `${count.accountId} ${count.mode} ${count.outcome}`;
+    const entry = this.#counts.get(name);
+    if (entry) entry.count += count.count;
+    else this.#counts.set(name, count);
   }
 }
 
