@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Asset, createAsset } from '../media/asset.ts';
 import type { Recipe } from '../render/compose.ts';
@@ -65,7 +66,7 @@ describe('a render queue', () => {
     expect(served).toEqual(['first', 'a', 'a', 'b']);
   });
 
-  it('shares by the real cost of renders, which is known after the probe', () => {
+  it('shares by the real cost of renders, which is known after the probe', async () => {
     const { queue, served, finish } = busyQueue('image');
     const megapixels: Readonly<Record<string, number>> = { small: 1, large: 10 };
     const waiting = new Map<string, Asset[]>();
@@ -76,6 +77,8 @@ describe('a render queue', () => {
     }
     for (let count = 0; count < 40; count += 1) {
       finish();
+      // A render follows its probe, so the promise of the slot has been resolved.
+      await setImmediate();
       const account = served.at(-1) ?? '';
       const recipe = imageOf(megapixels[account] ?? 0);
       queue.renderEntry({ recipe, asset: waiting.get(account)?.shift() }, requester(account));
@@ -84,6 +87,25 @@ describe('a render queue', () => {
     // 10 megapixels cost 253 ms, 1 megapixel 28 ms; each probe costs another 2 ms.
     expect(count('small') / count('large')).toBeGreaterThan(6);
     expect(count('small') / count('large')).toBeLessThan(10);
+  });
+
+  it('gives back what a failed probe paid for the render, and nothing that was not paid', async () => {
+    const { queue, served, finish } = busyQueue('video');
+    const damaged = Array.from({ length: 10 }, clip);
+    for (const asset of damaged) void queue.take(signal, queue.probeEntry(asset, requester('damaged')));
+    for (const asset of damaged) {
+      finish();
+      await setImmediate();
+      queue.refund(asset, requester('damaged'));
+    }
+    // Never served, so never charged.
+    queue.refund(clip(), requester('other'));
+    for (const account of ['other', 'damaged', 'other', 'damaged', 'other', 'damaged']) {
+      void queue.take(signal, queue.probeEntry(clip(), requester(account)));
+    }
+    for (let count = 0; count < 6; count += 1) finish();
+    expect(served.slice(-6).toSorted()).toEqual(['damaged', 'damaged', 'damaged', 'other', 'other', 'other']);
+    expect(served.slice(-6, -2).toSorted()).toEqual(['damaged', 'damaged', 'other', 'other']);
   });
 
   it('rejects a recipe without a number of frames and stays fair for others', () => {

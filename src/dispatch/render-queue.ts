@@ -16,6 +16,8 @@ const ANONYMOUS: Requester = { account: '', budgetMs: Number.POSITIVE_INFINITY }
 export class RenderQueue<Slot> extends FairQueue<Slot> {
   readonly #kind: AssetKind;
   readonly #costs: CostModel;
+  /** The asset and the average cost of a render, for entries of probes. */
+  readonly #probes = new WeakMap<QueueEntry, { readonly asset: Asset; readonly usualMs: number }>();
   /** What was charged for the render of an asset before its probe. */
   readonly #prepaid = new WeakMap<Asset, number>();
 
@@ -28,8 +30,23 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
   /** The entry for a probe pays for the render that usually follows. */
   probeEntry(asset: Asset, requester: Requester = ANONYMOUS): QueueEntry {
     const { usualMs } = this.#costs;
-    this.#prepaid.set(asset, usualMs);
-    return { ...requester, cost: PROBE_MS[this.#kind] + usualMs };
+    const entry = { ...requester, cost: PROBE_MS[this.#kind] + usualMs };
+    this.#probes.set(entry, { asset, usualMs });
+    return entry;
+  }
+
+  override async take(signal: AbortSignal, entry: QueueEntry): Promise<Slot> {
+    const slot = await super.take(signal, entry);
+    const probe = this.#probes.get(entry);
+    // Only now: an entry that leaves the queue earlier is not charged.
+    if (probe) this.#prepaid.set(probe.asset, probe.usualMs);
+    return slot;
+  }
+
+  /** Returns what the probe has paid for the render, when the probe fails and no render follows. */
+  refund(asset: Asset, { account }: Requester = ANONYMOUS): void {
+    this.adjustCost(account, -(this.#prepaid.get(asset) ?? 0));
+    this.#prepaid.delete(asset);
   }
 
   /** With an asset, charges what the render costs beyond the prepaid amount; its entry does not wait a second time. */

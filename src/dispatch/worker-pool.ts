@@ -110,8 +110,9 @@ export class WorkerPool {
         this.#learn(task, performance.now() - started);
         return result;
       } catch (error) {
-        if (!(error instanceof WorkerLost)) throw error;
-        if (attempt === MAX_ATTEMPTS) throw explainLoss(error, task);
+        if (error instanceof WorkerLost && attempt < MAX_ATTEMPTS) continue;
+        this.#refundProbe(task, requester);
+        throw error instanceof WorkerLost ? explainLoss(error, task) : error;
       } finally {
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         // The successor of a dead or killed worker becomes idle when it is ready.
@@ -124,6 +125,10 @@ export class WorkerPool {
   #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
     if (task.type === 'probe') return this.#queue.probeEntry(task.asset, requester);
     return this.#queue.renderEntry(task.job, requester);
+  }
+
+  #refundProbe(task: WorkerTask, requester: Requester | undefined): void {
+    if (task.type === 'probe') this.#queue.refund(task.asset, requester);
   }
 
   #learn(task: WorkerTask, milliseconds: number): void {

@@ -148,6 +148,7 @@ export class RemoteRenderer implements Renderer {
     const step = { type: 'probe', asset: remoteAsset(asset), limits } as const;
     const probe = await session.probe({ step, limitMs }, signal).catch((error: unknown) => {
       this.#sessions.close(session);
+      this.#permits[kind].refund(asset, requester);
       throw error;
     });
     this.#sessions.keepAfterProbe(asset, session);
