@@ -4,9 +4,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, readFile, readlink, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError } from '../errors.ts';
+import { pidNamespace } from '../primitives/pid-namespace.ts';
 
 const RETRY_REMOVE_MS = 2_000;
 const LOCK = '.lock';
@@ -125,7 +126,7 @@ async function createArea(root: string, name: string): Promise<string> {
 }
 
 async function writeLock(area: string): Promise<void> {
-  await writeFile(lockOf(area), `${process.pid} ${await pidNamespace()}`);
+  await writeFile(lockOf(area), `${process.pid} ${pidNamespace() ?? ''}`);
 }
 
 /** Two servers may sweep at the same time, so what one of them can't remove is left to the next sweep. */
@@ -134,7 +135,7 @@ async function sweep(root: string): Promise<void> {
   const areas = new Set(
     entries.map((name) => path.join(root, name.endsWith(LOCK) ? name.slice(0, -LOCK.length) : name)),
   );
-  const namespace = await pidNamespace();
+  const namespace = pidNamespace();
   await Promise.allSettled(
     [...areas].map(async (area) => {
       if (await isAbandoned(area, namespace)) await removeArea(area);
@@ -149,26 +150,12 @@ async function removeArea(area: string): Promise<void> {
 }
 
 /** Without a lock, as left by version 0.1, the age of the directory counts. */
-async function isAbandoned(area: string, ownNamespace: string): Promise<boolean> {
+async function isAbandoned(area: string, ownNamespace: string | undefined): Promise<boolean> {
   const lock = await readFile(lockOf(area), 'utf8').catch(() => undefined);
   const [pid, namespace] = lock?.split(' ') ?? [];
-  // A PID is meaningful only in its own namespace. In another container it belongs to a different process.
-  if (namespace === ownNamespace && namespace !== UNKNOWN && !isAlive(Number(pid))) return true;
+  if (ownNamespace !== undefined && namespace === ownNamespace && !isAlive(Number(pid))) return true;
   const { mtimeMs } = await stat(lock === undefined ? area : lockOf(area));
   return Date.now() - mtimeMs > STALE_AFTER_MS;
-}
-
-const UNKNOWN = 'unknown';
-
-/** Names the PID namespace of this process. The inode number in it is unique until the machine restarts. */
-async function pidNamespace(): Promise<string> {
-  try {
-    const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    return `${bootId.trim()}/${await readlink('/proc/self/ns/pid')}`;
-  } catch {
-    // Not Linux.
-    return UNKNOWN;
-  }
 }
 
 function lockOf(area: string): string {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { pidNamespace } from '../primitives/pid-namespace.ts';
 import type { Engine } from './engine.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
@@ -16,11 +17,7 @@ import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
 import type { PaymentEvents, Store } from './store.ts';
 
-export function createStore(
-  engine: Engine,
-  clock: Clock = () => new Date(),
-  owner: string = `${hostname()}/${process.pid}/${randomUUID()}`,
-): Store {
+export function createStore(engine: Engine, clock: Clock = () => new Date(), owner: string = createOwner()): Store {
   const lease = new Lease(engine, clock, owner);
   const pendingWrites = new RetryQueue();
   return {
@@ -39,11 +36,19 @@ export function createStore(
   };
 }
 
-/** True when the owner was a process on this machine that no longer runs. Valid only where all owners are on one machine. */
+/** Names this process as the owner of holds and idempotency keys. */
+function createOwner(): string {
+  return [hostname(), process.pid, pidNamespace() ?? '', randomUUID()].join('/');
+}
+
+/**
+ * True when the owner was a process in this PID namespace that no longer runs. Any other owner may still run, in another
+ * container for example, and is gone only when its lease has expired.
+ */
 export function isGone(owner: string): boolean {
-  const [host, pid] = owner.split('/');
-  if (host !== hostname()) return false;
-  // An earlier process with the same PID, as after the restart of a container.
+  const [host, pid, namespace] = owner.split('/');
+  if (host !== hostname() || namespace !== pidNamespace()) return false;
+  // An earlier process with the same PID.
   if (Number(pid) === process.pid) return true;
   try {
     process.kill(Number(pid), 0);
