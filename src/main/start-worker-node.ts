@@ -13,6 +13,7 @@ import { messageOf } from './message-of.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 import { keepFilesPrivate } from './private-files.ts';
+import { ResourceStack } from './resource-stack.ts';
 
 export interface RunningWorkerNode {
   /** The address of the health endpoint. */
@@ -23,11 +24,24 @@ export interface RunningWorkerNode {
 
 export async function startWorkerNode(settings: Settings): Promise<RunningWorkerNode> {
   keepFilesPrivate();
+  const resources = new ResourceStack();
+  try {
+    return await open(settings, resources);
+  } catch (error) {
+    // Reported apart, because it must not hide why the start failed.
+    await resources.close().catch((closeError: unknown) => {
+      process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
+    });
+    throw error;
+  }
+}
+
+async function open(settings: Settings, resources: ResourceStack): Promise<RunningWorkerNode> {
   const queue = queueAccess(settings);
   const logger = createLogger(settings.logLevel);
-  const workArea = await WorkArea.open(path.join(settings.dataDirectory, 'work'));
+  const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const metrics = new Metrics(VERSION);
-  const workers = await startLocalWorkers(settings, logger, metrics);
+  const workers = resources.add(await startLocalWorkers(settings, logger, metrics));
   const { renderer } = workers;
   metrics.watchPools(() => renderer.status());
   const queueLogger = logger.child({ nats: natsHosts(settings) });
@@ -39,16 +53,14 @@ export async function startWorkerNode(settings: Settings): Promise<RunningWorker
     onError: (error) => queueLogger.warn({ worker: node.status().worker, err: error }, 'queue error'),
     onEvent: (event) => logEvent(event, node.status().worker, queueLogger),
   });
-  const health = await openHealth(settings, node, workers, metrics).catch(async (error: unknown) => {
-    await workers.close();
+  resources.add({ close: async () => await node.drain() });
+  const health = await openHealth(settings, node, workers, metrics).catch((error: unknown) => {
     throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
   });
   return {
     url: `http://${settings.host}:${(health.address() as AddressInfo).port}`,
     drain: async () => {
-      await node.drain();
-      await workers.close();
-      await workArea.close();
+      await resources.close();
       health.close();
     },
   };
