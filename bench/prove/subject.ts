@@ -127,7 +127,7 @@ export class Subject {
   directories(): { renders: string[]; workers: string[] } {
     const list = (suffix: string): string[] =>
       readdirSync(path.join(this.dataDirectory, 'work', `${this.pid}${suffix}`));
-    return { renders: list(''), workers: list('-cells') };
+    return { renders: list(''), workers: list('-workers') };
   }
 
   async health(): ReturnType<typeof health> {

@@ -10,7 +10,9 @@ export interface PricedSpan {
 }
 
 /** The part of a probed asset, or of an empty canvas, that the price depends on. */
-export type PricedMedia = { readonly kind: 'canvas' | 'image' } | { readonly kind: 'video'; readonly video: PricedSpan };
+export type PricedMedia =
+  | { readonly kind: 'canvas' | 'image' }
+  | { readonly kind: 'video'; readonly video: PricedSpan };
 
 export interface PriceTerms {
   readonly mode: KeyMode;

@@ -62,7 +62,7 @@ async function perform(task: WorkerTask, tools: RenderTools, signal: AbortSignal
   }
 }
 
-/** Composing refuses an asset beyond the limits here, so the server never gets a report with numbers that are. */
+/** Composes the recipe only to refuse an asset over the limits, so that no report exceeds them. */
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
   if (!isVideoFormat(format)) {
     const image = await probeImage(load(path));

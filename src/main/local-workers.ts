@@ -34,7 +34,7 @@ type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory'
 
 /** On the same file system as the uploads, so that files are renamed and not copied. */
 export async function openWorkerDirectories(dataDirectory: string): Promise<WorkArea> {
-  return await WorkArea.open(path.join(dataDirectory, 'work'), '-cells');
+  return await WorkArea.open(path.join(dataDirectory, 'work'), '-workers');
 }
 
 export async function chooseLocalSandbox(settings: SandboxSettings, directories: WorkArea): Promise<SandboxChoice> {

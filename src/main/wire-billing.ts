@@ -51,7 +51,7 @@ export async function wireBilling(
         store,
         plans,
         marketplace,
-        onMarkFailed: (error) => logger.warn({ err: error }, 'last use of an API key not written'),
+        onMarkFailed: (error, keyId) => logger.warn({ keyId, err: error }, 'last use of an API key not written'),
       }),
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,

@@ -257,7 +257,7 @@ function mayWrite(file: string): boolean {
 }
 
 function directoriesOf({ dataDirectory, pid }: RunningServer): string[] {
-  const area = path.join(dataDirectory, 'work', `${pid}-cells`);
+  const area = path.join(dataDirectory, 'work', `${pid}-workers`);
   return readdirSync(area).map((name) => path.join(area, name));
 }
 

@@ -17,7 +17,7 @@ const RATES = {
   password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
 } as const satisfies Record<string, { network: Rate; account: Rate }>;
 
-/** One network on one account. Lower than the limit of the account, so a single network can't use that up. */
+/** One network on one account. For sign-ins it is lower than the limit of the account, so one network can't use that up. */
 const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 /** A browser that has signed in before, on the account it signed in to. */
 const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };

@@ -28,7 +28,16 @@ export class FallbackRenderer implements Renderer {
   }
 
   assertRoom(account: string, kind?: AssetKind): void {
-    this.#likely(kind ?? 'image').assertRoom(account, kind);
+    if (kind !== undefined) {
+      this.#likely(kind).assertRoom(account, kind);
+      return;
+    }
+    try {
+      this.#likely('image').assertRoom(account, 'image');
+    } catch {
+      // The request may still be a video.
+      this.#likely('video').assertRoom(account, 'video');
+    }
   }
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {

@@ -69,7 +69,7 @@ export class InternalListener {
     // Control streams carry a heartbeat. Any other connection that is idle for this long has lost its worker.
     this.#server.timeout = IDLE_TIMEOUT_MS;
     this.#heartbeat = setInterval(() => {
-      for (const response of this.#controlStreams) response.write('\n');
+      for (const response of this.#controlStreams) if (!response.writableEnded) response.write('\n');
     }, HEARTBEAT_MS);
     this.#heartbeat.unref();
   }

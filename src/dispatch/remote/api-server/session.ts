@@ -1,4 +1,4 @@
-// One asset's way through workers on other machines, as the API server sees it: perhaps a probe, then perhaps a render, on
+// The API server's record of one asset that workers on other machines process: perhaps a probe, then perhaps a render, on
 // the same worker while it stays connected and on another one otherwise. The session knows what has to be done; a ticket on
 // the queue only asks for a worker to come and do it. The first result counts, and all other workers are told to stop.
 
@@ -12,7 +12,7 @@ import type { StepFailure } from '../../reports.ts';
 import type { ProbeStep, RenderStep, Step } from '../shared/control-messages.ts';
 import type { ControlStreamWriter } from './control-stream.ts';
 
-/** How a session gets workers, and whom it tells about them. */
+/** Issues tickets and tokens for a session, and is notified of claimed and lost attempts. */
 export interface TicketIssuer {
   /** Puts a ticket on the queue; the returned function takes it off again. Rejects with `QueueUnavailable`. */
   issue(session: RenderSession): Promise<() => void>;

@@ -1,4 +1,4 @@
-// Which workers are there. Each announces itself every second; one that hasn't for a while is gone.
+// The workers that are available. Each announces itself every second; one that has been silent for a while is gone.
 
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { CodecInfo } from '../../../media/video/probe/codecs.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 
-/** The API server can't be reached, or the connection broke. Another worker may have more luck. */
+/** The API server can't be reached, or the connection broke. Another worker may succeed. */
 export class ApiServerUnreachable extends Error {
   constructor(cause?: unknown) {
     super('the API server is unreachable', { cause });
