@@ -12,5 +12,5 @@ it('an image within the pixel limit is refused when one side is too long', () =>
   const probe = { kind: 'image', width: 5_000_000, height: 8, isSrgb: true } as const;
   const compose = (): unknown => composeImageRecipe(probe, [{ text: 'a', position: 50 }], DEFAULT_IMAGE_LIMITS);
   expect(compose).toThrow(AppError);
-  expect(compose).toThrow('at most 65535 pixels');
+  expect(compose).toThrow('the limit is 65535 pixels per side');
 });

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { plansFile } from '../plans-file.ts';
 import { createPostgres, NO_POSTGRES, type PostgresServer } from '../postgres-server.ts';
@@ -134,9 +135,16 @@ describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
     expect((await fetch(`${server.url}/ready`)).status).toBe(503);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     await postgres?.start();
+    const refusals: string[] = [];
     const back = await until(async () => {
       const response = await post(server, form(OVERLAY));
-      return response.status === 200 && response;
+      if (response.status === 200) return response;
+      refusals.push(await response.text());
+      // Slowly, because every request counts toward the plan's rate limit.
+      await sleep(500);
+      return undefined;
+    }, 60_000).catch((error: unknown) => {
+      throw new Error(`still refused after the restart: ${refusals.at(-1)}`, { cause: error });
     });
     expect(back.headers.get('x-credits-charged')).toBe('1');
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);
