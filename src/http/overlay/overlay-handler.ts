@@ -44,7 +44,10 @@ export interface OverlayContext extends Admitted {
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
   const { caller, idempotencyKey, request, reply, directory } = context;
-  const upload = await receive(dependencies, context, caller.plan.limits, { hash: idempotencyKey !== undefined });
+  const upload = await receive(dependencies, context, caller.plan.limits, {
+    hash: idempotencyKey !== undefined,
+    assertRoom: (kind) => dependencies.renderer.assertRoom(caller.accountId, kind),
+  });
   const parsed = parseRequest(upload);
   context.type = parsed.asset?.kind ?? 'overlay';
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);

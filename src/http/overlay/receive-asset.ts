@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createWriteStream, openSync, type WriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
-import { type AssetFormat, SNIFF_LENGTH, sniff } from '../../media/sniff.ts';
+import { type AssetFormat, type AssetKind, KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 
 export interface AssetDestination {
@@ -15,6 +15,8 @@ export interface AssetDestination {
   /** The largest size of any format. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
+  /** Throws when the queue for this kind of asset is full, so that the rest isn't uploaded in vain. */
+  readonly assertRoom: (kind: AssetKind) => void;
   /** Reserves disk space for the bytes received so far; throws when there is none. */
   readonly reserve: (bytes: number) => void;
   /** Whether to compute the SHA-256 of the bytes. */
@@ -51,7 +53,10 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       destination.reserve(bytes);
       if (!isHead) await file?.write(chunk);
-      else if (format !== undefined && head.length >= SNIFF_LENGTH) file = await AssetFile.begin(destination, head);
+      else if (format !== undefined && head.length >= SNIFF_LENGTH) {
+        destination.assertRoom(KIND_OF_FORMAT[format]);
+        file = await AssetFile.begin(destination, head);
+      }
     }
     // The whole file is shorter than the bytes that `sniff` asks for.
     if (format !== undefined) file ??= await AssetFile.begin(destination, head);

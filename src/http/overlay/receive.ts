@@ -1,9 +1,9 @@
 // Receives the body of a request: the asset streamed to disk, the fields to memory. Size, pace and disk space are limited
-// while bytes arrive.
+// while bytes arrive, and an upload ends early when the queue for its kind is full.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../../account/plans.ts';
-import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
@@ -22,17 +22,23 @@ interface Receiving {
   readonly lifetime: RequestSignal;
 }
 
+export interface ReceiveOptions {
+  /** Whether the asset's SHA-256 is needed. */
+  readonly hash: boolean;
+  /** Throws when the queue for this kind of asset is full. Called as soon as the first bytes tell the kind. */
+  readonly assertRoom: (kind: AssetKind) => void;
+}
+
 export interface Upload extends ReceivedForm {
   readonly receiveMs: number;
   readonly disk: DiskReservation;
 }
 
-/** `hash`: whether the asset's SHA-256 is needed. */
 export async function receive(
   { uploads }: ReceiveDependencies,
   { request, reply, directory, lifetime }: Receiving,
   limits: Pick<PlanLimits, 'imageBytes' | 'videoBytes'>,
-  { hash }: { readonly hash: boolean },
+  { hash, assertRoom }: ReceiveOptions,
 ): Promise<Upload> {
   const started = performance.now();
   const { imageBytes, videoBytes } = limits;
@@ -45,6 +51,7 @@ export async function receive(
     prepare: async () => await directory.make(),
     maxBytes,
     maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
+    assertRoom,
     reserve: (bytes: number) => disk.grow(bytes),
     hash,
   };
