@@ -82,7 +82,8 @@ describe('a worker that sends an invalid report', () => {
   });
 
   it("is killed when a message isn't JSON", async () => {
-    const worker = spawn(`write('{broken\\n');`);
+    // Survives the end of its channel, so only a signal can end it.
+    const worker = spawn(`process.exit = () => undefined; setInterval(() => undefined, 1000); write('{broken\\n');`);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
   });
