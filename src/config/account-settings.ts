@@ -1,0 +1,83 @@
+// Plans, payments, the marketplace, sign-up and email.
+
+import path from 'node:path';
+import { list, oneOf, stripeApiUrl, webhookSecrets } from './parse.ts';
+import { setting } from './setting.ts';
+
+export const ACCOUNT_SETTINGS = {
+  plansFile: setting(
+    'STORYBAR_PLANS',
+    '',
+    'Plans file; see docs/plans.md. Default: `./plans.json` if it exists, otherwise the built-in plans.',
+    (text) => ({ value: text === '' ? '' : path.resolve(text) }),
+  ),
+  billing: setting(
+    'STORYBAR_BILLING',
+    'manual',
+    'Payment provider. `manual`: no payments; choosing a plan grants it. `stripe`: see docs/payments.md.',
+    oneOf(['manual', 'stripe']),
+  ),
+  stripeSecretKey: setting(
+    'STORYBAR_STRIPE_SECRET_KEY',
+    '',
+    'Secret key (`sk_...`) or restricted key (`rk_...`) of the Stripe account.',
+    (text) => (/^(?:(?:sk|rk)_\S+)?$/u.test(text) ? { value: text } : { fault: 'must begin with sk_ or rk_' }),
+  ),
+  stripeWebhookSecrets: setting(
+    'STORYBAR_STRIPE_WEBHOOK_SECRETS',
+    '',
+    'Comma-separated signing secrets (`whsec_...`) of the webhook endpoint. List two while you rotate one.',
+    webhookSecrets,
+  ),
+  stripeApiUrl: setting(
+    'STORYBAR_STRIPE_API_URL',
+    '',
+    "Address of Stripe's API, to use a proxy or for tests. Default: Stripe's own.",
+    stripeApiUrl,
+  ),
+  marketplaceName: setting(
+    'STORYBAR_MARKETPLACE_NAME',
+    'rapidapi',
+    'API marketplace whose gateway may forward requests: the name in its headers, such as `x-<name>-proxy-secret`.',
+    (text) =>
+      /^[a-z0-9-]{1,40}$/u.test(text)
+        ? { value: text }
+        : { fault: 'must consist of 1 to 40 lower-case letters, digits and dashes' },
+  ),
+  marketplaceSecrets: setting(
+    'STORYBAR_MARKETPLACE_SECRETS',
+    '',
+    "Comma-separated secrets that authenticate the marketplace's gateway. List two while you rotate one. Default: requests from a marketplace are refused.",
+    (text) => ({ value: list(text) }),
+  ),
+  signUp: setting(
+    'STORYBAR_SIGN_UP',
+    'open',
+    '`open`: anyone who can reach the site can sign up. `closed`: users need an invitation from `storybar users invite`.',
+    oneOf(['open', 'closed'] as const),
+  ),
+  operatorEmail: setting(
+    'STORYBAR_OPERATOR_EMAIL',
+    '',
+    'Email address of the first operator. Until this user exists, `storybar serve` prints a link to choose a password.',
+    (text) =>
+      text === '' || text.includes('@') ? { value: text.trim().toLowerCase() } : { fault: 'must be an email address' },
+  ),
+  smtpUrl: setting(
+    'STORYBAR_SMTP_URL',
+    '',
+    'Mail server, such as `smtps://user:password@host`, for sign-up and password emails. Requires STORYBAR_MAIL_FROM and STORYBAR_PUBLIC_URL. Default: no emails; see docs/dashboard.md.',
+    (text) =>
+      text === '' || (/^smtps?:\/\//u.test(text) && URL.canParse(text))
+        ? { value: text }
+        : { fault: 'must begin with smtp:// or smtps://' },
+  ),
+  mailFrom: setting(
+    'STORYBAR_MAIL_FROM',
+    '',
+    'Sender of emails, such as `Storybar <captions@example.com>`.',
+    (text) => ({
+      value: text.trim(),
+    }),
+  ),
+} as const;

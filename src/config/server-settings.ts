@@ -1,0 +1,70 @@
+// Listening, request limits, shutdown, logs.
+
+import { nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
+import { setting } from './setting.ts';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
+
+export const SERVER_SETTINGS = {
+  port: setting('PORT', '8080', 'TCP port of the HTTP server. 0 chooses a free port.', wholeNumber(0, 65_535)),
+  host: setting(
+    'HOST',
+    '127.0.0.1',
+    'Address to listen on. `0.0.0.0` makes the service reachable from the network.',
+    nonEmpty,
+  ),
+  publicUrl: setting(
+    'STORYBAR_PUBLIC_URL',
+    '',
+    'Public address of the service, such as `https://captions.example.com`, for links in errors and emails. Default: the host of the request.',
+    urlOrEmpty,
+  ),
+  trustProxy: setting(
+    'STORYBAR_TRUST_PROXY',
+    '',
+    'Reverse proxies whose `x-forwarded-for` header is trusted: comma-separated addresses or networks, or the number of proxies in a row. Default: none.',
+    proxies,
+  ),
+  uploadMegabytes: setting(
+    'STORYBAR_UPLOAD_MB',
+    '4096',
+    'Disk space, in megabytes, for uploads and results of running requests. Further uploads get 503.',
+    wholeNumber(1, 1_000_000),
+  ),
+  uploadSeconds: setting(
+    'STORYBAR_UPLOAD_SECONDS',
+    '300',
+    'Time limit for receiving a whole request, in seconds. A slower upload gets 408.',
+    wholeNumber(1, 86_400),
+  ),
+  replayMegabytes: setting(
+    'STORYBAR_REPLAY_MB',
+    '1024',
+    'Disk space, in megabytes, for finished files that a repeated `idempotency-key` gets again. When it is full, the oldest files are deleted. A deleted file is rendered again, free of charge.',
+    wholeNumber(0, 1_000_000),
+  ),
+  drainSeconds: setting(
+    'STORYBAR_DRAIN_SECONDS',
+    '0',
+    'Seconds that a stopping server keeps accepting requests while `/ready` returns 503, so that load balancers switch to other servers first.',
+    wholeNumber(0, 3_600),
+  ),
+  shutdownSeconds: setting(
+    'STORYBAR_SHUTDOWN_SECONDS',
+    '30',
+    'Seconds that a stopping server gives running requests to finish, after STORYBAR_DRAIN_SECONDS.',
+    wholeNumber(0, 3_600),
+  ),
+  metricsToken: setting(
+    'STORYBAR_METRICS_TOKEN',
+    '',
+    'Bearer token required for `/metrics`. Default: no token. In that case, block the path in your reverse proxy.',
+    (text) => ({ value: text.trim() }),
+  ),
+  logLevel: setting(
+    'STORYBAR_LOG_LEVEL',
+    'info',
+    `Lowest level that is logged: one of ${LOG_LEVELS.join(', ')}.`,
+    oneOf(LOG_LEVELS),
+  ),
+} as const;
