@@ -1,8 +1,9 @@
-// Starts one PostgreSQL server for all test files of a run.
+// Checks that the programs a run requires are there, and starts one PostgreSQL server for all test files.
 
 import { readFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { createPostgres } from './postgres-server.ts';
+import { assertRequiredPrograms } from './required-programs.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,6 +13,7 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await assertRequiredPrograms(process.env['STORYBAR_TESTS_REQUIRE'] ?? '');
   const configuredUrl = process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '';
   const server = configuredUrl === '' && needsPostgres(project) ? await createPostgres() : undefined;
   project.provide('postgresUrl', server?.url ?? configuredUrl);

@@ -35,7 +35,7 @@ export interface PostgresServer {
 
 /** Undefined when PostgreSQL isn't installed. `durable` flushes every commit to disk, for benchmarks and crash tests. */
 export async function createPostgres(durable = false): Promise<PostgresServer | undefined> {
-  const bin = findBinaries();
+  const bin = findPostgres();
   if (bin === undefined) return undefined;
   const user = unprivilegedUser();
   const folder = mkdtempSync(path.join(tmpdir(), 'storybar-postgres-'));
@@ -105,7 +105,8 @@ async function acceptsConnections(url: string): Promise<boolean> {
   );
 }
 
-function findBinaries(): string | undefined {
+/** The folder with PostgreSQL's programs. */
+export function findPostgres(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   const versions = existsSync(DEBIAN_FOLDER)
     ? readdirSync(DEBIAN_FOLDER).toSorted((a, b) => Number(b) - Number(a))
