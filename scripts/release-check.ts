@@ -1,0 +1,117 @@
+// Verifies a release before it is published: version, changelog and generated files agree, and the packed tarball works
+// when it is installed into an empty folder. Usage: npm run release:check [-- v0.2.0]
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
+import { must } from '../src/primitives/must.ts';
+import { changelogSection } from './changelog-section.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const START_TIMEOUT_MS = 60_000;
+const { version } = packageJson;
+
+checkVersion(process.argv[2]);
+step('generated files are up to date', () => run('npm', ['run', '-s', 'generate:check'], ROOT));
+const folder = mkdtempSync(path.join(tmpdir(), 'storybar-release-'));
+try {
+  const tarball = step('the package is packed', () => pack(folder));
+  step('the tarball installs into an empty folder', () => install(folder, tarball));
+  await checkServer(folder);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`storybar ${version} can be released.`);
+
+function checkVersion(tag: string | undefined): void {
+  if (tag !== undefined && tag !== `v${version}`) fail(`The tag is ${tag}, but package.json has version ${version}.`);
+  const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { version: string };
+  if (lock.version !== version) fail(`package-lock.json has version ${lock.version}; package.json has ${version}.`);
+  if (changelogSection(version) === undefined) fail(`CHANGELOG.md has no section "## [${version}] - <date>".`);
+  console.log(`ok: version ${version} is in package.json, package-lock.json and CHANGELOG.md`);
+}
+
+function pack(target: string): string {
+  run('npm', ['pack', '--silent', '--pack-destination', target], ROOT);
+  const file = must(
+    readdirSync(target).find((name) => name.endsWith('.tgz')),
+    'packed tarball',
+  );
+  return path.join(target, file);
+}
+
+function install(target: string, tarball: string): void {
+  writeFileSync(path.join(target, 'package.json'), '{"private":true}');
+  run('npm', ['install', '--silent', '--no-audit', '--no-fund', tarball], target);
+}
+
+/** Serves from the installed package and renders one image, one video and one overlay without an asset. */
+async function checkServer(target: string): Promise<void> {
+  const program = path.join(target, 'node_modules/storybar/bin/storybar.js');
+  const env = { PATH: process.env['PATH'] ?? '', PORT: '0', STORYBAR_DATA_DIR: path.join(target, 'data') };
+  const key = run(process.execPath, [program, 'keys', 'create', '--plan', 'free'], target, env).match(/sb_live_\w+/u);
+  const server = spawn(process.execPath, [program, 'serve'], {
+    cwd: target,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const url = await addressOf(server);
+    const examples = path.join(target, 'node_modules/storybar/examples');
+    await checkRender(url, must(key?.[0], 'key'), 'image/png', { asset: path.join(examples, 'photo.jpg') });
+    await checkRender(url, must(key?.[0], 'key'), 'video/mp4', { asset: path.join(examples, 'clip.mp4') });
+    await checkRender(url, must(key?.[0], 'key'), 'image/png', { width: '1080', height: '1920' });
+  } finally {
+    server.kill();
+  }
+}
+
+async function addressOf(server: ChildProcess): Promise<string> {
+  const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
+  return await new Promise<string>((resolve, reject) => {
+    let printed = '';
+    server.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const url = /listens on (\S+)/u.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    server.once('exit', (code) => reject(new Error(`the server exited with ${code}: ${printed}`)));
+    deadline.addEventListener('abort', () => reject(new Error(`the server did not start: ${printed}`)));
+  });
+}
+
+async function checkRender(
+  url: string,
+  key: string,
+  type: string,
+  { asset, ...fields }: { asset?: string; width?: string; height?: string },
+): Promise<void> {
+  const form = new FormData();
+  form.set('text', 'Released 🎉');
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  if (asset !== undefined) form.set('asset', await openAsBlob(asset), path.basename(asset));
+  const response = await fetch(`${url}/v1/overlay`, { method: 'POST', headers: { 'x-api-key': key }, body: form });
+  const what = asset === undefined ? 'an overlay without an asset' : path.basename(asset);
+  const bytes = (await response.arrayBuffer()).byteLength;
+  if (response.status !== 200 || response.headers.get('content-type') !== type || bytes < 1_000) {
+    fail(`Rendering ${what} returned ${response.status} ${response.headers.get('content-type')}, ${bytes} bytes.`);
+  }
+  console.log(`ok: the installed server renders ${what} (${type}, ${bytes} bytes)`);
+}
+
+function step<Result>(what: string, work: () => Result): Result {
+  const result = work();
+  console.log(`ok: ${what}`);
+  return result;
+}
+
+function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): string {
+  return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
