@@ -75,7 +75,26 @@ export const cutsSchema = z
   .array(z.object({ pts: timestamp, frames: packetNumber, decodeFrom: packetNumber, decodeTo: packetNumber }))
   .max(MAX_CUTS);
 
-export const imageProbeSchema = z.object({ kind: z.literal('image'), width: side, height: side, isSrgb: z.boolean() });
+export const colorConversionSchema = z.discriminatedUnion('from', [
+  z.object({ from: z.literal('profile'), space: z.enum(['srgb', 'b-w']) }),
+  z.object({ from: z.literal('cmyk') }),
+  z.object({
+    from: z.literal('encoding'),
+    bits: z.literal([8, 16]),
+    encoding: z.object({
+      transfer: z.union([z.enum(['srgb', 'pq', 'hlg']), z.number().positive()]),
+      chromaticities: z.array(z.number().min(0).max(1)).length(8),
+    }),
+  }),
+]);
+
+export const imageProbeSchema = z.object({
+  kind: z.literal('image'),
+  width: side,
+  height: side,
+  isSrgb: z.boolean(),
+  color: colorConversionSchema.exactOptional(),
+});
 
 const videoFields = z.object({
   kind: z.literal('video'),

@@ -4,13 +4,18 @@
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
-import { isSrgbProfile } from './icc.ts';
+import { type ColorConversion, conversionFor } from './color/conversion.ts';
+import { isSrgbProfile } from './color/icc.ts';
+import { withoutInvalidChunks } from './color/png-color.ts';
+import { cmykToSrgb, encodedToSrgb } from './color/to-srgb.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
   /** The image embeds a color profile, and that profile is sRGB. */
   readonly isSrgb: boolean;
+  /** Set when the image decoder alone would get the colors wrong. */
+  readonly color?: ColorConversion;
 }
 
 export interface DecodedImage extends Size {
@@ -37,8 +42,10 @@ export function lockDownDecoders(): void {
 
 /** Width and height are those after EXIF orientation. */
 export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
-  const { autoOrient, icc } = await metadataOf(source);
-  return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc) };
+  const metadata = await metadataOf(source);
+  const { autoOrient, icc } = metadata;
+  const color = conversionFor(source, metadata);
+  return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc), ...(color && { color }) };
 }
 
 /** Decoder settings, derived from the probe and the caller's limits. */
@@ -47,6 +54,7 @@ export interface DecodePlan {
   readonly maxPixels: number;
   /** Set when the embedded profile is sRGB, where a conversion would only add rounding errors. */
   readonly ignoreProfile: boolean;
+  readonly color?: ColorConversion;
 }
 
 export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
@@ -84,30 +92,61 @@ interface OpenOptions {
 }
 
 function open(source: Uint8Array, options: OpenOptions): Sharp {
-  return sharp(source, { ...options, pages: 1, sequentialRead: true });
+  return sharp(withoutInvalidChunks(source), { ...options, pages: 1, sequentialRead: true });
 }
 
 async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
   const headroomRows = Math.ceil(HEADROOM_BYTES / (plan.width * 3));
-  const { data, info } = await open(source, {
+  const input = open(source, {
     failOn,
     limitInputPixels: plan.maxPixels,
-    ignoreIcc: plan.ignoreProfile,
-  })
-    .autoOrient()
-    .extend({ top: headroomRows })
-    .toColorspace('srgb')
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true });
-  if (info.channels !== 3 && info.channels !== 4) throw new Error(`image decoder returned ${info.channels} channels`);
-  const headroom = headroomRows * info.width * info.channels;
+    ignoreIcc: plan.ignoreProfile || plan.color?.from === 'encoding',
+  });
+  const { data, info } = await toRaw(input.autoOrient().extend({ top: headroomRows }), plan.color).toBuffer({
+    resolveWithObject: true,
+  });
+  const { data: pixels, channels } = toEightBitRgb(data, info.channels, plan.color);
+  const headroom = headroomRows * info.width * channels;
   return {
     width: info.width,
     height: info.height - headroomRows,
-    channels: info.channels,
-    data: data.subarray(headroom),
+    channels,
+    data: pixels.subarray(headroom),
     headroom,
   };
+}
+
+function toRaw(image: Sharp, color: ColorConversion | undefined): Sharp {
+  switch (color?.from) {
+    case undefined:
+      return image.toColorspace('srgb').raw({ depth: 'uchar' });
+    case 'cmyk':
+      return image.pipelineColorspace('cmyk').toColorspace('cmyk').raw({ depth: 'uchar' });
+    case 'profile':
+      // The decoder converts 8-bit pixels to sRGB, but 16-bit ones to Display P3, and 16-bit gray not at all.
+      return image.pipelineColorspace(color.space).toColorspace('srgb').raw({ depth: 'uchar' });
+    case 'encoding':
+      return color.bits === 16
+        ? image.toColorspace('rgb16').raw({ depth: 'ushort' })
+        : image.toColorspace('srgb').raw({ depth: 'uchar' });
+  }
+}
+
+/** What the decoder returned, as RGB or RGBA. */
+function toEightBitRgb(data: Buffer, channels: number, color: ColorConversion | undefined) {
+  if (color?.from === 'cmyk') {
+    if (channels !== 4) throw new Error(`image decoder returned ${channels} channels of CMYK`);
+    const rgb = new Uint8Array((data.length / 4) * 3);
+    cmykToSrgb(data, rgb);
+    return { data: rgb, channels: 3 } as const;
+  }
+  if (channels !== 3 && channels !== 4) throw new Error(`image decoder returned ${channels} channels`);
+  if (color?.from !== 'encoding') return { data, channels } as const;
+  const isDeep = color.bits === 16;
+  const samples = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : data;
+  const rgb = isDeep ? new Uint8Array(samples.length) : data;
+  encodedToSrgb(samples, rgb, channels, color.encoding);
+  return { data: rgb, channels } as const;
 }
 
 /** A decoder that finds no pixel data fills the image with one color. */

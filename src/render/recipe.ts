@@ -64,7 +64,12 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, overlays.length),
-    decode: { width: canvas.width, maxPixels: limits.imagePixels, ignoreProfile: probe.isSrgb },
+    decode: {
+      width: canvas.width,
+      maxPixels: limits.imagePixels,
+      ignoreProfile: probe.isSrgb,
+      ...(probe.color && { color: probe.color }),
+    },
   };
 }
 

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import {
   audioSourceSchema,
+  colorConversionSchema,
   cutsSchema,
   frameRateSchema,
   secondsSchema,
@@ -32,7 +33,12 @@ export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('image'),
     ...baseFields,
-    decode: z.object({ width: z.int().min(1), maxPixels: z.number().positive(), ignoreProfile: z.boolean() }),
+    decode: z.object({
+      width: z.int().min(1),
+      maxPixels: z.number().positive(),
+      ignoreProfile: z.boolean(),
+      color: colorConversionSchema.exactOptional(),
+    }),
   }),
   z.object({
     kind: z.literal('video'),

@@ -8,7 +8,8 @@ import type { Transfer } from './color.ts';
 const WHITE_NITS = 330;
 /** The nominal peak of HLG, and the usual mastering peak of PQ. */
 export const DEFAULT_PEAK_NITS = 1_000;
-const DISPLAY_GAMMA = 2.4;
+/** Of the display that the output signal is for. */
+export const SHOWN_GAMMA = 2.4;
 const POINTS = 48;
 
 /** Points of a spline that maps the input signal to the output signal, both in 0..1. */
@@ -16,13 +17,22 @@ export function toneCurve(
   transfer: Exclude<Transfer, 'sdr'>,
   peakNits: number,
 ): readonly (readonly [number, number])[] {
-  const peak = pqSignal(Math.max(peakNits, WHITE_NITS * 1.5));
   return Array.from({ length: POINTS + 1 }, (_, index) => {
     const signal = index / POINTS;
-    const nits = transfer === 'pq' ? pqNits(signal) : hlgNits(signal);
-    const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak) * peak);
-    return [signal, Math.min(1, shown / WHITE_NITS) ** (1 / DISPLAY_GAMMA)] as const;
+    return [signal, shownSignal(transfer, signal, peakNits)] as const;
   });
+}
+
+/** The output signal for one input signal. */
+export function shownSignal(
+  transfer: Exclude<Transfer, 'sdr'>,
+  signal: number,
+  peakNits: number = DEFAULT_PEAK_NITS,
+): number {
+  const peak = pqSignal(Math.max(peakNits, WHITE_NITS * 1.5));
+  const nits = transfer === 'pq' ? pqNits(signal) : hlgNits(signal);
+  const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak) * peak);
+  return Math.min(1, shown / WHITE_NITS) ** (1 / SHOWN_GAMMA);
 }
 
 /** The knee function of BT.2390: linear up to the knee, then a cubic that reaches `top` when `value` is 1. */
