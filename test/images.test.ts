@@ -159,6 +159,27 @@ it('renders the first frame of an animated WebP', async () => {
   expect(pixelAt(result, 1, 1)).toEqual([255, 0, 0]);
 });
 
+describe('a lossless WebP whose header says that it uses no alpha', () => {
+  async function webpWithoutHint(alpha: number): Promise<Buffer> {
+    const pixels = Buffer.alloc(64 * 64 * 4, Buffer.of(200, 40, 40, alpha));
+    const source = await sharp(pixels, { raw: { width: 64, height: 64, channels: 4 } })
+      .webp({ lossless: true, exact: true })
+      .toBuffer();
+    // The bit after the 14 bits each of width and height.
+    const hint = source.indexOf('VP8L') + 12;
+    source.writeUInt8(source.readUInt8(hint) & ~0x10, hint);
+    return source;
+  }
+
+  it('keeps its alpha, as in browsers', async () => {
+    expect(pixelAt(await captioned(await webpWithoutHint(128)), 1, 1)).toEqual([200, 40, 40, 128]);
+  });
+
+  it('becomes a PNG without alpha when every pixel is opaque', async () => {
+    expect(pixelAt(await captioned(await webpWithoutHint(255)), 1, 1)).toEqual([200, 40, 40]);
+  });
+});
+
 describe('a damaged image', () => {
   it('is rendered as far as it can be decoded, as in browsers', async () => {
     const whole = await sharp(await gradient(3))

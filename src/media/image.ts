@@ -9,6 +9,7 @@ import { isSrgbProfile } from './color/icc.ts';
 import { withoutInvalidChunks } from './color/png-color.ts';
 import { cmykToSrgb, encodedToSrgb } from './color/to-srgb.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
+import { withAlphaHint, withoutOpaqueAlpha } from './webp-alpha.ts';
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
@@ -97,7 +98,8 @@ function open(source: Uint8Array, options: OpenOptions): Sharp {
 
 async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
   const headroomRows = Math.ceil(HEADROOM_BYTES / (plan.width * 3));
-  const input = open(source, {
+  const hinted = withAlphaHint(source);
+  const input = open(hinted ?? source, {
     failOn,
     limitInputPixels: plan.maxPixels,
     ignoreIcc: plan.ignoreProfile || plan.color?.from === 'encoding',
@@ -105,7 +107,8 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
   const { data, info } = await toRaw(input.autoOrient().extend({ top: headroomRows }), plan.color).toBuffer({
     resolveWithObject: true,
   });
-  const { data: pixels, channels } = toEightBitRgb(data, info.channels, plan.color);
+  const decoded = toEightBitRgb(data, info.channels, plan.color);
+  const { data: pixels, channels } = hinted ? dropOpaqueAlpha(decoded, headroomRows * info.width) : decoded;
   const headroom = headroomRows * info.width * channels;
   return {
     width: info.width,
@@ -133,20 +136,33 @@ function toRaw(image: Sharp, color: ColorConversion | undefined): Sharp {
 }
 
 /** What the decoder returned, as RGB or RGBA. */
-function toEightBitRgb(data: Buffer, channels: number, color: ColorConversion | undefined) {
+function toEightBitRgb(data: Buffer, channels: number, color: ColorConversion | undefined): EightBitPixels {
   if (color?.from === 'cmyk') {
     if (channels !== 4) throw new Error(`image decoder returned ${channels} channels of CMYK`);
     const rgb = new Uint8Array((data.length / 4) * 3);
     cmykToSrgb(data, rgb);
-    return { data: rgb, channels: 3 } as const;
+    return { data: rgb, channels: 3 };
   }
   if (channels !== 3 && channels !== 4) throw new Error(`image decoder returned ${channels} channels`);
-  if (color?.from !== 'encoding') return { data, channels } as const;
+  if (color?.from !== 'encoding') return { data, channels };
   const isDeep = color.bits === 16;
   const samples = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : data;
   const rgb = isDeep ? new Uint8Array(samples.length) : data;
   encodedToSrgb(samples, rgb, channels, color.encoding);
-  return { data: rgb, channels } as const;
+  return { data: rgb, channels };
+}
+
+interface EightBitPixels {
+  readonly data: Uint8Array;
+  readonly channels: 3 | 4;
+}
+
+/** The pixels above the image are transparent, but not part of it. */
+function dropOpaqueAlpha(image: EightBitPixels, headroomPixels: number): EightBitPixels {
+  if (image.channels === 3) return image;
+  image.data.fill(255, 0, headroomPixels * 4);
+  const rgb = withoutOpaqueAlpha(image.data);
+  return rgb ? { data: rgb, channels: 3 } : image;
 }
 
 /** A decoder that finds no pixel data fills the image with one color. */
