@@ -55,7 +55,7 @@ export interface VideoOptions {
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
 
-/** Puts caption bars on an MP4, MOV or WebM file and writes an MP4. */
+/** Puts caption bars on an MP4, MOV, WebM or Matroska file and writes an MP4. */
 export async function renderVideo(
   asset: string,
   output: string,
@@ -67,7 +67,7 @@ export async function renderVideo(
   if (format === undefined || !isVideoFormat(format)) {
     throw new AppError(
       'unsupported_asset',
-      "The asset isn't an MP4, MOV or WebM video. The format is detected from the content, not from the name.",
+      "The asset isn't an MP4, MOV, WebM or Matroska video. The format is detected from the content, not from the name.",
     );
   }
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };

@@ -92,7 +92,7 @@ const FEATURES: readonly (readonly [string, string])[] = [
   ],
   [
     'Videos that play everywhere',
-    'MP4, MOV and WebM in, H.264 MP4 out. Rotation is applied, HDR is tone-mapped, and timing and sound are preserved.',
+    'MP4, MOV, WebM and Matroska in, H.264 MP4 out. Rotation is applied, HDR is tone-mapped, and timing and sound are preserved.',
   ],
   [
     'Captions where you want them',

@@ -106,6 +106,7 @@ const videoFields = z.object({
   frameRate: frameRateSchema,
   video: videoSourceSchema,
   audio: audioSourceSchema.nullable(),
+  isAudioDropped: z.boolean().exactOptional(),
   cuts: cutsSchema,
 });
 

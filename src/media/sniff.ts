@@ -1,6 +1,7 @@
 // Detects the format of a file from its bytes. The file name and the declared content type are ignored, so a playlist
 // named .mp4 is rejected here, before any decoder sees it.
 
+/** `webm` stands for all of Matroska. */
 export type AssetFormat = 'jpeg' | 'png' | 'webp' | 'mp4' | 'mov' | 'webm';
 export type AssetKind = 'image' | 'video';
 export type VideoFormat = 'mp4' | 'mov' | 'webm';
@@ -47,7 +48,7 @@ export function sniff(bytes: Uint8Array): AssetFormat | undefined {
   if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'jpeg';
   if (head.subarray(0, 8).equals(PNG_SIGNATURE)) return 'png';
   if (ascii(head, 0) === 'RIFF' && ascii(head, 8) === 'WEBP') return 'webp';
-  if (head.subarray(0, 4).equals(EBML)) return isWebm(head) ? 'webm' : undefined;
+  if (head.subarray(0, 4).equals(EBML)) return isMatroska(head) ? 'webm' : undefined;
   return sniffIsoMedia(head);
 }
 
@@ -62,13 +63,13 @@ function sniffIsoMedia(head: Buffer): AssetFormat | undefined {
   return QUICKTIME_BOXES.has(box) && head.readUInt8(0) < 0x20 ? 'mov' : undefined;
 }
 
-/** Matroska and WebM share a header and differ in its document type. */
-function isWebm(head: Buffer): boolean {
+/** WebM is Matroska with fewer codecs. Recordings by browsers say Matroska even in a file named .webm. */
+function isMatroska(head: Buffer): boolean {
   const at = head.indexOf(EBML_DOCTYPE, 4);
   if (at < 0) return false;
   const { value: length, size } = variableInteger(head, at + EBML_DOCTYPE.length);
   const start = at + EBML_DOCTYPE.length + size;
-  return head.toString('latin1', start, start + length).replace(/\0+$/u, '') === 'webm';
+  return /^(?:webm|matroska)\0*$/u.test(head.toString('latin1', start, start + length));
 }
 
 /** EBML stores a number in one to eight bytes. The leading zero bits of the first byte tell how many follow. */

@@ -63,10 +63,35 @@ describe('composeVideoRecipe', () => {
       limit: { limit: 4_096, actual: 4_100 },
     });
     expect(refusal({ claimedSeconds: 61 })).toMatchObject({ code: 'asset_too_long', limit: { limit: 60, actual: 61 } });
-    expect(refusal({ frameRate: 120 })).toMatchObject({
+    expect(refusal({ frameRate: 600 })).toMatchObject({
       code: 'asset_frame_rate_too_high',
-      limit: { limit: 60, actual: 120 },
+      limit: { limit: 480, actual: 600 },
     });
+  });
+
+  it.each([
+    [30, 60, 1, 30],
+    [60.06, 60, 1, 60.06],
+    [90, 60, 2, 45],
+    [120, 60, 2, 60],
+    [240, 60, 4, 60],
+    [240, 30, 8, 30],
+  ])(
+    'divides %f frames per second by the smallest whole number that meets a limit of %i',
+    (rate, limit, step, result) => {
+      const recipe = composeVideoRecipe(probe({ frameRate: rate }), OVERLAYS, {
+        ...DEFAULT_VIDEO_LIMITS,
+        videoFps: limit,
+      });
+      expect(recipe.frameStep).toBe(step);
+      expect(recipe.frameRate).toBeCloseTo(result, 5);
+    },
+  );
+
+  it('is never cut into segments when frames are dropped', () => {
+    const cuts = [{ pts: 300_000, frames: 300, decodeFrom: 240, decodeTo: 300 }];
+    expect(composeVideoRecipe(probe({ cuts }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual(cuts);
+    expect(composeVideoRecipe(probe({ cuts, frameRate: 120 }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual([]);
   });
 
   it('tolerates the rounding of phones: 60.06 frames per second, 60.1 seconds', () => {

@@ -16,6 +16,8 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
   readonly canvas: Size;
   readonly durationSeconds: number;
+  /** The source has audio, but none that can be decoded. */
+  readonly isAudioDropped?: boolean;
   /** Where the video can be cut into segments, to render it on several workers. */
   readonly cuts: readonly Cut[];
   /** Set when only one segment is rendered, or when all segments are joined. */
@@ -42,6 +44,8 @@ export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
 /** A 60 fps recording of a phone can have 60.06, and a clip cut at 60 seconds contains the rest of its last frame. */
 const FPS_TOLERANCE = 1.05;
 const SECONDS_TOLERANCE = 0.5;
+/** Slow motion of phones has up to 8 times the usual 30 frames per second. */
+const MAX_FRAME_STEP = 8;
 /** Frames and bytes that a render accepts beyond those in the probe. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
@@ -51,8 +55,10 @@ const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
 export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay[], limits: VideoLimits): VideoRecipe {
   assertWithinLimits(probe, limits);
-  const { video, audio, frameRate, durationSeconds, format, cuts } = probe;
+  const { video, audio, durationSeconds, format } = probe;
   const canvas = { width: probe.width, height: probe.height };
+  const frameStep = frameStepFor(probe, limits);
+  const frameRate = probe.frameRate / frameStep;
   const encoder = encoderSettings(canvas, frameRate, video);
   const audioBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
   return Object.freeze({
@@ -60,12 +66,15 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, video.frames),
-    cuts,
+    // Which frames are kept depends on the frames before them, so segments would not fit together.
+    cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
     format,
     video,
     audio,
     frameRate,
+    frameStep,
+    ...(probe.isAudioDropped && { isAudioDropped: true }),
     offset: startOffset(video.start, audio?.start),
     steps: filterSteps(video),
     encoder,
@@ -95,11 +104,17 @@ function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
     const detail = `The video is ${seconds} seconds long; the limit is ${limits.videoSeconds} seconds. Shorten it and try again.`;
     throw limitExceeded('asset_too_long', detail, limits.videoSeconds, seconds);
   }
-  if (frameRate > limits.videoFps * FPS_TOLERANCE) {
+  const maxFps = limits.videoFps * MAX_FRAME_STEP;
+  if (frameRate > maxFps * FPS_TOLERANCE) {
     const rate = round(frameRate);
-    const detail = `The video has ${rate} frames per second; the limit is ${limits.videoFps}. Lower its frame rate and try again.`;
-    throw limitExceeded('asset_frame_rate_too_high', detail, limits.videoFps, rate);
+    const detail = `The video has ${rate} frames per second; the limit is ${maxFps}. Lower its frame rate and try again.`;
+    throw limitExceeded('asset_frame_rate_too_high', detail, maxFps, rate);
   }
+}
+
+/** The smallest whole number that brings the frame rate within the limit, so that the kept frames are evenly spaced. */
+function frameStepFor({ frameRate }: VideoProbe, { videoFps }: VideoLimits): number {
+  return Math.max(1, Math.ceil(frameRate / (videoFps * FPS_TOLERANCE)));
 }
 
 function limitExceeded(code: ErrorCode, detail: string, limit: number, actual: number): AppError {

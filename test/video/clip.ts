@@ -38,7 +38,7 @@ export type Paint = (plane: number, x: number, y: number, frame: number) => numb
 
 export interface ClipOptions {
   readonly path: string;
-  readonly container: 'mp4' | 'mov' | 'webm';
+  readonly container: 'mp4' | 'mov' | 'webm' | 'matroska';
   readonly codec: string;
   readonly pixelFormat: string;
   readonly width: number;

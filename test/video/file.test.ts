@@ -35,6 +35,29 @@ describe('the output file', () => {
   });
 });
 
+describe('a Matroska file', () => {
+  it.each([
+    ['libx264', 'libopus', 'encode'],
+    ['libx264', 'aac', 'copy'],
+    ['libx265', 'aac', 'copy'],
+  ])('as browsers, OBS and phones record it is rendered: %s with %s', async (codec, audio, action) => {
+    const path = plainClip(work.path(`${codec}-${audio}.webm`), {
+      container: 'matroska',
+      codec,
+      frames: 30,
+      encoderOptions: {
+        preset: 'ultrafast',
+        ...(codec === 'libx265' && { 'x265-params': 'log-level=none:bframes=0' }),
+      },
+      audio: { codec: audio, seconds: 1, sampleRate: 48_000 },
+    });
+    const { probe, clip } = await renderClip(path, work.path(`${codec}-${audio}.mp4`));
+    expect(probe.audio?.action).toBe(action);
+    expect([clip.codec, clip.audio?.codec, clip.frames.length]).toEqual(['h264', 'aac', 30]);
+    expect(clip.seconds).toBeCloseTo(1, 1);
+  });
+});
+
 describe.skipIf(!hasSharedMedia)('the output file of a real clip (skipped without ../shared/media)', () => {
   it.each([
     ['video_hdr/media__dolbyVision-hdr.MOV', ['+51.5334-000.1255', 'iPhone', 'com.apple.quicktime']],

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { sniff } from '../../src/media/sniff.ts';
+import { sniff, type VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../shared-media.ts';
@@ -31,15 +31,40 @@ beforeAll(() => {
 afterAll(() => work.remove());
 
 /** The error that the probe or the recipe throws. */
-function refusal(path: string): { readonly code: string; readonly message: string; readonly limit: unknown } {
+function refusal(
+  path: string,
+  format: VideoFormat = 'mp4',
+): { readonly code: string; readonly message: string; readonly limit: unknown } {
   try {
-    const probe = probeVideo(path, 'mp4', { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
+    const probe = probeVideo(path, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
     composeVideoRecipe(probe, CAPTION, DEFAULT_VIDEO_LIMITS);
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
   throw new Error(`${path} was accepted`);
+}
+
+/** A Matroska element: its id, four bytes of length, its content. */
+function element(id: readonly number[], ...content: readonly (Buffer | string | number)[]): Buffer {
+  const body = Buffer.concat(content.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(0x10000000 + body.length);
+  return Buffer.concat([Buffer.from(id), length, body]);
+}
+
+/** A WebM whose video track is encrypted, as streaming services make them. */
+function encryptedWebm(): Buffer {
+  const encryption = element([0x50, 0x35], element([0x47, 0xe1], 5), element([0x47, 0xe2], 'key'));
+  const encodings = element([0x6d, 0x80], element([0x62, 0x40], element([0x50, 0x33], 1), encryption));
+  const size = element([0xe0], element([0xb0], 64), element([0xba], 64));
+  const track = element([0xae], element([0xd7], 1), element([0x83], 1), element([0x86], 'V_VP9'), size, encodings);
+  const block = element([0xa3], Buffer.from([0x81, 0, 0, 0x80]), Buffer.alloc(50, 7));
+  const cluster = element([0x1f, 0x43, 0xb6, 0x75], element([0xe7], 0), block);
+  return Buffer.concat([
+    element([0x1a, 0x45, 0xdf, 0xa3], element([0x42, 0x82], 'webm')),
+    element([0x18, 0x53, 0x80, 0x67], element([0x16, 0x54, 0xae, 0x6b], track), cluster),
+  ]);
 }
 
 function altered(name: string, change: (bytes: Buffer) => Buffer): string {
@@ -86,7 +111,7 @@ describe('hostile and damaged files', () => {
       frames: 100,
       timeBase: { num: 1, den: 1000 },
     });
-    expect(refusal(fast)).toMatchObject({ code: 'asset_frame_rate_too_high', limit: { limit: 60, actual: 1000 } });
+    expect(refusal(fast)).toMatchObject({ code: 'asset_frame_rate_too_high', limit: { limit: 480, actual: 1000 } });
 
     const wide = work.path('wide.mp4');
     makeClip({ ...shape, path: wide, width: 4_128, height: 64, paint: () => 80, frames: 1 });
@@ -115,6 +140,16 @@ describe('hostile and damaged files', () => {
       },
     });
     expect(refusal(encrypted).message).toContain('encrypted');
+    const drm = work.path('drm.mp4');
+    writeFileSync(drm, Buffer.from(readFileSync(encrypted).toString('latin1').replace('encv', 'drmi'), 'latin1'));
+    expect(refusal(drm).message).toContain('it is encrypted');
+    const webm = work.path('encrypted.webm');
+    writeFileSync(webm, encryptedWebm());
+    expect(refusal(webm, 'webm').message).toContain('it is encrypted');
+    const unknown = altered('unknown.mp4', (bytes) =>
+      bytes.fill('zzz9', bytes.indexOf('avc1', 40), bytes.indexOf('avc1', 40) + 4),
+    );
+    expect(refusal(unknown).message).toContain("its video codec isn't supported (zzz9)");
     const garbage = altered('garbage.mp4', (bytes) => bytes.fill(0x55, bytes.indexOf('mdat') + 4));
     expect(refusal(garbage).message).toContain('none of its frames can be decoded');
     const empty = altered('empty.mp4', (bytes) => bytes.subarray(0, bytes.indexOf('mdat') + 20));

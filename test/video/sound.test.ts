@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { mediaWarnings } from '../../src/render/warnings.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { type ClipOptions, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';
@@ -77,10 +78,23 @@ describe('audio', () => {
     expect(rendered.frames).toHaveLength(30);
   });
 
+  it('is left out with a warning when none of its AAC can be decoded', async () => {
+    const path = clip('noise.mp4', { audio: { codec: 'aac', seconds: 1, sampleRate: 44_100 } });
+    const bytes = readFileSync(path);
+    for (const packet of readClip(path).audio?.packets ?? [])
+      bytes.fill(0x77, bytes.indexOf(packet), bytes.indexOf(packet) + packet.length);
+    writeFileSync(path, bytes);
+    const { clip: rendered, recipe } = await renderClip(path, work.path('noise-out.mp4'));
+    expect(rendered.audio).toBeUndefined();
+    expect(rendered.frames).toHaveLength(30);
+    expect(mediaWarnings(recipe)).toEqual(['audio_dropped']);
+  });
+
   it('is not added to a video without audio', async () => {
-    const { clip: rendered, probe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
+    const { clip: rendered, probe, recipe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
     expect(probe.audio).toBeNull();
     expect(rendered.streams).toBe(1);
+    expect(mediaWarnings(recipe)).toEqual([]);
   });
 });
 

@@ -35,6 +35,32 @@ describe('timing', () => {
     expect(rendered.seconds).toBeCloseTo(0.2, 1);
   });
 
+  it.each([
+    [120, 2],
+    [240, 4],
+  ])('keeps every frame that 60 per second allow of %i, evenly spaced', async (rate, step) => {
+    const path = clip(`fast-${rate}.mp4`, { frames: rate, timeBase: { num: 1, den: rate } });
+    const { clip: rendered, facts, probe } = await renderClip(path, work.path(`fast-${rate}-out.mp4`));
+    expect(probe.frameRate).toBeCloseTo(rate, 0);
+    expect(rendered.frames.map(({ seconds }) => Math.round(seconds * rate))).toEqual(
+      Array.from({ length: rate / step }, (_, index) => index * step),
+    );
+    expect(rendered.seconds).toBeCloseTo(1, 2);
+    expect(facts.durationSeconds).toBeCloseTo(1, 5);
+  });
+
+  it('spaces the kept frames evenly when the timestamps of a fast clip jitter', async () => {
+    // 240 frames per second in milliseconds, as in a Matroska file, shaken by a millisecond.
+    const pts = Array.from({ length: 240 }, (_, index) => Math.round((index * 1000) / 240 + ((index * 7) % 3) - 1) + 1);
+    const path = clip('jitter.mp4', { pts, timeBase: { num: 1, den: 1000 } });
+    const { clip: rendered } = await renderClip(path, work.path('jitter-out.mp4'));
+    const times = rendered.frames.map(({ seconds }) => seconds * 1000);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(rendered.frames).toHaveLength(60);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000 / 60 - 3);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1000 / 60 + 3);
+  });
+
   it('reads fragmented files, whose header has no duration', async () => {
     const path = clip('fragmented.mp4', { frames: 30, muxerOptions: { movflags: 'frag_keyframe+empty_moov' } });
     const { clip: rendered, probe } = await renderClip(path, work.path('fragmented-out.mp4'));

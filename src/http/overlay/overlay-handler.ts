@@ -9,6 +9,8 @@ import type { Renderer } from '../../dispatch/renderer.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import { type BaseLayer, composeRecipe } from '../../render/compose.ts';
+import { mediaWarnings } from '../../render/warnings.ts';
+import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
@@ -27,6 +29,7 @@ export interface HandlerDependencies extends ReceiveDependencies {
   readonly sender: FileSender;
   readonly marketplace: Marketplace;
   readonly metrics: Metrics;
+  readonly logger: Logger;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
 }
 
@@ -98,6 +101,11 @@ async function renderAndDeliver(
     const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
     lifetime.signal.throwIfAborted();
     upload.disk.addResult(statSync(output).size);
+    const warnings = mediaWarnings(recipe);
+    if (warnings.length > 0) {
+      const entry = { renderId: request.id, accountId: caller.accountId, warnings };
+      dependencies.logger.info(entry, 'render completed with warnings');
+    }
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };

@@ -26,6 +26,6 @@ function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
   const detail =
     bytes === 0
       ? 'The asset is empty.'
-      : 'The asset must be a JPEG, PNG or WebP image, or an MP4, MOV or WebM video. Its content matches none of them.';
+      : 'The asset must be a JPEG, PNG or WebP image, or an MP4, MOV, WebM or Matroska video. Its content matches none of them.';
   throw new AppError('unsupported_asset', detail);
 }

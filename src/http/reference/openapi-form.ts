@@ -22,8 +22,8 @@ export const FIELDS = {
     contentMediaType: 'application/octet-stream',
     description:
       `Image (JPEG, PNG or WebP, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
-      `video (MP4, MOV or WebM, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
-      `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second). The format is detected from the ` +
+      `video (MP4, MOV, WebM or Matroska, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
+      `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second; faster videos lose frames). The format is detected from the ` +
       "file's bytes; its name and declared type are ignored. Leave it out to get an overlay-only PNG.",
   },
   width: side('Width'),
@@ -53,7 +53,7 @@ export const FORM_SCHEMA: Json = {
 };
 
 export const FORM_ENCODING: Json = {
-  asset: { contentType: 'image/jpeg, image/png, image/webp, video/mp4, video/quicktime, video/webm' },
+  asset: { contentType: 'image/jpeg, image/png, image/webp, video/mp4, video/quicktime, video/webm, video/x-matroska' },
   overlays: { contentType: 'application/json' },
 };
 

@@ -116,7 +116,7 @@ export const PROBLEMS = {
     status: 413,
     title: 'Frame rate too high',
     advice:
-      "The video's frame rate is higher than your plan allows; `limit` and `actual` are in frames per second. Reduce it.",
+      "The video's frame rate is more than 8 times what your plan allows; `limit` and `actual` are in frames per second. Reduce it.",
   },
   unsupported_content_type: {
     status: 415,
@@ -127,7 +127,7 @@ export const PROBLEMS = {
     status: 415,
     title: 'Unsupported file',
     advice:
-      "Use JPEG, PNG or WebP images, or MP4, MOV or WebM videos. The format is detected from the file's bytes; its name and declared type are ignored.",
+      "Use JPEG, PNG or WebP images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.",
   },
   idempotency_mismatch: {
     status: 422,

@@ -13,7 +13,10 @@ export interface TranscodePlan {
   readonly canvas: Size;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
+  /** Of the output. */
   readonly frameRate: number;
+  /** Only one of so many frames is kept, because the frame rate of the source is over the limit. */
+  readonly frameStep: number;
   /** Seconds to subtract from every timestamp, because a file can start at any time. */
   readonly offset: number;
   readonly steps: readonly FilterStep[];

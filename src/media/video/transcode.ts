@@ -51,7 +51,7 @@ interface OpenTracks {
 }
 
 async function processPackets(
-  { video, audio, bounds }: TranscodePlan,
+  { video, audio, bounds, frameStep }: TranscodePlan,
   { container, videoTrack, audioTrack, output }: OpenTracks,
   { signal, onProgress }: TranscodeOptions,
 ): Promise<void> {
@@ -63,6 +63,7 @@ async function processPackets(
     }
     return true;
   };
-  const onYield = (): void => onProgress?.({ frames: videoTrack.frames, totalFrames: video.frames });
+  const onYield = (): void =>
+    onProgress?.({ frames: videoTrack.frames, totalFrames: Math.ceil(video.frames / frameStep) });
   await forEachPacket(container, handle, { signal, onYield });
 }

@@ -13,6 +13,8 @@ import {
   videoSourceSchema,
 } from '../../probe-schema.ts';
 
+const MAX_FRAME_STEP = 1_000;
+
 const segmentSchema = z.object({
   from: z.number().nullable(),
   to: z.number().nullable(),
@@ -48,6 +50,8 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     video: videoSourceSchema,
     audio: audioSourceSchema.nullable(),
     frameRate: frameRateSchema,
+    frameStep: z.int().min(1).max(MAX_FRAME_STEP),
+    isAudioDropped: z.boolean().exactOptional(),
     offset: z.number(),
     cuts: cutsSchema,
     steps: z.array(z.object({ filter: z.string(), args: z.string() })),

@@ -13,6 +13,7 @@ import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import { type BarImage, VideoFilterGraph } from './graph.ts';
 import { filterSteps, refitSteps } from './steps.ts';
+import { FrameThinning } from './thinning.ts';
 
 export class VideoTrack {
   readonly #plan: TranscodePlan;
@@ -25,6 +26,7 @@ export class VideoTrack {
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
   readonly #defaultDuration: bigint;
+  readonly #thinning: FrameThinning;
   readonly #decoded = new Frame();
   readonly #filtered = new Frame();
   readonly #packet = new Packet();
@@ -52,6 +54,7 @@ export class VideoTrack {
     const frameRate = toFrameRate(plan.frameRate);
     const ticksPerFrame = (this.#timeBase.den * frameRate.den) / (this.#timeBase.num * frameRate.num);
     this.#defaultDuration = BigInt(Math.max(1, Math.round(ticksPerFrame)));
+    this.#thinning = new FrameThinning(plan);
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
     this.#encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase: this.#timeBase, frameRate });
     this.#track = output.addEncodedTrack(this.#encoder);
@@ -92,7 +95,7 @@ export class VideoTrack {
     const { video } = this.#plan;
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
-    if (!this.#shouldEncode(this.#decoded)) return;
+    if (!this.#shouldEncode(this.#decoded) || !this.#thinning.keeps(this.#decoded.pts)) return;
     writeColorTags(this.#decoded, video.tags);
     clearPictureType(this.#decoded);
     this.#ensureGraph();
@@ -143,7 +146,7 @@ export class VideoTrack {
     const pts = this.#presentationTime(timeBase);
     if (this.#frames > 0 && pts <= this.#lastPts) return;
     // Without a duration, the last frame would end when it starts, and the index would omit it.
-    frame.duration = frame.duration > 0n ? avRescaleQ(frame.duration, timeBase, this.#timeBase) : this.#defaultDuration;
+    frame.duration = this.#durationOf(frame, timeBase, pts);
     frame.pts = pts;
     if (this.#frames === 0) this.#firstPts = pts;
     this.#lastPts = pts;
@@ -151,6 +154,14 @@ export class VideoTrack {
     this.#frames += 1;
     this.#encoder.send(frame);
     this.#writePackets();
+  }
+
+  #durationOf({ duration }: Frame, timeBase: Ratio, pts: bigint): bigint {
+    const { frameStep, video } = this.#plan;
+    if (frameStep === 1) return duration > 0n ? avRescaleQ(duration, timeBase, this.#timeBase) : this.#defaultDuration;
+    // A kept frame also stands for those dropped after it, but not beyond the end of the video.
+    const end = BigInt(Math.round((video.end * this.#timeBase.den) / this.#timeBase.num)) - this.#offset;
+    return end > pts && end - pts < this.#defaultDuration ? end - pts : this.#defaultDuration;
   }
 
   /** A frame without a timestamp directly follows the frame before it. */

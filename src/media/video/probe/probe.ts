@@ -13,13 +13,15 @@ import { frameGeometry, type Ratio } from '../frames/geometry.ts';
 import type { FrameFormat } from '../frames/steps.ts';
 import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from '../segments/cuts.ts';
 import { type AudioSource, describeAudio } from '../sound/source.ts';
-import { CONVERT_TO_H264, undecodable } from '../undecodable.ts';
+import { CONVERT_TO_H264, encrypted, undecodable } from '../undecodable.ts';
+import { AudioTrial } from '../sound/trial.ts';
 import { Container } from './container.ts';
+import { isEncryptedFile } from './encryption.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
 import { readOrientation } from './orientation.ts';
 import { scan, type TrackScan } from './scan.ts';
 import { readColorTags } from './tags.ts';
-import { audioCandidates, type DecodableTrack, selectVideoTrack } from './tracks.ts';
+import { audioCandidates, type DecodableTrack, audioStreams, selectVideoTrack } from './tracks.ts';
 
 export interface VideoSource extends FrameFormat {
   readonly index: number;
@@ -45,6 +47,8 @@ export interface VideoProbe extends Size {
   readonly frameRate: number;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
+  /** The file has audio, but none that can be decoded. */
+  readonly isAudioDropped?: boolean;
   /** Where the video can be cut into segments; empty when it can't be. */
   readonly cuts: readonly Cut[];
 }
@@ -54,38 +58,36 @@ export interface ProbeOptions {
   readonly maxSide: number;
 }
 
-export function probeVideo(path: string, format: VideoFormat, { maxSide }: ProbeOptions): VideoProbe {
-  const container = new Container(path, format);
+export function probeVideo(path: string, format: VideoFormat, options: ProbeOptions): VideoProbe {
   try {
-    const video = selectVideoTrack(container.streams);
-    const audioTracks = audioCandidates(container.streams).filter(canOpen);
-    container.select([video, ...audioTracks].map(({ stream }) => stream.index));
-    assertMaxSide(maxSide, video.stream.codecpar);
-    const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
-    try {
-      const { tracks, packets, firstFrame } = scan(container, video.stream, decoder, maxSide);
-      const audio = describeAudio(audioTracks, tracks);
-      try {
-        return toProbe({ container, format, video, tracks, packets, firstFrame, audio });
-      } finally {
-        firstFrame.free();
-      }
-    } finally {
-      decoder.free();
-    }
-  } finally {
-    container.close();
+    return probeOpened(path, format, options);
+  } catch (error) {
+    const isUnreadable = error instanceof AppError && error.code === 'asset_undecodable';
+    throw isUnreadable && isEncryptedFile(path, format) ? encrypted() : error;
   }
 }
 
-/** A track with a damaged configuration is skipped, like one without a decoder. */
-function canOpen({ decoder, stream }: DecodableTrack): boolean {
+function probeOpened(path: string, format: VideoFormat, { maxSide }: ProbeOptions): VideoProbe {
+  const container = new Container(path, format);
+  const closers: (() => void)[] = [() => container.close()];
   try {
-    new Decoder(decoder, stream, { maxPixels: 1, threads: 1 }).free();
-    return true;
-  } catch (error) {
-    if (error instanceof AppError) return false;
-    throw error;
+    const video = selectVideoTrack(container.streams);
+    const trials = audioCandidates(container.streams).flatMap((track) => AudioTrial.open(track) ?? []);
+    closers.push(...trials.map((trial) => () => trial.free()));
+    container.select([video, ...trials.map(({ track }) => track)].map(({ stream }) => stream.index));
+    assertMaxSide(maxSide, video.stream.codecpar);
+    const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
+    closers.push(() => decoder.free());
+    const { tracks, packets, firstFrame } = scan(container, { video: video.stream, decoder, trials }, maxSide);
+    closers.push(() => firstFrame.free());
+    const audible = trials.filter((trial) => trial.isDecodable).map(({ track }) => track);
+    const audio = describeAudio(audible, tracks);
+    const isEmpty = (index: number): boolean =>
+      trials.some(({ track }) => track.stream.index === index) && tracks.get(index)?.packets === 0;
+    const isAudioDropped = audio === null && audioStreams(container.streams).some(({ index }) => !isEmpty(index));
+    return toProbe({ container, format, video, tracks, packets, firstFrame, audio, isAudioDropped });
+  } finally {
+    for (const close of closers.toReversed()) close();
   }
 }
 
@@ -97,9 +99,11 @@ interface ProbeParts {
   readonly packets: readonly PacketInfo[];
   readonly firstFrame: Frame;
   readonly audio: AudioSource | null;
+  readonly isAudioDropped: boolean;
 }
 
-function toProbe({ container, format, video, tracks, packets, firstFrame, audio }: ProbeParts): VideoProbe {
+function toProbe(parts: ProbeParts): VideoProbe {
+  const { container, format, video, tracks, packets, firstFrame, audio, isAudioDropped } = parts;
   const track = tracks.get(video.stream.index);
   if (track === undefined || track.packets === 0) throw undecodable('its video track is empty');
   const { source, canvas } = describeVideo(video, track, firstFrame);
@@ -115,6 +119,7 @@ function toProbe({ container, format, video, tracks, packets, firstFrame, audio 
     frameRate: frameRateOf(track),
     video: source,
     audio,
+    ...(isAudioDropped && { isAudioDropped }),
     cuts: isCuttable(source) ? findCuts(packets, cutSpacing(source)) : [],
   };
 }

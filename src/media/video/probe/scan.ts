@@ -6,7 +6,8 @@ import { Frame, Packet, type Stream } from 'node-av/lib';
 import { assertMaxSide } from '../dimensions.ts';
 import type { Decoder } from '../frames/decoder.ts';
 import type { PacketInfo } from '../segments/cuts.ts';
-import { undecodable } from '../undecodable.ts';
+import type { AudioTrial } from '../sound/trial.ts';
+import { encrypted, undecodable } from '../undecodable.ts';
 import type { Container } from './container.ts';
 
 /** The packets of a track in numbers; times are presentation times in seconds. */
@@ -33,7 +34,14 @@ const MAX_PACKETS = 400_000;
 /** A decoder without a frame after this many packets won't produce one. */
 const MAX_PACKETS_BEFORE_FRAME = 600;
 
-export function scan(container: Container, video: Stream, decoder: Decoder, maxSide: number): ScanResult {
+/** The decoder of the video, and the audio tracks to try out. */
+interface Scanned {
+  readonly video: Stream;
+  readonly decoder: Decoder;
+  readonly trials: readonly AudioTrial[];
+}
+
+export function scan(container: Container, { video, decoder, trials }: Scanned, maxSide: number): ScanResult {
   const stats = new Map<number, TrackStats>(container.streams.map((stream) => [stream.index, new TrackStats(stream)]));
   const packet = new Packet();
   packet.alloc();
@@ -46,6 +54,7 @@ export function scan(container: Container, video: Stream, decoder: Decoder, maxS
         search.send(packet);
         packets.push(packetInfo(packet));
       }
+      for (const trial of trials) if (packet.streamIndex === trial.track.stream.index) trial.send(packet);
       packet.unref();
     }
     return {
@@ -81,7 +90,7 @@ class FirstFrameSearch {
     if (this.#isFound || this.#packets > MAX_PACKETS_BEFORE_FRAME) return;
     if (packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null) {
       this.#frame.free();
-      throw undecodable('it is encrypted', 'Upload an unencrypted copy.');
+      throw encrypted();
     }
     this.#packets += 1;
     this.#decoder.send(packet);

@@ -28,7 +28,7 @@ export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
   );
   const selected = candidates.find(({ stream }) => stream.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? candidates[0];
   if (selected === undefined) {
-    const names = videoStreams.map((stream) => codecOf(stream)).join(', ');
+    const names = videoStreams.map((stream) => codecNameOf(stream)).join(', ');
     throw undecodable(`its video codec isn't supported (${names})`, CONVERT_TO_H264);
   }
   return selected;
@@ -36,7 +36,11 @@ export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
 
 /** In file order: players play the first one. */
 export function audioCandidates(streams: readonly Stream[]): readonly DecodableTrack[] {
-  return ofType(streams, AVMEDIA_TYPE_AUDIO).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
+  return audioStreams(streams).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
+}
+
+export function audioStreams(streams: readonly Stream[]): readonly Stream[] {
+  return ofType(streams, AVMEDIA_TYPE_AUDIO);
 }
 
 function ofType(streams: readonly Stream[], type: AVMediaType): readonly Stream[] {
@@ -45,6 +49,14 @@ function ofType(streams: readonly Stream[], type: AVMediaType): readonly Stream[
 
 function withDecoder(stream: Stream, decoder: string | undefined): readonly DecodableTrack[] {
   return decoder === undefined ? [] : [{ stream, codec: codecOf(stream), decoder }];
+}
+
+/** FFmpeg calls a codec that it doesn't know "none"; then the four letters in the file say more. */
+function codecNameOf(stream: Stream): string {
+  const codec = codecOf(stream);
+  if (codec !== 'none') return codec;
+  const tag = stream.codecpar.codecTagString ?? '';
+  return /^\w{4}$/u.test(tag) ? tag : 'unknown codec';
 }
 
 function codecOf(stream: Stream): string {
