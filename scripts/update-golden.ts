@@ -1,4 +1,5 @@
-// Renders all golden images again. Only this script writes test/golden/*.png. Review each image before you commit it.
+// Renders golden images again: all of them, or only the cases named on the command line. Only this script writes
+// test/golden/*.png. Review each image before you commit it.
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +8,17 @@ import { GOLDEN_CASES } from '../test/golden/cases.ts';
 import { encodeGolden, renderGolden } from '../test/golden/picture.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'test', 'golden');
-for (const file of readdirSync(folder)) if (file.endsWith('.png')) rmSync(path.join(folder, file));
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !GOLDEN_CASES.some((golden) => golden.name === name));
+if (unknown.length > 0) throw new Error(`no golden case is named ${unknown.join(', ')}`);
 
+const chosen = GOLDEN_CASES.filter(({ name }) => names.length === 0 || names.includes(name));
+for (const file of readdirSync(folder)) {
+  const isCase = GOLDEN_CASES.some(({ name }) => file === `${name}.png`);
+  if (file.endsWith('.png') && !isCase) rmSync(path.join(folder, file));
+}
 const tools = createRenderTools();
-for (const golden of GOLDEN_CASES) {
+for (const golden of chosen) {
   writeFileSync(path.join(folder, `${golden.name}.png`), await encodeGolden(await renderGolden(golden, tools)));
 }
-console.log(`Rendered ${GOLDEN_CASES.length} golden images. Review them before you commit.`);
+console.log(`Rendered ${chosen.length} golden images. Review them before you commit.`);

@@ -26,15 +26,23 @@ export function isEmoji(grapheme: string): boolean {
 /** Below U+00A9 there are only the bases of keycaps, and those need a combining mark above it to become emoji. */
 const HAS_NO_EMOJI = /^[\0-\u00a8]*$/u;
 
-/** Splits a text into maximal pieces of one kind. */
+/** Unicode attaches the half-width voicing marks to the character before them, but they are drawn beside it. */
+const BEFORE_VOICING_MARK = /(?=[\uff9e\uff9f])/u;
+
+/** Splits a text into the clusters that need all their glyphs from one font file. */
+export function glyphClusters(text: string): string[] {
+  return graphemes(text).flatMap((grapheme) => grapheme.split(BEFORE_VOICING_MARK));
+}
+
+/** Splits a text into pieces of one kind. A piece also ends before a half-width voicing mark, which may need another font. */
 export function splitByKind(text: string): Piece[] {
   if (text !== '' && HAS_NO_EMOJI.test(text)) return [{ text, kind: 'text' }];
   const pieces: { text: string; kind: GlyphKind }[] = [];
-  for (const grapheme of graphemes(text)) {
-    const kind = isEmoji(grapheme) ? 'emoji' : 'text';
+  for (const cluster of glyphClusters(text)) {
+    const kind = isEmoji(cluster) ? 'emoji' : 'text';
     const last = pieces.at(-1);
-    if (last?.kind === kind) last.text += grapheme;
-    else pieces.push({ text: grapheme, kind });
+    if (last?.kind === kind && !BEFORE_VOICING_MARK.test(cluster.slice(0, 1))) last.text += cluster;
+    else pieces.push({ text: cluster, kind });
   }
   return pieces;
 }

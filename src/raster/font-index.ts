@@ -1,7 +1,6 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
-import { graphemes } from '../caption/graphemes.ts';
-import { isEmoji } from '../layout/emoji.ts';
+import { glyphClusters, isEmoji } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
@@ -16,16 +15,22 @@ export interface CaptionFonts {
 }
 
 export interface DrawableCaption {
-  /** The caption with an empty box in place of each character that no font supports. */
+  /** The caption without marks that can't be drawn, and with an empty box in place of any other such character. */
   readonly text: string;
-  /** The number of replaced graphemes. */
+  /** The number of clusters with a character that no font supports, or not together with the others. */
   readonly missingGlyphs: number;
 }
 
-/** Spaces and invisible control characters need no glyph. */
-const NEEDS_NO_GLYPH = /^[\s\p{Default_Ignorable_Code_Point}]$/u;
+/** Spaces and invisible control characters need no glyph, except two that HarfBuzz doesn't know as invisible. */
+const NEEDS_NO_GLYPH = /^(?![\u180f\u3164])[\s\p{Default_Ignorable_Code_Point}]$/u;
+/** Blanks that would be drawn as boxes because no font has them: the Ogham space and the half-width Hangul filler. */
+const BLANK = /[\u1680\uffa0]/gu;
+/** Fillers of Hangul jamo, and a Mongolian selector that doesn't follow a Mongolian letter. They take no space. */
+const UNSEEN = /[\u115f\u1160]|(?<!\p{Script=Mongolian})\u180f/gu;
 const MARK = /^\p{M}$/u;
 const BOX = '\u25a1';
+const TEXT_SELECTOR = '\ufe0e';
+const EMOJI_SELECTOR = '\ufe0f';
 
 interface IndexedFamily {
   readonly family: FontFamily;
@@ -40,18 +45,15 @@ export class FontIndex {
   /** Uses the same box everywhere, because the missing-glyph boxes of fonts differ and some show the code point. */
   drawable(caption: string): DrawableCaption {
     let missingGlyphs = 0;
-    const drawable = graphemes(caption).map((grapheme) => {
-      const families = isEmoji(grapheme) ? [this.#emoji] : this.#families;
-      const missing = new Set(
-        drawnPoints(grapheme).filter((point) => !families.some((family) => covers(family, [point]))),
-      );
-      if (missing.size === 0) return grapheme;
+    const visible = caption.replace(BLANK, ' ').replace(UNSEEN, '');
+    const drawable = glyphClusters(visible).map((cluster) => {
+      const points = drawnPoints(cluster);
+      const families = isEmoji(cluster) ? [this.#emoji] : this.#families;
+      if (points.length === 0 || this.#fileFor(families, points)) return cluster;
+      const emoji = cluster.replace(TEXT_SELECTOR, EMOJI_SELECTOR);
+      if (isEmoji(emoji) && covers(this.#emoji, points)) return emoji;
       missingGlyphs += 1;
-      if (isEmoji(grapheme)) return BOX;
-      const parts = Array.from(grapheme, (char) =>
-        missing.has(codePoint(char)) ? (MARK.test(char) ? '' : BOX) : char,
-      );
-      return parts.join('') || BOX;
+      return this.#reduced(cluster, points, families);
     });
     return { text: drawable.join(''), missingGlyphs };
   }
@@ -60,15 +62,9 @@ export class FontIndex {
   fontsFor(caption: string): CaptionFonts {
     const order = this.#orderFor(caption);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
-    for (const grapheme of graphemes(caption)) {
-      if (isEmoji(grapheme)) continue;
-      const drawn = drawnPoints(grapheme);
-      // Prefer one font for the whole cluster, so that marks attach to their letter.
-      const whole = order.find((family) => covers(family, drawn));
-      const found = whole ? [whole] : drawn.map((point) => order.find((family) => covers(family, [point])));
-      for (const family of found) {
-        if (family) for (const file of this.#filesFor(family.family, drawn)) needed.add(file);
-      }
+    for (const cluster of new Set(glyphClusters(caption))) {
+      const file = isEmoji(cluster) ? undefined : this.#fileFor(order, drawnPoints(cluster));
+      if (file) needed.add(file);
     }
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
     const rankOf = ({ familyId }: FontFile): number => must(rank.get(familyId), 'the rank of the font family');
@@ -86,10 +82,26 @@ export class FontIndex {
     return [...others.slice(0, firstRegional), ...chosen, ...others.slice(firstRegional)];
   }
 
-  #filesFor(family: FontFamily, points: readonly number[]): FontFile[] {
-    return this.#filesOf(family).filter(
-      ({ ranges }) => ranges === undefined || points.some((point) => includes(ranges, point)),
-    );
+  /** The first file with all these code points. Skia draws a cluster only with a font that has every glyph of it. */
+  #fileFor(families: readonly IndexedFamily[], points: readonly number[]): FontFile | undefined {
+    for (const family of families) {
+      const file = covers(family, points) && this.#filesOf(family.family).find((candidate) => holds(candidate, points));
+      if (file) return file;
+    }
+    return undefined;
+  }
+
+  /** A cluster that no file has: its base with the marks that one file has, or a box if other characters are missing. */
+  #reduced(cluster: string, points: readonly number[], families: readonly IndexedFamily[]): string {
+    const [base = 0] = points;
+    const subsets = families
+      .filter((family) => this.#fileFor([family], [base]))
+      .map((family) => points.filter((point) => this.#fileFor([family], [base, point])));
+    const largest = subsets.toSorted((a, b) => b.length - a.length)[0] ?? [];
+    const chars = Array.from(cluster, (char) => ({ char, isDrawn: largest.includes(codePoint(char)) }));
+    const isMissing = chars.some(({ char, isDrawn }) => !isDrawn && !NEEDS_NO_GLYPH.test(char) && !MARK.test(char));
+    const kept = chars.filter(({ char, isDrawn }) => isDrawn || NEEDS_NO_GLYPH.test(char));
+    return isMissing || largest.length === 0 ? BOX : kept.map(({ char }) => char).join('');
   }
 
   #filesOf(family: FontFamily): readonly FontFile[] {
@@ -111,9 +123,14 @@ function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean
   return points.every((point) => includes(coverage, point));
 }
 
+/** Whether a file of a family that covers these code points has them all itself. */
+function holds({ ranges }: FontFile, points: readonly number[]): boolean {
+  return ranges === undefined || points.every((point) => includes(ranges, point));
+}
+
 /** The code points that need a glyph. */
-function drawnPoints(grapheme: string): number[] {
-  return Array.from(grapheme)
+function drawnPoints(cluster: string): number[] {
+  return Array.from(cluster)
     .filter((char) => !NEEDS_NO_GLYPH.test(char))
     .map(codePoint);
 }

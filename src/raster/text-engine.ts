@@ -12,10 +12,17 @@ import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
+/** Chooses the fonts of a caption. */
+export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor'>;
+
 export class TextEngine {
-  readonly #index = new FontIndex();
+  readonly #index: FontSource;
   readonly #registered = new Set<string>();
   #canvas: Canvas = createCanvas(1, 1);
+
+  constructor(index: FontSource = new FontIndex()) {
+    this.#index = index;
+  }
 
   drawable(caption: string): DrawableCaption {
     return this.#index.drawable(caption);

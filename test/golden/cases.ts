@@ -29,6 +29,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('thai', 'วันนี้อากาศดีมาก ไปเที่ยวทะเลกับเพื่อน ๆ กินอาหารอร่อยที่ร้านริมหาด'),
   caption('khmer', 'ថ្ងៃនេះអាកាសធាតុល្អណាស់ យើងទៅលេងសមុទ្រជាមួយមិត្តភក្តិ'),
   caption('japanese-kinsoku', '「今日はとてもいい天気ですね。」と、コーヒーを飲みながらジョンさんは言った（笑）。'),
+  caption('half-width-kana', 'ｶﾞﾝﾊﾞﾚ！ ﾃﾚﾋﾞﾃﾞﾐﾀﾖ (ﾟ∀ﾟ) ☆ﾟ･*:.｡ ﾊﾟﾊﾟﾋﾟﾌﾟﾍﾟﾎﾟ'),
   caption('chinese-simplified', '今天天气真好，我们一起去海边看日出，听说那里的风景美得让人说不出话来。'),
   caption('chinese-traditional', '今天天氣真好，我們一起去海邊看日出，聽說那裡的風景美得讓人說不出話來。'),
   caption('korean', '오늘 날씨가 정말 좋네요! 친구들과 함께 바닷가에서 커피를 마셨어요'),
