@@ -27,11 +27,13 @@ export function isEmoji(grapheme: string): boolean {
 const HAS_NO_EMOJI = /^[\0-\u00a8]*$/u;
 
 /** Unicode attaches the half-width voicing marks to the character before them, but they are drawn beside it. */
+const VOICING_MARK = /[\uff9e\uff9f]/u;
 const BEFORE_VOICING_MARK = /(?=[\uff9e\uff9f])/u;
 
 /** Splits a text into the clusters that need all their glyphs from one font file. */
 export function glyphClusters(text: string): string[] {
-  return graphemes(text).flatMap((grapheme) => grapheme.split(BEFORE_VOICING_MARK));
+  const clusters = graphemes(text);
+  return VOICING_MARK.test(text) ? clusters.flatMap((cluster) => cluster.split(BEFORE_VOICING_MARK)) : clusters;
 }
 
 /** Splits a text into pieces of one kind. A piece also ends before a half-width voicing mark, which may need another font. */
@@ -41,7 +43,7 @@ export function splitByKind(text: string): Piece[] {
   for (const cluster of glyphClusters(text)) {
     const kind = isEmoji(cluster) ? 'emoji' : 'text';
     const last = pieces.at(-1);
-    if (last?.kind === kind && !BEFORE_VOICING_MARK.test(cluster.slice(0, 1))) last.text += cluster;
+    if (last?.kind === kind && !/^[\uff9e\uff9f]/u.test(cluster)) last.text += cluster;
     else pieces.push({ text: cluster, kind });
   }
   return pieces;

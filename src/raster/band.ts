@@ -31,6 +31,7 @@ export function compositeOver(below: Int32Array, start: number, above: Int32Arra
   let lastMixed = 0;
   for (let index = 0; index < above.length; index += 1) {
     const source = above[index] ?? 0;
+    if (source >>> 24 === 0) continue;
     const target = below[start + index] ?? 0;
     // In most of a bar, the same two words repeat.
     if (source !== lastSource || target !== lastTarget) {

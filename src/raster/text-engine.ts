@@ -6,8 +6,9 @@ import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@nap
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
-import { BAR_ALPHA, style } from '../layout/style.ts';
-import { type Band, compositeOver, PLAIN_BAR, wordsOf } from './band.ts';
+import { style } from '../layout/style.ts';
+import { type Band, compositeOver, wordsOf } from './band.ts';
+import { compositeEmoji, type PaintedRun, readWhiteText, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
@@ -82,22 +83,23 @@ export class TextEngine {
     return { top, height: bottom - top, width, pixels };
   }
 
+  /** Paints color emoji below the text on the same canvas, because drawing again after reading would be slow. */
   #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
-    const context = this.#contextOf(width, bar.height);
-    context.clearRect(0, 0, width, bar.height);
-    context.fillStyle = `rgba(0, 0, 0, ${BAR_ALPHA})`;
-    context.fillRect(0, 0, width, bar.height);
-    context.fillStyle = '#fff';
     const fonts = this.#fontsFor(bar.text);
-    for (const line of bar.lines) {
-      const left = (width - line.width) / 2;
-      for (const run of line.runs) {
-        setFont(context, fonts, run, bar.fontSize);
-        const raise = run.kind === 'emoji' ? style.emojiRaise * bar.fontSize : 0;
-        context.fillText(run.text, left + run.x, line.baseline - raise);
-      }
+    const runs = bar.lines.flatMap((line) => paintedRuns(line, (width - line.width) / 2));
+    const emoji = runs.filter(({ kind }) => kind === 'emoji');
+    const height = emoji.length > 0 ? 2 * bar.height : bar.height;
+    const context = this.#contextOf(width, height);
+    context.clearRect(0, 0, width, height);
+    context.fillStyle = TRUE_COVERAGE_GRAY;
+    for (const run of runs) {
+      setFont(context, fonts, run, bar.fontSize);
+      const shift = run.kind === 'emoji' ? bar.height - style.emojiRaise * bar.fontSize : 0;
+      context.fillText(run.text, run.x, run.baseline + shift);
     }
-    return { width, pixels: readBar(context, bar, width) };
+    const pixels = readWhiteText(context, bar, width);
+    if (emoji.length > 0) compositeEmoji(context, bar, emoji, { width, pixels });
+    return { width, pixels };
   }
 
   /** Never shrinks the canvas while the width stays the same, so that its memory is reused. */
@@ -116,19 +118,13 @@ export class TextEngine {
   }
 }
 
-/** Reading pixels back is the most expensive part of drawing, so only the columns with text are read. */
-function readBar(context: SKRSContext2D, bar: Bar, width: number): Uint8ClampedArray {
-  const widest = Math.max(...bar.lines.map((line) => line.width));
-  // Ink can extend beyond the advance width, but never by more than an em.
-  const left = Math.max(0, Math.floor((width - widest) / 2 - bar.fontSize));
-  const columns = Math.min(width - left, Math.ceil(widest + 2 * bar.fontSize) + 1);
-  const { data } = context.getImageData(left, 0, columns, bar.height);
-  const pixels = new Uint8ClampedArray(width * bar.height * 4);
-  wordsOf(pixels).fill(PLAIN_BAR);
-  for (let row = 0; row < bar.height; row += 1) {
-    pixels.set(data.subarray(row * columns * 4, (row + 1) * columns * 4), (row * width + left) * 4);
-  }
-  return pixels;
+function paintedRuns({ runs, width, baseline }: Bar['lines'][number], left: number): PaintedRun[] {
+  return runs.map((run, index) => ({
+    ...run,
+    x: left + run.x,
+    right: left + (runs[index + 1]?.x ?? width),
+    baseline,
+  }));
 }
 
 function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
