@@ -6,5 +6,8 @@ import { openParentChannel } from '../media/parent-channel.ts';
 
 // The process keeps running until the server, which inspects it from outside, kills it or exits.
 const channel = openParentChannel(() => process.exit(0));
-const targets = JSON.parse(process.argv[2] ?? '') as Targets;
-channel.send(await attemptEverything({ ...targets, environment: environmentVariables() }));
+const [, , targets] = process.argv;
+// Without targets, this process is the decoy that the other one must not be able to signal.
+if (targets !== undefined) {
+  channel.send(await attemptEverything({ ...(JSON.parse(targets) as Targets), environment: environmentVariables() }));
+}

@@ -276,6 +276,13 @@ function facts(pid: number | string) {
   };
 }
 
+async function failsToRun(file: string, args: readonly string[]): Promise<boolean> {
+  return await promisify(execFile)(file, args).then(
+    () => false,
+    () => true,
+  );
+}
+
 describe('STORYBAR_SANDBOX', () => {
   const serve = async (env: Record<string, string>) =>
     await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
@@ -309,13 +316,28 @@ describe('STORYBAR_SANDBOX', () => {
     const failure = await serve({ STORYBAR_SANDBOX: 'required', PATH });
     expect(failure).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/doesn't isolate on this machine.*files.*network/u),
+      stderr: expect.stringMatching(/doesn't isolate on this machine.*files.*processes.*network/u),
     });
     const finding = (await doctor({ PATH })).find(({ what }) => what === 'sandbox');
     expect(finding).toMatchObject({
       ok: true,
       detail: expect.stringMatching(/^limits.*not bubblewrap: it doesn't isolate/u),
     });
+  });
+
+  it('finds bubblewrap usable when the server is process 1, as it is in a container', async ({ skip }) => {
+    const { bwrap } = tools;
+    if (bwrap === undefined || !reported.get('bubblewrap')?.startsWith('bubblewrap')) return skip('needs bubblewrap');
+    const container = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc'];
+    const inside = [process.execPath, '-e', 'process.exit(process.pid === 1 ? 0 : 1)'];
+    if (await failsToRun('unshare', [...container, ...inside])) return skip('needs unshare and user namespaces');
+    const { stdout } = await promisify(execFile)(
+      'unshare',
+      [...container, process.execPath, PROGRAM, 'doctor', '--json'],
+      { env: { PATH: process.env['PATH'] ?? '', STORYBAR_SANDBOX: 'required' } },
+    ).catch((error: { stdout: string }) => error);
+    const findings = JSON.parse(stdout) as { what: string; detail: string }[];
+    expect(findings.find(({ what }) => what === 'sandbox')?.detail).toMatch(/^bubblewrap/u);
   });
 
   it('starts a new process for every task when STORYBAR_WORKER_TASKS is 1', async () => {

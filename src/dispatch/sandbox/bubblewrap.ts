@@ -16,7 +16,7 @@ export function bubblewrapArguments(
     ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--seccomp', String(EXTRA_INPUT)],
     // Not --new-session: every process group is a session already, and is killed as a group.
-    ...['--die-with-parent', '--hostname', 'worker'],
+    '--die-with-parent',
     ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...links.flatMap(({ at, to }) => ['--symlink', to, at]),
     ...masked.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),

@@ -10,9 +10,10 @@ import { z } from 'zod';
 import { ManagedProcess } from '../../media/process.ts';
 import { innermostProcess, residentBytes } from '../../media/process-tree.ts';
 import type { WorkArea } from '../../media/work-area.ts';
+import { must } from '../../primitives/must.ts';
 import type { Targets } from './attempts.ts';
 import { dataLimit, type ResourceLimits } from './limits.ts';
-import { ALL_GUARDS, GUARDS, type Sandbox } from './sandbox.ts';
+import { ALL_GUARDS, type Guard, GUARDS, type Sandbox } from './sandbox.ts';
 
 export interface TrialOptions {
   /** The program that tries to break out. */
@@ -35,6 +36,8 @@ export async function findFault(sandbox: Sandbox, options: TrialOptions): Promis
   const directory = await options.directories.directory(`trial-${randomUUID()}`);
   const secretFile = path.join(options.dataDirectory, `trial-${randomUUID()}`);
   const listener = createServer((socket) => socket.destroy());
+  // Without arguments, the trial program only waits.
+  const decoy = new ManagedProcess({ file: process.execPath, args: [options.trialFile], env: {} });
   try {
     await writeFile(secretFile, 'secret', { mode: 0o600 });
     const targets: Targets = {
@@ -42,14 +45,16 @@ export async function findFault(sandbox: Sandbox, options: TrialOptions): Promis
       secretFile,
       uploads: path.join(options.dataDirectory, 'work'),
       codeFile: options.trialFile,
-      serverPid: process.pid,
+      decoyPid: must(decoy.pid, 'pid of the decoy'),
       port: await listen(listener),
       fileBytes: options.limits.fileBytes,
       dataBytes: dataLimit(options.limits),
     };
     const program = { file: process.execPath, args: [options.trialFile, JSON.stringify(targets)] };
-    return await judge(sandbox, new ManagedProcess(sandbox.start(program, directory.path, options.limits)));
+    const child = new ManagedProcess(sandbox.start(program, directory.path, options.limits));
+    return await judge(sandbox, child, decoy);
   } finally {
+    decoy.kill();
     listener.close();
     await Promise.all([rm(secretFile, { force: true }), directory.remove()]);
   }
@@ -63,7 +68,7 @@ async function listen(listener: Server): Promise<number> {
   return address.port;
 }
 
-async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | undefined> {
+async function judge(sandbox: Sandbox, child: ManagedProcess, decoy: ManagedProcess): Promise<string | undefined> {
   const timeout = setTimeout(() => child.kill(), TIMEOUT_MS);
   const message = new Promise<{ readonly message: unknown }>((resolve) =>
     child.onMessage((received) => resolve({ message: received })),
@@ -79,11 +84,19 @@ async function judge(sandbox: Sandbox, child: ManagedProcess): Promise<string | 
   }
   const report = reportSchema.safeParse(result.message).data;
   if (report === undefined) return 'a program inside sent an invalid report';
-  const broken = GUARDS[sandbox.level].filter((guard) => report.reached.includes(guard));
+  const reached = new Set<Guard>([...report.reached, ...((await wasKilled(decoy)) ? (['processes'] as const) : [])]);
+  const broken = GUARDS[sandbox.level].filter((guard) => reached.has(guard));
   if (broken.length > 0) return `it doesn't isolate on this machine: a program inside reached ${broken.join(', ')}`;
   if (report.hindrance !== undefined) return `workers can't run in it: ${report.hindrance}`;
   const isWatchable = memory !== undefined && memory >= MIN_MEMORY_BYTES;
   return isWatchable ? undefined : "the memory of a program inside can't be measured";
+}
+
+/** The first deadly signal is the one that a process dies of, so ours leaves no trace if another came before it. */
+async function wasKilled(decoy: ManagedProcess): Promise<boolean> {
+  decoy.kill();
+  const { signal } = await decoy.exited;
+  return signal !== 'SIGKILL';
 }
 
 function memoryOf({ pid }: ManagedProcess): number | undefined {
