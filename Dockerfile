@@ -1,23 +1,28 @@
 # One image for API servers (`serve`, the default) and workers (`worker`).
 # It runs as an unprivileged user and writes only to /data and /tmp, so the root file system can be read-only.
 
-FROM node:24-bookworm-slim AS build
+# Any image with Node.js 24, npm and a user `node` on Debian. scripts/container-base.sh makes one without a registry.
+ARG BASE_IMAGE=node:24-bookworm-slim
+
+FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No install scripts: the dependencies need none, and our own needs the sources, which are not copied yet.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+COPY scripts/prune.js ./scripts/
+RUN npm run build && npm prune --omit=dev --ignore-scripts && node scripts/prune.js
 
-FROM node:24-bookworm-slim
+FROM ${BASE_IMAGE}
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
     STORYBAR_DATA_DIR=/data
 WORKDIR /app
 # bubblewrap sandboxes render workers if the container may create namespaces; see docs/hardening.md.
-RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
+RUN command -v bwrap || \
+  (apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE NOTICE THIRD_PARTY_NOTICES.md ./

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the image and tests it under podman: `npm run test:container`, as root.
+# BASE_IMAGE names a base image to use instead of the one that scripts/container-base.sh makes.
+# Where containers cannot run at all, it says so and exits with 0. Once one has run, every failure is an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+skip() {
+  echo "SKIPPED container tests: $*"
+  exit 0
+}
+
+((EUID == 0)) || skip 'they need root'
+for program in podman runc; do
+  command -v "$program" >/dev/null || skip "$program isn't installed"
+done
+
+base=${BASE_IMAGE:-}
+if [[ -z $base ]]; then
+  command -v mmdebstrap >/dev/null || skip "mmdebstrap isn't installed"
+  base=localhost/storybar-base
+  podman image exists "$base" || scripts/container-base.sh "$base" || skip 'the base image cannot be made (see above)'
+fi
+
+# Limits that even an unprivileged podman may set, and no network namespace, which needs further programs.
+export STORYBAR_PODMAN_OPTIONS='--runtime=runc --network=host --ulimit=nofile=4096:4096 --ulimit=nproc=4096:4096'
+# shellcheck disable=SC2086
+podman run --rm $STORYBAR_PODMAN_OPTIONS "$base" true || skip "containers don't run on this machine (see above)"
+
+# The build uses this machine's npm cache and certificates, so it needs no settings of its own.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+printf '%s\n' "registry=$(npm config get registry)" cache=/npm-cache prefer-offline=true audit=false \
+  cafile=/etc/ssl/certs/ca-certificates.crt >"$work/npmrc"
+mkdir -p "$(npm config get cache)"
+podman build --quiet --runtime runc --network host --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 \
+  --build-arg "BASE_IMAGE=$base" --volume "$work/npmrc:/usr/local/etc/npmrc:ro" \
+  --volume "$(npm config get cache):/npm-cache" --volume /etc/ssl/certs:/etc/ssl/certs:ro \
+  --format docker --tag localhost/storybar-test .
+
+STORYBAR_TEST_IMAGE=localhost/storybar-test npx vitest run test/container.test.ts

@@ -1,0 +1,154 @@
+// The image itself, under podman: not root, with a read-only root file system and without capabilities. Run with
+// `npm run test:container`, which builds the image first.
+
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from './free-port.ts';
+import { plainPng } from './pictures.ts';
+import { form, post, until } from './running-server.ts';
+import { plainClip } from './video/plain-clip.ts';
+
+const IMAGE = process.env['STORYBAR_TEST_IMAGE'] ?? '';
+const OPTIONS = (process.env['STORYBAR_PODMAN_OPTIONS'] ?? '').split(' ').filter(Boolean);
+const SECCOMP_PROFILE = path.resolve(import.meta.dirname, '../deploy/seccomp.json');
+const MAX_INSTALL_BYTES = 340_000_000;
+const METRICS_TOKEN = 'container-test';
+
+let folder: string;
+let containers: string[] = [];
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-container-'));
+});
+afterEach(async () => {
+  for (const id of containers) await podman('rm', '--force', '--volumes', '--time', '0', id);
+  containers = [];
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function podman(...args: string[]): Promise<string> {
+  return (await promisify(execFile)('podman', args)).stdout.trim();
+}
+
+interface Container {
+  readonly id: string;
+  readonly url: string;
+  readonly key: string;
+}
+
+/** As docs/hardening.md recommends. */
+const RESTRICTIONS = ['--read-only', '--tmpfs=/tmp', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
+
+async function run(options: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Container> {
+  const port = await freePort();
+  const all = { HOST: '127.0.0.1', PORT: String(port), STORYBAR_METRICS_TOKEN: METRICS_TOKEN, ...environment };
+  const variables = Object.entries(all).map(([name, value]) => `--env=${name}=${value}`);
+  const id = await podman('run', '--detach', ...OPTIONS, ...RESTRICTIONS, ...options, ...variables, IMAGE);
+  containers.push(id);
+  const url = `http://127.0.0.1:${port}`;
+  const isReady = async (): Promise<boolean> => {
+    if ((await podman('inspect', '--format={{.State.Running}}', id)) !== 'true') {
+      throw new Error(`the container exited:\n${await logs(id)}`);
+    }
+    return await fetch(`${url}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  };
+  await until(isReady, 60_000);
+  const created = await podman(
+    'exec',
+    id,
+    'node',
+    'bin/storybar.js',
+    'keys',
+    'create',
+    '--plan',
+    'business',
+    '--name',
+    'a',
+  );
+  return { id, url, key: /sb_live_\w+/u.exec(created)?.[0] ?? '' };
+}
+
+async function logs(id: string): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)('podman', ['logs', id]);
+  return stdout + stderr;
+}
+
+async function sandboxLevel({ url }: Container): Promise<string> {
+  const response = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+  return ((await response.json()) as { sandbox: { level: string } }).sandbox.level;
+}
+
+/** A copy of the profile in deploy/ that refuses namespaces and mounts, as Docker's default profile does. */
+function profileWithoutNamespaces(): string {
+  const profile = JSON.parse(readFileSync(SECCOMP_PROFILE, 'utf8')) as { syscalls: { names: string[] }[] };
+  const refused = new Set(['mount', 'pivot_root', 'umount2', 'unshare']);
+  for (const rule of profile.syscalls) rule.names = rule.names.filter((name) => !refused.has(name));
+  const file = path.join(folder, 'without-namespaces.json');
+  writeFileSync(file, JSON.stringify(profile));
+  return file;
+}
+
+describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => {
+  it.each([
+    ['the default seccomp profile of podman', []],
+    ['deploy/seccomp.json', [`--security-opt=seccomp=${SECCOMP_PROFILE}`]],
+  ])('renders in the bubblewrap sandbox with %s', async (_profile, options) => {
+    const container = await run(options, { STORYBAR_SANDBOX: 'required' });
+    expect(await sandboxLevel(container)).toBe('bubblewrap');
+    expect(await podman('exec', container.id, 'id', '-u')).toBe('1000');
+    const requests = {
+      'image/png': form({ asset: await plainPng(640, 480, '#567'), text: 'an image' }),
+      'video/mp4': form({ asset: readFileSync(plainClip(path.join(folder, 'short.mp4'))), text: 'a video' }),
+    };
+    for (const [type, body] of Object.entries(requests)) {
+      const response = await post(container, body);
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(500);
+    }
+    const bars = await post(container, form({ width: '320', height: '240', text: 'bars alone' }));
+    expect([bars.status, bars.headers.get('x-source-type')]).toEqual([200, 'image']);
+    await bars.arrayBuffer();
+  });
+
+  it('falls back to resource limits where the seccomp profile refuses namespaces, and says why', async () => {
+    const container = await run([`--security-opt=seccomp=${profileWithoutNamespaces()}`]);
+    expect(await sandboxLevel(container)).toBe('limits');
+    expect(await logs(container.id)).toMatch(/stronger sandbox unavailable/u);
+    const response = await post(container, form({ width: '64', height: '64', text: 'a' }));
+    expect(response.status).toBe(200);
+    await response.arrayBuffer();
+  });
+
+  it('delivers a running video and exits with 0 when the container is stopped', async () => {
+    const container = await run([], { STORYBAR_SHUTDOWN_SECONDS: '100' });
+    const clip = plainClip(path.join(folder, 'long.mp4'), { width: 640, height: 360, frames: 240 });
+    const video = post(container, form({ asset: readFileSync(clip), text: 'a' }));
+    await until(async () => (await busyVideoWorkers(container)) === 1);
+    const stopped = podman('stop', '--time', '110', container.id);
+    const response = await video;
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    expect((await response.arrayBuffer()).byteLength).toBe(Number(response.headers.get('content-length')));
+    await stopped;
+    expect(await podman('inspect', '--format={{.State.ExitCode}}', container.id)).toBe('0');
+  });
+
+  it(`contains at most ${MAX_INSTALL_BYTES / 1_000_000} MB of our own files and dependencies`, () => {
+    const listed = execFileSync(
+      'podman',
+      ['run', '--rm', ...OPTIONS, '--entrypoint=du', IMAGE, '--apparent-size', '--bytes', '--summarize', '/app'],
+      { encoding: 'utf8' },
+    );
+    expect(Number(listed.split('\t')[0])).toBeLessThanOrEqual(MAX_INSTALL_BYTES);
+  });
+});
+
+async function busyVideoWorkers({ url }: Container): Promise<number> {
+  const response = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+  return ((await response.json()) as { renderer: { videos: { busy: number } } }).renderer.videos.busy;
+}
