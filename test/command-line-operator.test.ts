@@ -75,6 +75,7 @@ describe('storybar accounts', () => {
       credits: { used: 30, reserved: 5, limit: 10_000, remaining: 9_965 },
     });
     const { stdout } = await storybar(['accounts', 'show', id]);
+    expect(stdout).toContain('0 deliveries, 0 of them charged; 20 are free in this period');
     expect(stdout).toContain('30 used, 5 reserved, 9965 of 10000 left');
     expect(stdout).toMatch(/^plan {5}pro, renews \d{4}-\d\d-\d\d \d\d:\d\d$/mu);
     const list = (await storybar(['accounts', 'list'])).stdout.split('\n');
@@ -237,7 +238,7 @@ describe('storybar usage', () => {
     await render(id, 6);
     const { accounts } = await json<{ accounts: { accountId: string }[] }>('usage');
     expect(accounts.find(({ accountId }) => accountId === id)).toEqual({
-      ...{ accountId: id, mode: 'live', renders: 2, delivered: 2, credits: 10 },
+      ...{ accountId: id, mode: 'live', renders: 2, delivered: 2, broken: 0, brokenCharged: 0, credits: 10 },
     });
     const day = new Date().toISOString().slice(0, 10);
     expect(await json('usage', '--account', id)).toMatchObject({

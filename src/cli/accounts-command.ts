@@ -1,5 +1,6 @@
 // `storybar accounts` works directly on the store, also while a server is running.
 
+import { allowedBroken, type DeliveryCounts } from '../account/broken-delivery.ts';
 import { remaining } from '../account/credits.ts';
 import type { PlanBook } from '../account/plans.ts';
 import type { Subscription } from '../account/subscription.ts';
@@ -99,6 +100,7 @@ async function show({ store, plans, print }: Task, { id }: { id: string }): Prom
   // A plan that was removed from the plans file allows nothing more.
   const limit = (subscription && plans.find(subscription.plan)?.credits) ?? 0;
   const balance = subscription && (await store.ledger.balance(account.id, subscription.period, limit));
+  const deliveries = subscription && (await store.ledger.deliveries(account.id, subscription.period));
   const keys = await store.keys.list(account.id);
   const credits = balance && {
     ...{ used: balance.used, reserved: balance.reserved, limit, remaining: remaining(balance) },
@@ -111,9 +113,15 @@ async function show({ store, plans, print }: Task, { id }: { id: string }): Prom
     ['plan', subscription ? describePlan(subscription) : 'none'],
     ['period', subscription && `${iso(subscription.period.startsAt)} to ${iso(subscription.period.endsAt)}`],
     ['credits', credits && `${credits.used} used, ${credits.reserved} reserved, ${credits.remaining} of ${limit} left`],
+    ['broken', deliveries && describeBroken(deliveries)],
     ['keys', keys.length],
   ]);
-  print({ ...account, credits: credits ?? null, keys }, description);
+  print({ ...account, credits: credits ?? null, deliveries: deliveries ?? null, keys }, description);
+}
+
+function describeBroken(deliveries: DeliveryCounts): string {
+  const { brokenFree, brokenCharged } = deliveries;
+  return `${brokenFree + brokenCharged} deliveries, ${brokenCharged} of them charged; ${allowedBroken(deliveries)} are free in this period`;
 }
 
 async function create(

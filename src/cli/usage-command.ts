@@ -28,7 +28,8 @@ const COMMAND: Command<Task> = {
       options: { account: text('<id>'), from: day('<date>'), to: day('<date>') },
       help:
         'Show renders and credits per account, or per day for the account given with --account.\n' +
-        'Dates are in UTC, such as 2026-01-31, and inclusive. The default is the last 30 days.',
+        'Dates are in UTC, such as 2026-01-31, and inclusive. The default is the last 30 days.\n' +
+        '"broken" counts deliveries that the client broke off. See docs/operating-accounts.md for when they are charged.',
       run: showUsage,
     }),
   ],
@@ -54,8 +55,10 @@ async function showUsage(
 
 async function showTotals(store: Store, { from, to }: Range, print: Print): Promise<void> {
   const totals = await store.usage.totals(from, to);
-  const rows = totals.map((each) => [each.accountId, each.mode, each.renders, each.delivered, each.credits]);
-  const headers = ['account', 'mode', 'renders', 'delivered', 'credits'];
+  const rows = totals.map(({ accountId, mode, renders, delivered, broken, brokenCharged, credits }) => [
+    ...[accountId, mode, renders, delivered, broken, brokenCharged, credits],
+  ]);
+  const headers = ['account', 'mode', 'renders', 'delivered', 'broken', 'broken, charged', 'credits'];
   print({ from, to, accounts: totals }, table(headers, rows, `No renders from ${from} to ${to}.`));
 }
 

@@ -37,6 +37,12 @@ export const SERVER_SETTINGS = {
     'Time limit for receiving a whole request, in seconds. A slower upload gets 408.',
     wholeNumber(1, 86_400),
   ),
+  downloadSeconds: setting(
+    'STORYBAR_DOWNLOAD_SECONDS',
+    '3600',
+    'Time limit for a client to read a whole response, in seconds. The connection of a slower client is closed, as is one that reads fewer than 2,048 bytes per second.',
+    wholeNumber(1, 86_400),
+  ),
   replayMegabytes: setting(
     'STORYBAR_REPLAY_MB',
     '1024',

@@ -124,7 +124,7 @@ function pricing({ signUpPath }: Site, plans: readonly PlanOffer[]): Html {
 <div class="wide">
 ${planCards(plans)}
 <p>Images and overlay-only PNGs cost 1 credit. Videos cost 1 credit per 5 seconds (rounded up). You only pay for renders we
-deliver. <a href="/docs/limits">Limits and credits</a></p>
+deliver; broken downloads are free within a fair-use allowance. <a href="/docs/limits">Limits and credits</a></p>
 <p class="actions">${start}</p>
 </div>
 </section>`;

@@ -74,7 +74,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   watch(metrics, renderer, billing.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = resources.add(startPayments(settings, store, plans, logger));
-  const sender = new FileSender(shutdown.signal);
+  const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
   const forRenders = { renderer, workArea, uploads, sender };
   const parts = { settings, logger, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));

@@ -41,7 +41,7 @@ export const TABLES: readonly Table[] = [
     'plan next_plan status renews provider provider_subscription anchor_at period_starts_at period_ends_at',
   ),
   table('customers', 'account_id', 'customer revision'),
-  table('periods', 'account_id starts_at', 'ends_at used reserved'),
+  table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged'),
   table('owners', 'id', 'alive_until'),
   table(
     'renders',

@@ -193,4 +193,12 @@ export const MIGRATIONS: readonly Migration[] = [
   create index password_links_by_email on password_links (email);
   `,
   },
+  {
+    // Deliveries of the period, of renders that cost credits. A period that has started counts from here on.
+    common: `
+  alter table periods add column delivered integer not null default 0;
+  alter table periods add column broken_free integer not null default 0;
+  alter table periods add column broken_charged integer not null default 0;
+  `,
+  },
 ];

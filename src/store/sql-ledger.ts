@@ -3,18 +3,32 @@
 // usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import {
+  BROKEN_CHARGED,
+  BROKEN_FREE,
+  type DeliveryCounts,
+  isBrokenCharged,
+  NO_DELIVERIES,
+} from '../account/broken-delivery.ts';
 import type { Balance } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
-import { integer, text, textOrNull } from './rows.ts';
+import { integer, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
-import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
+import type { BrokenEnding, Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
+
+/** Outcomes that are counted per period, and their columns. */
+const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
+  ['delivered', 'delivered'],
+  [BROKEN_FREE, 'broken_free'],
+  [BROKEN_CHARGED, 'broken_charged'],
+]);
 
 /** Thrown to roll a reservation back. */
 class NotEnoughCredits extends Error {}
@@ -74,8 +88,29 @@ export class SqlLedger implements Ledger {
     );
   }
 
+  async breakOff(
+    renderId: string,
+    ending: BrokenEnding,
+    remember?: Remembered,
+  ): Promise<'free' | 'charged' | undefined> {
+    return await this.#pendingWrites.run(
+      { kind: 'release', renderId },
+      async () =>
+        await this.#engine.transaction(async (session) => await this.#breakOff(session, renderId, ending, remember)),
+    );
+  }
+
   async balance(accountId: string, { startsAt }: Period, limit: number): Promise<Balance> {
     return await readBalance(this.#engine, accountId, startsAt.toISOString(), limit);
+  }
+
+  async deliveries(accountId: string, { startsAt }: Period): Promise<DeliveryCounts> {
+    const row = await first(
+      this.#engine,
+      'select delivered, broken_free, broken_charged from periods where account_id = ? and starts_at = ?',
+      [accountId, startsAt.toISOString()],
+    );
+    return row ? toDeliveries(row) : NO_DELIVERIES;
   }
 
   async heartbeat(): Promise<void> {
@@ -172,6 +207,28 @@ export class SqlLedger implements Ledger {
     });
   }
 
+  /** Decides with the rows of the key, the hold and the period locked, in that order. */
+  async #breakOff(
+    session: SqlSession,
+    renderId: string,
+    { hasAlmostAll, durationMs }: BrokenEnding,
+    remember: Remembered | undefined,
+  ): Promise<'free' | 'charged' | undefined> {
+    if (remember !== undefined && !(await lockKey(session, renderId, remember))) {
+      await this.#closeHold(session, renderId, 'released', { outcome: 'claim_lost', durationMs });
+      return undefined;
+    }
+    const counts = await lockDeliveries(session, renderId);
+    if (counts === undefined || !isBrokenCharged(hasAlmostAll, counts)) {
+      const isClosed = await this.#closeHold(session, renderId, 'released', { outcome: BROKEN_FREE, durationMs });
+      return isClosed ? 'free' : undefined;
+    }
+    if (!(await this.#closeHold(session, renderId, 'settled', { outcome: BROKEN_CHARGED, durationMs })))
+      return undefined;
+    if (remember !== undefined) await completeKey(session, renderId, remember);
+    return 'charged';
+  }
+
   async #closeHold(
     session: SqlSession,
     renderId: string,
@@ -189,8 +246,10 @@ export class SqlLedger implements Ledger {
     const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
     const charged = state === 'settled' ? held : 0;
     if (held > 0) {
+      const column = COUNTED_OUTCOMES.get(outcome);
       await session.run(
-        'update periods set reserved = reserved - ?, used = used + ? where account_id = ? and starts_at = ?',
+        `update periods set reserved = reserved - ?, used = used + ?${column === undefined ? '' : `, ${column} = ${column} + 1`}
+         where account_id = ? and starts_at = ?`,
         [held, charged, accountId, text(hold, 'period_starts_at')],
       );
     }
@@ -219,6 +278,38 @@ async function addPeriod(session: SqlSession, { accountId, period }: NewHold): P
     'insert into periods (account_id, starts_at, ends_at) values (?, ?, ?) on conflict (account_id, starts_at) do nothing',
     [accountId, period.startsAt.toISOString(), period.endsAt.toISOString()],
   );
+}
+
+/** Undefined for a hold without credits, and for one that isn't reserved any more. */
+async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
+  const hold = await first(
+    session,
+    `update renders set outcome = outcome where id = ? and state = 'reserved' and credits > 0
+     returning account_id, period_starts_at`,
+    [renderId],
+  );
+  if (hold === undefined) return undefined;
+  const period = await first(
+    session,
+    `update periods set delivered = delivered where account_id = ? and starts_at = ?
+     returning delivered, broken_free, broken_charged`,
+    [text(hold, 'account_id'), text(hold, 'period_starts_at')],
+  );
+  return toDeliveries(must(period, 'the period of the hold'));
+}
+
+function toDeliveries(row: SqlRow): DeliveryCounts {
+  return {
+    delivered: integer(row, 'delivered'),
+    brokenFree: integer(row, 'broken_free'),
+    brokenCharged: integer(row, 'broken_charged'),
+  };
+}
+
+/** False when another render has taken the idempotency key over. */
+async function lockKey(session: SqlSession, renderId: string, { accountId, key }: Remembered): Promise<boolean> {
+  const update = 'update idempotency set state = state where account_id = ? and key = ? and render_id = ?';
+  return (await session.run(update, [accountId, key, renderId])) === 1;
 }
 
 /** False when another render has taken the idempotency key over. */

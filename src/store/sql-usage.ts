@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../account/api-key.ts';
+import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
@@ -42,14 +43,18 @@ export class SqlUsage implements Usage {
   async totals(from: string, to: string): Promise<AccountUsage[]> {
     const rows = await this.#engine.all(
       `select account_id, mode, sum(renders) as renders,
-              sum(case outcome when 'delivered' then renders else 0 end) as delivered, sum(credits) as credits
+              sum(case outcome when 'delivered' then renders else 0 end) as delivered,
+              sum(case when outcome in (?, ?) then renders else 0 end) as broken,
+              sum(case outcome when ? then renders else 0 end) as broken_charged, sum(credits) as credits
        from usage_days where day >= ? and day <= ? group by account_id, mode
        order by sum(credits) desc, sum(renders) desc, account_id, mode`,
-      [from, to],
+      [BROKEN_FREE, BROKEN_CHARGED, BROKEN_CHARGED, from, to],
     );
     return rows.map((row) => ({
       accountId: text(row, 'account_id'),
       delivered: integer(row, 'delivered'),
+      broken: integer(row, 'broken'),
+      brokenCharged: integer(row, 'broken_charged'),
       ...toCounts(row),
     }));
   }

@@ -3,6 +3,7 @@
 
 import type { AccountState, Holder, KeyHolder, KeyState } from '../account/access.ts';
 import type { KeyMode } from '../account/api-key.ts';
+import type { DeliveryCounts } from '../account/broken-delivery.ts';
 import type { Balance } from '../account/credits.ts';
 import type { Rate, RateVerdict } from '../account/gcra.ts';
 import type { Period } from '../account/period.ts';
@@ -154,6 +155,12 @@ export interface Ending {
   readonly durationMs: number | undefined;
 }
 
+export interface BrokenEnding {
+  /** At least 95 % of the bytes were sent; see `account/broken-delivery.ts`. */
+  readonly hasAlmostAll: boolean;
+  readonly durationMs: number | undefined;
+}
+
 /** The idempotency key of a delivered render, and its headers as JSON. */
 export interface Remembered {
   readonly accountId: string;
@@ -176,7 +183,13 @@ export interface Ledger {
   settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean>;
   /** Gives the credits back. False, without a change, when the hold isn't reserved any more. */
   release(renderId: string, ending: Ending): Promise<boolean>;
+  /**
+   * Ends a render whose delivery broke: gives the credits back, or charges them if `account/broken-delivery.ts` says so, with
+   * what `remember` does in `settle`. Undefined, without a change, when the hold isn't reserved any more.
+   */
+  breakOff(renderId: string, ending: BrokenEnding, remember?: Remembered): Promise<'free' | 'charged' | undefined>;
   balance(accountId: string, period: Period, limit: number): Promise<Balance>;
+  deliveries(accountId: string, period: Period): Promise<DeliveryCounts>;
   /** Renews the lease of this process, so that no other server releases its holds. */
   heartbeat(): Promise<void>;
   /**
@@ -237,6 +250,9 @@ export interface AccountUsage {
   /** All requested renders, whatever their outcome. */
   readonly renders: number;
   readonly delivered: number;
+  /** Broken deliveries, free and charged. */
+  readonly broken: number;
+  readonly brokenCharged: number;
   readonly credits: number;
 }
 

@@ -31,6 +31,11 @@ export class Metrics {
   );
   readonly #waits = this.#histogram('queue_wait_seconds', 'Seconds a render waited for a worker.', ['pool']);
   readonly #credits = this.#counter('credits_charged_total', 'Credits charged for delivered renders.', []);
+  readonly #brokenDeliveries = this.#counter(
+    'broken_deliveries_total',
+    'Renders whose client left or read too slowly while the result was sent, by whether they were charged.',
+    ['charged'],
+  );
   readonly #bytes = this.#counter('bytes_total', 'Bytes of request and response bodies.', ['direction']);
 
   constructor(version: string) {
@@ -65,6 +70,10 @@ export class Metrics {
 
   charged(credits: number): void {
     this.#credits.inc(credits);
+  }
+
+  deliveryBroken(isCharged: boolean): void {
+    this.#brokenDeliveries.inc({ charged: String(isCharged) });
   }
 
   moved(direction: 'received' | 'sent', bytes: number): void {

@@ -27,7 +27,7 @@ export function auditContract(world: () => World): void {
     ]);
     expect(await usage.days(id, '2026-02-01', '2026-02-01')).toHaveLength(1);
     expect(await usage.totals('2026-01-01', '2026-12-31')).toEqual([
-      { accountId: id, mode: 'live', renders: 10, delivered: 2, credits: 5 },
+      { accountId: id, mode: 'live', renders: 10, delivered: 2, broken: 0, brokenCharged: 0, credits: 5 },
     ]);
     expect(await usage.totals('2026-02-02', '2026-12-31')).toEqual([]);
     const latest = await usage.latest(id, 2);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { remaining } from '../../src/account/credits.ts';
 import { must } from '../../src/primitives/must.ts';
+import { reconcile } from '../../src/store/reconcile.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 
 export function ledgerContract(world: () => World): void {
@@ -157,5 +158,93 @@ export function ledgerContract(world: () => World): void {
     const granted = (await Promise.all(callers)).flat().filter(Boolean);
     expect(granted).toHaveLength(LIMIT);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: LIMIT });
+  });
+
+  it('gives the credits of a broken delivery back until the allowance is used up, then charges almost complete ones', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const breakOff = async (hasAlmostAll: boolean): Promise<'free' | 'charged' | undefined> => {
+      const hold = await world().hold(id, { credits: 3 });
+      await ledger.reserve(hold);
+      return await ledger.breakOff(hold.renderId, { hasAlmostAll, durationMs: 5 });
+    };
+    for (let count = 0; count < 20; count += 1) expect(await breakOff(count % 2 === 0)).toBe('free');
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+    expect(await breakOff(true)).toBe('charged');
+    expect(await breakOff(false)).toBe('free');
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+    const { period } = await world().subscription(id);
+    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 21, brokenCharged: 1 });
+    expect(await world().store.usage.days(id, '2026-01-01', '2026-12-31')).toEqual([
+      { day: '2026-01-31', mode: 'live', outcome: 'aborted', renders: 1, credits: 3 },
+      { day: '2026-01-31', mode: 'live', outcome: 'delivery_broken', renders: 21, credits: 0 },
+    ]);
+    expect(await reconcile(world().engine)).toEqual([]);
+    // The next period has its own allowance.
+    world().goTo('2026-03-01T00:00:00Z');
+    expect(await breakOff(true)).toBe('free');
+  });
+
+  it('allows broken deliveries for 2 % of the delivered renders', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const { period } = await world().subscription(id);
+    for (let count = 0; count < 50; count += 1) {
+      const hold = await world().hold(id);
+      await ledger.reserve(hold);
+      await ledger.settle(hold.renderId, DELIVERED);
+    }
+    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    const [last, tooMany] = [await world().hold(id), await world().hold(id)];
+    for (const hold of [last, tooMany]) await ledger.reserve(hold);
+    expect(await ledger.breakOff(last.renderId, { hasAlmostAll: true, durationMs: 5 })).toBe('free');
+    expect(await ledger.breakOff(tooMany.renderId, { hasAlmostAll: true, durationMs: 5 })).toBe('charged');
+    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 50, brokenFree: 21, brokenCharged: 1 });
+  });
+
+  it('ends a broken delivery at most once, and never charges or counts a test key', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const { period } = await world().subscription(id);
+    await ledger.reserve(await world().hold(id));
+    await world().engine.run('update periods set broken_free = 99 where account_id = ?', [id]);
+    const [live, test] = [await world().hold(id, { credits: 4 }), await world().hold(id, { mode: 'test', credits: 4 })];
+    for (const hold of [live, test]) await ledger.reserve(hold);
+    const broken = { hasAlmostAll: true, durationMs: 5 };
+    const ends = [live, test, live, test].map(({ renderId }) => renderId);
+    const results: unknown[] = [];
+    for (const renderId of ends) results.push(await ledger.breakOff(renderId, broken));
+    expect(results).toEqual(['charged', 'free', undefined, undefined]);
+    expect(await ledger.settle(live.renderId, DELIVERED)).toBe(false);
+    expect(await world().balance(id)).toEqual({ used: 4, reserved: 1 });
+    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 99, brokenCharged: 1 });
+  });
+
+  it('makes a repetition free when a broken delivery with an idempotency key was charged', async () => {
+    const { ledger, idempotency } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id);
+    const remember = { accountId: id, key: 'live:k', facts: '{}' };
+    await idempotency.claim(id, 'live:k', 'print', hold.renderId);
+    await ledger.reserve(hold);
+    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    expect(await ledger.breakOff(hold.renderId, { hasAlmostAll: true, durationMs: 5 }, remember)).toBe('charged');
+    await idempotency.abandon(id, 'live:k', hold.renderId);
+    expect(await idempotency.claim(id, 'live:k', 'print', randomUUID())).toEqual({
+      kind: 'done',
+      renderId: hold.renderId,
+      facts: '{}',
+    });
+  });
+
+  it('charges nothing for a broken delivery whose idempotency key another server has taken over', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id);
+    await ledger.reserve(hold);
+    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    const remember = { accountId: id, key: 'live:gone', facts: '{}' };
+    expect(await ledger.breakOff(hold.renderId, { hasAlmostAll: true, durationMs: 5 }, remember)).toBeUndefined();
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
   });
 }

@@ -1,5 +1,6 @@
 // Groups the outcomes of renders into the four series of the usage chart.
 
+import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
 import { PROBLEMS } from '../../http/reference/statuses.ts';
 import type { UsageDay } from '../../store/store.ts';
 
@@ -11,6 +12,11 @@ export const SERIES_LABELS: Readonly<Record<Series, string>> = {
   test: 'Test mode',
   refused: 'Rejected (4xx)',
   failed: 'Server error (5xx)',
+};
+
+const BROKEN_LABELS: Readonly<Record<string, string>> = {
+  [BROKEN_FREE]: 'Download broken (free)',
+  [BROKEN_CHARGED]: 'Download broken (charged)',
 };
 
 export type DayCounts = { readonly day: string } & Readonly<Record<Series, number>>;
@@ -38,11 +44,14 @@ function seriesOf({ outcome, mode }: Pick<UsageDay, 'outcome' | 'mode'>): Series
 
 /** An unknown outcome counts as a server error. */
 function statusOf(outcome: string): number {
+  if (Object.hasOwn(BROKEN_LABELS, outcome)) return PROBLEMS.client_closed.status;
   return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].status : 500;
 }
 
 /** The title of an error; an unknown outcome as it is. */
 export function outcomeLabel(outcome: string): string {
   if (outcome === 'delivered') return 'Delivered';
+  const broken = BROKEN_LABELS[outcome];
+  if (broken !== undefined) return broken;
   return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].title : outcome;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countDays } from './outcomes.ts';
+import { countDays, outcomeLabel } from './outcomes.ts';
 import { creditMeter, niceMaximum, usageChart } from './usage-chart.ts';
 
 const day = (outcome: string, renders: number, mode: 'live' | 'test' = 'live') => ({
@@ -17,6 +17,15 @@ describe('the usage chart', () => {
     expect(days.map((item) => item.day)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
     expect(days[2]).toEqual({ day: '2026-03-01', delivered: 5, test: 2, refused: 3, failed: 1 });
     expect(days[3]).toMatchObject({ delivered: 0 });
+  });
+
+  it('counts broken downloads with the requests that a client ended, charged or not', () => {
+    const rows = [day('delivery_broken', 2), day('aborted', 1)];
+    expect(countDays(rows, new Date('2026-03-01'), 1)[0]).toMatchObject({ delivered: 0, refused: 3, failed: 0 });
+    expect(['delivery_broken', 'aborted'].map(outcomeLabel)).toEqual([
+      'Download broken (free)',
+      'Download broken (charged)',
+    ]);
   });
 
   it('counts an unknown outcome as a server error', () => {

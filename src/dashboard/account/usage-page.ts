@@ -1,6 +1,7 @@
 // The usage page: credits, renders per day and the latest renders, with CSV exports.
 
 import type { FastifyReply } from 'fastify';
+import { allowedBroken, type DeliveryCounts } from '../../account/broken-delivery.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { must } from '../../primitives/must.ts';
 import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
@@ -68,6 +69,7 @@ export async function creditsSection(
   const plan = subscription && plans.find(subscription.plan);
   if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
   const { used, reserved } = await store.ledger.balance(id, subscription.period, plan.credits);
+  const deliveries = await store.ledger.deliveries(id, subscription.period);
   return html`<section aria-labelledby="credits">
 <h2 id="credits">Credits</h2>
 <p class="figure"><strong>${count(used)}</strong> of ${count(plan.credits)} credits used (${plan.title})</p>
@@ -75,7 +77,16 @@ ${creditMeter(used, plan.credits)}
 <p class="small">Resets ${day(subscription.period.endsAt)}.${
     reserved > 0 && html` ${count(reserved)} reserved for renders in progress.`
   }</p>
+${brokenDeliveries(deliveries)}
 </section>`;
+}
+
+/** Shown from the first broken delivery on. */
+function brokenDeliveries(deliveries: DeliveryCounts): Html | undefined {
+  const { brokenFree, brokenCharged } = deliveries;
+  if (brokenFree + brokenCharged === 0) return undefined;
+  return html`<p class="small">Broken downloads in this period: ${count(brokenFree + brokenCharged)}, of which ${count(brokenCharged)} charged.
+The first ${count(allowedBroken(deliveries))} are always free; see <a href="/docs/limits#credits">Limits and credits</a>.</p>`;
 }
 
 async function chartSection(store: Pick<Store, 'usage'>, accountId: string): Promise<Html> {

@@ -38,7 +38,7 @@ function stepOf<Args extends unknown[], Result>(name: string, result: (...args: 
 }
 
 function standIns(): OverlayDependencies {
-  const sender = new FileSender(new AbortController().signal);
+  const sender = new FileSender(new AbortController().signal, 3_600);
   const claim = {
     replay: undefined,
     startDelivery: () => () => undefined,

@@ -20,7 +20,7 @@ import { type ParsedRequest, parseRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
-import { type FileSender, renderHeaders } from './send.ts';
+import { DeliveryBroken, type FileSender, renderHeaders } from './send.ts';
 
 export interface HandlerDependencies extends ReceiveDependencies {
   readonly idempotency: IdempotencyKeys;
@@ -112,7 +112,8 @@ async function renderAndDeliver(
     const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
     await deliver(dependencies, context, { output, headers, renderMs, reservation, claim });
   } catch (error) {
-    await reservation.release(outcomeOf(error), performance.now() - started);
+    // A broken delivery has ended the reservation already.
+    if (!(error instanceof DeliveryBroken)) await reservation.release(outcomeOf(error), performance.now() - started);
     throw error;
   }
 }
@@ -125,7 +126,7 @@ interface Delivery {
   readonly claim: IdempotentRequest;
 }
 
-/** Charges after the last byte has been sent. Nothing after `send` may fail. */
+/** Charges after the last byte has been sent, or if `breakOff` says so. Nothing after `send` may fail. */
 async function deliver(
   { sender, marketplace, metrics }: HandlerDependencies,
   { request, reply }: OverlayContext,
@@ -145,6 +146,15 @@ async function deliver(
     await claim.keep(output);
     await reservation.settle(renderMs, claim.remember(headers));
     metrics.charged(reservation.credits);
+  } catch (error) {
+    if (!(error instanceof DeliveryBroken)) throw error;
+    const isCharged = await reservation.breakOff(error, renderMs, claim.remember(headers));
+    metrics.deliveryBroken(isCharged);
+    if (isCharged) {
+      await claim.keep(output);
+      metrics.charged(reservation.credits);
+    }
+    throw error;
   } finally {
     endDelivery();
   }

@@ -1,11 +1,13 @@
-// Credits of a render: reserved before it starts, settled when the last byte has been sent, released otherwise. What a
-// crashed server had reserved is released, never charged.
+// Credits of a render: reserved before it starts, settled when the last byte has been sent, released otherwise. The
+// exception for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
+// charged.
 
 import { remaining } from '../../account/credits.ts';
 import { AppError } from '../../errors.ts';
 import type { Ending, Ledger, Remembered, RenderKind } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
+import type { DeliveryBroken } from './send.ts';
 
 export interface ReservationRequest {
   readonly renderId: string;
@@ -13,12 +15,14 @@ export interface ReservationRequest {
   readonly credits: number;
 }
 
-/** The reserved credits of one render. Ends once, by `settle` or by `release`. */
+/** The reserved credits of one render. Ends once, by `settle`, `release` or `breakOff`. */
 export interface Reservation {
   readonly credits: number;
   readonly remaining: number;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
   release(outcome: string, durationMs: number | undefined): Promise<void>;
+  /** The client left during the delivery. Returns whether it was charged all the same; see `account/broken-delivery.ts`. */
+  breakOff(broken: DeliveryBroken, durationMs: number, remember?: Remembered): Promise<boolean>;
 }
 
 export class CreditReservations {
@@ -46,6 +50,20 @@ export class CreditReservations {
       release: async (outcome, durationMs) => {
         const ending: Ending = { outcome, durationMs };
         await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
+      },
+      breakOff: async (broken, durationMs, remember) => {
+        const { hasAlmostAll, sentBytes, totalBytes, message } = broken;
+        let ended: 'free' | 'charged' | undefined;
+        await this.#end(renderId, async () => {
+          ended = await this.#ledger.breakOff(renderId, { hasAlmostAll, durationMs }, remember);
+          return ended !== undefined;
+        });
+        const isCharged = ended === 'charged';
+        this.#logger.info(
+          { renderId, accountId, sentBytes, totalBytes, reason: message, credits: isCharged ? credits : 0 },
+          'delivery broken',
+        );
+        return isCharged;
       },
     };
   }

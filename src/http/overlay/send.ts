@@ -1,15 +1,18 @@
 // Sends a finished file: headers with the facts of the render, then the bytes from disk.
 
-import { closeSync, createReadStream, fstatSync, openSync, read } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
+import { almostAllOf } from '../../account/broken-delivery.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { BufferPool } from '../transport/buffer-pool.ts';
+import { watchReader } from '../transport/pace.ts';
+import { countSentBytes } from '../transport/sent-bytes.ts';
 
 export interface RenderReport {
   readonly renderId: string;
@@ -33,9 +36,25 @@ const SINGLE_READ_BYTES = 4 * 1024 * 1024;
 const MAX_POOLED_BUFFERS = 4;
 /** Read size for larger files; Node's default is 64 KiB. */
 const CHUNK_BYTES = 512 * 1024;
+/** The unit in which sent bytes are counted. Smaller files are sent in one write, which the kernel takes as a whole. */
+const WRITE_BYTES = 64 * 1024;
 
-/** A client that accepts no byte for this long is treated as gone. */
-const STALL_TIMEOUT_MS = 30_000;
+/** The delivery broke because the client closed the connection or read too slowly. */
+export class DeliveryBroken extends AppError {
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+
+  constructor(message: string, sentBytes: number, totalBytes: number, cause: unknown) {
+    super('client_closed', message, { cause });
+    this.name = 'DeliveryBroken';
+    this.sentBytes = sentBytes;
+    this.totalBytes = totalBytes;
+  }
+
+  get hasAlmostAll(): boolean {
+    return this.sentBytes >= almostAllOf(this.totalBytes);
+  }
+}
 
 export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
   const { contentType, extension } = OUTPUT[kind];
@@ -50,33 +69,50 @@ export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: Re
   };
 }
 
-/** Sends files, and gives up on clients that stop reading. */
+/** Sends files, and gives up on clients that read too slowly. */
 export class FileSender {
   readonly #shutdown: AbortSignal;
+  readonly #maxSeconds: number;
   readonly #buffers = new BufferPool(SINGLE_READ_BYTES, MAX_POOLED_BUFFERS);
 
-  /** `shutdown` fires when running responses must end. */
-  constructor(shutdown: AbortSignal) {
+  /** `shutdown` fires when running responses must end. A client has `maxSeconds` to read a response. */
+  constructor(shutdown: AbortSignal, maxSeconds: number) {
     this.#shutdown = shutdown;
+    this.#maxSeconds = maxSeconds;
   }
 
-  /** Resolves when the last byte has been handed to the socket. */
+  /** Resolves when the last byte has been handed to the socket. Throws `DeliveryBroken` when the client is to blame. */
   async send(reply: FastifyReply, file: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const { size, body, release } = await this.#open(file).catch(rethrowAsStorageError);
     reply.headers({ ...headers, 'content-length': size, 'cache-control': 'no-store' });
-    const sent = finished(reply.raw).catch((error: unknown) => {
-      throw new AppError('client_closed', 'The client closed the connection.', { cause: error });
+    const { raw } = reply;
+    const sentBytes = countSentBytes(raw);
+    let tooSlow: string | undefined;
+    let readError: unknown;
+    if (body instanceof Readable) body.once('error', (error) => (readError = error));
+    const ended = finished(raw).catch((error: unknown) => {
+      if (readError !== undefined) rethrowAsStorageError(readError);
+      this.#shutdown.throwIfAborted();
+      throw new DeliveryBroken(tooSlow ?? 'The client closed the connection.', sentBytes(), size, error);
     });
     const giveUp = (): void => {
-      reply.raw.destroy();
+      raw.destroy();
     };
-    reply.raw.setTimeout(STALL_TIMEOUT_MS, giveUp);
+    const stopWatching = watchReader(
+      sentBytes,
+      (reason) => {
+        tooSlow = reason;
+        giveUp();
+      },
+      this.#maxSeconds,
+    );
     this.#shutdown.addEventListener('abort', giveUp, { once: true });
     try {
       reply.send(body);
-      await sent;
+      await ended;
       release?.();
     } finally {
+      stopWatching();
       this.#shutdown.removeEventListener('abort', giveUp);
     }
   }
@@ -88,13 +124,15 @@ export class FileSender {
     try {
       const { size } = fstatSync(fd);
       isStreamed = size > SINGLE_READ_BYTES;
-      if (isStreamed) return { size, body: createReadStream(file, { fd, highWaterMark: CHUNK_BYTES }) };
+      if (isStreamed) {
+        // A stream that is destroyed closes only after its last read has ended.
+        return { size, body: streamOf(readChunks(fd, size)).once('close', () => closeSync(fd)) };
+      }
       const buffer = this.#buffers.take(size);
-      const { bytesRead } = await readInto(fd, buffer, 0, size, 0);
-      if (bytesRead < size) throw new Error(`${file} returned ${bytesRead} of ${size} bytes`);
-      return { size, body: buffer.subarray(0, size), release: () => this.#buffers.giveBack(buffer) };
+      const bytes = await readRange(fd, buffer, { start: 0, end: size });
+      const release = (): void => this.#buffers.giveBack(buffer);
+      return { size, body: size <= WRITE_BYTES ? bytes : streamOf(slicesOf(bytes)), release };
     } finally {
-      // A read stream closes the descriptor itself.
       if (!isStreamed) closeSync(fd);
     }
   }
@@ -105,6 +143,49 @@ interface Body {
   readonly body: Buffer | Readable;
   /** Called when every byte has been sent. Not after a failure, because a broken socket may still reference the buffer. */
   readonly release?: () => void;
+}
+
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+function streamOf(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Readable {
+  return Readable.from(parts, { objectMode: false });
+}
+
+/** Reads a large file in chunks and passes them on in slices. */
+async function* readChunks(fd: number, size: number): AsyncGenerator<Buffer> {
+  for (const chunk of deliveryRanges(size, CHUNK_BYTES)) {
+    const bytes = await readRange(fd, Buffer.allocUnsafe(chunk.end - chunk.start), chunk);
+    for (const { start, end } of ranges({ start: 0, end: bytes.length }, WRITE_BYTES)) yield bytes.subarray(start, end);
+  }
+}
+
+function* slicesOf(bytes: Buffer): Generator<Buffer> {
+  for (const { start, end } of deliveryRanges(bytes.length, WRITE_BYTES)) yield bytes.subarray(start, end);
+}
+
+/** One range ends exactly where almost all of the file has been sent. */
+function* deliveryRanges(size: number, bytes: number): Generator<ByteRange> {
+  const boundary = almostAllOf(size);
+  yield* ranges({ start: 0, end: boundary }, bytes);
+  yield* ranges({ start: boundary, end: size }, bytes);
+}
+
+/** Ranges of at least `bytes`, because Node merges a smaller write with the next one and reports both at once. */
+function* ranges({ start, end }: ByteRange, bytes: number): Generator<ByteRange> {
+  for (let from = start; from < end; ) {
+    const to = end - from < 2 * bytes ? end : from + bytes;
+    yield { start: from, end: to };
+    from = to;
+  }
+}
+
+async function readRange(fd: number, buffer: Buffer, { start, end }: ByteRange): Promise<Buffer> {
+  const { bytesRead } = await readInto(fd, buffer, 0, end - start, start);
+  if (bytesRead < end - start) throw new Error(`the file ended after ${start + bytesRead} of ${end} bytes`);
+  return buffer.subarray(0, bytesRead);
 }
 
 const readInto = promisify(read);

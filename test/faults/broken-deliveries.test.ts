@@ -1,0 +1,196 @@
+// Clients that read nearly all of a large result and then reset the connection: what they are charged, with the real route,
+// ledger, replay cache and sockets. Only the renderer is replaced, by one that makes a file as large as the test needs.
+
+import { once } from 'node:events';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { DEFAULT_PLANS } from '../../src/account/plans.ts';
+import { IdempotencyKeys } from '../../src/http/overlay/idempotency.ts';
+import { type OverlayDependencies, overlayRoute } from '../../src/http/overlay/overlay-route.ts';
+import { ReplayCache } from '../../src/http/overlay/replay-cache.ts';
+import { CreditReservations } from '../../src/http/overlay/reserve.ts';
+import { FileSender } from '../../src/http/overlay/send.ts';
+import { WorkArea } from '../../src/media/work-area.ts';
+import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import type { RenderSummary, Store } from '../../src/store/store.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { until } from '../running-server.ts';
+
+/** So large that 5 % of it are more than the socket buffers of both sides hold. Takes no space on disk. */
+const RESULT_BYTES = 400_000_000;
+const ACCOUNT = 'account';
+
+let folder: string;
+let engine: SqliteEngine;
+let store: Store;
+let app: FastifyInstance;
+let metrics: Metrics;
+let maxSeconds: number;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-broken-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let servers = 0;
+async function start(): Promise<void> {
+  servers += 1;
+  const data = path.join(folder, String(servers));
+  const workArea = await WorkArea.open(path.join(data, 'work'));
+  const logger = createLogger('silent');
+  engine = new SqliteEngine(path.join(data, 'storybar.db'));
+  store = createStore(engine);
+  await store.accounts.create({ id: ACCOUNT, name: 'Ann' }, 'system');
+  const subscription = await store.accounts.subscribe(ACCOUNT, 'pro', 'now', 'system');
+  const plan = DEFAULT_PLANS.get('pro');
+  const caller = { accountId: ACCOUNT, keyId: undefined, mode: 'live', subscription, plan };
+  const replayCache = await ReplayCache.open(path.join(data, 'replays'), 10 * RESULT_BYTES);
+  metrics = new Metrics('1.2.3');
+  const dependencies = {
+    authenticator: { authenticate: async () => caller },
+    marketplace: { isClaimed: () => false, billingHeader: 'x-billing' },
+    admission: { countRequest: async () => undefined, enter: async () => () => undefined },
+    refusals: { add: () => undefined },
+    renderer: { assertRoom: () => undefined, render: renderHugeFile },
+    uploads: {
+      maxSeconds: 60,
+      reserve: async () => ({ grow: () => undefined, addResult: () => undefined, release: () => undefined }),
+    },
+    idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
+    reservations: new CreditReservations(store.ledger, logger),
+    sender: new FileSender(new AbortController().signal, maxSeconds),
+    metrics,
+    workArea,
+    deadlineMs: { image: 60_000, video: 60_000 },
+    shutdown: new AbortController().signal,
+  };
+  app = fastify();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.setErrorHandler((_error, _request, reply) => {
+    reply.hijack();
+    reply.raw.destroy();
+  });
+  app.post('/', overlayRoute(dependencies as unknown as OverlayDependencies));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+async function renderHugeFile({ output }: { readonly output: string }): Promise<unknown> {
+  const descriptor = openSync(output, 'w');
+  ftruncateSync(descriptor, RESULT_BYTES);
+  closeSync(descriptor);
+  return { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
+}
+
+beforeEach(async () => {
+  maxSeconds = 3_600;
+  await start();
+});
+afterEach(async () => {
+  await app.close();
+  await store.close();
+});
+
+const BODY = ['text=Hello', 'width=16', 'height=16']
+  .map((field) => field.split('='))
+  .map(([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+  .concat('--b--\r\n')
+  .join('');
+
+/** Requests a render, reads at least this share of the result and resets the connection. Returns how the render ended. */
+async function readAndReset(share: number, idempotencyKey?: string): Promise<RenderSummary | undefined> {
+  const before = await endedRenders();
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const key = idempotencyKey === undefined ? '' : `idempotency-key: ${idempotencyKey}\r\n`;
+  const type = 'content-type: multipart/form-data; boundary=b\r\n';
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\n${type}${key}content-length: ${BODY.length}\r\n\r\n${BODY}`);
+  for (let received = 0; received < RESULT_BYTES * share; ) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    received += chunk.length;
+  }
+  socket.resetAndDestroy();
+  const [latest] = await until(async () => {
+    const ended = await endedRenders();
+    return ended.length > before.length && ended;
+  });
+  return latest;
+}
+
+async function endedRenders(): Promise<RenderSummary[]> {
+  const renders = await store.usage.latest(ACCOUNT, 100);
+  return renders.filter(({ state }) => state !== 'reserved');
+}
+
+async function used(): Promise<number> {
+  const { period } = must(await store.accounts.find(ACCOUNT)).subscription ?? { period: undefined };
+  return (await store.ledger.balance(ACCOUNT, must(period), 100)).used;
+}
+
+function must<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('a value is missing');
+  return value;
+}
+
+/** As if the account had broken this many deliveries in this period. The period exists after its first render. */
+async function setBrokenDeliveries(count: number): Promise<void> {
+  await engine.run('update periods set broken_free = ?', [count]);
+}
+
+it('charges a delivery that breaks after 96 % once the allowance is used up, and nothing before', async () => {
+  expect(await readAndReset(0.96)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  await setBrokenDeliveries(19);
+  expect(await readAndReset(0.96)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  expect(await used()).toBe(0);
+  expect(await readAndReset(0.96)).toMatchObject({ state: 'settled', outcome: 'aborted', credits: 1 });
+  expect(await readAndReset(0.8)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  expect(await used()).toBe(1);
+  const text = await metrics.text();
+  expect(text).toContain('storybar_broken_deliveries_total{charged="true"} 1');
+  expect(text).toContain('storybar_broken_deliveries_total{charged="false"} 3');
+  expect(text).toContain('storybar_credits_charged_total 1');
+}, 60_000);
+
+it('sends the result again free of charge for the idempotency key of a charged broken delivery', async () => {
+  await readAndReset(0.5);
+  await setBrokenDeliveries(20);
+  expect(await readAndReset(0.96, 'k')).toMatchObject({ state: 'settled', outcome: 'aborted' });
+  const response = await fetch(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`, {
+    method: 'POST',
+    headers: { 'idempotency-key': 'k', 'content-type': 'multipart/form-data; boundary=b' },
+    body: BODY,
+  });
+  expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+  expect((await response.arrayBuffer()).byteLength).toBe(RESULT_BYTES);
+  expect(await used()).toBe(1);
+}, 60_000);
+
+it('closes the connection of a client that stops reading, and releases its credits', async () => {
+  await app.close();
+  await store.close();
+  maxSeconds = 1;
+  await start();
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  const closed = once(socket, 'close');
+  socket.on('error', () => undefined);
+  const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\n`;
+  socket.write(`${head}content-length: ${BODY.length}\r\n\r\n${BODY}`);
+  await once(socket, 'data');
+  socket.pause();
+  const [ended] = await until(async () => {
+    const renders = await endedRenders();
+    return renders.length > 0 && renders;
+  });
+  expect(ended).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  expect(await used()).toBe(0);
+  socket.resume();
+  await closed;
+}, 60_000);
