@@ -8,10 +8,17 @@ export interface Period {
 
 /** The period that contains `at`; the first one for a time before the start. */
 export function periodHolding(anchor: Date, at: Date): Period {
-  let months = (at.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + at.getUTCMonth() - anchor.getUTCMonth();
-  if (monthsAfter(anchor, months) > at) months -= 1;
-  const first = Math.max(0, months);
-  return { startsAt: monthsAfter(anchor, first), endsAt: monthsAfter(anchor, first + 1) };
+  return at < anchor ? periodAt(anchor, 0) : anyPeriodHolding(anchor, at);
+}
+
+/** The period that contains `at`, also before the start: a subscription may have started under a clock that was ahead. */
+export function anyPeriodHolding(anchor: Date, at: Date): Period {
+  const months = (at.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + at.getUTCMonth() - anchor.getUTCMonth();
+  return periodAt(anchor, monthsAfter(anchor, months) > at ? months - 1 : months);
+}
+
+function periodAt(anchor: Date, months: number): Period {
+  return { startsAt: monthsAfter(anchor, months), endsAt: monthsAfter(anchor, months + 1) };
 }
 
 function monthsAfter(anchor: Date, months: number): Date {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyChange, type Subscription, changeDue, withPlan } from './subscription.ts';
+import { applyChange, type Subscription, changeDue, isUnusual, withPlan } from './subscription.ts';
 
 const date = (text: string): Date => new Date(text);
 const SUBSCRIPTION: Subscription = {
@@ -41,7 +41,31 @@ describe('changeDue', () => {
       END,
       { kind: 'lapsed' },
     ],
-    ['nothing when the clock goes back', {}, date('2020-01-01'), { kind: 'none' }],
+    ['nothing when the clock goes back by less than a day', {}, date('2026-01-30T00:01Z'), { kind: 'none' }],
+    [
+      'a correction when the period starts in the future',
+      { period: NEXT },
+      date('2026-02-10'),
+      { kind: 'corrected', period: SUBSCRIPTION.period },
+    ],
+    [
+      'a correction when the subscription started in the future, with the same day of the month',
+      {},
+      date('2024-03-10'),
+      { kind: 'corrected', period: { startsAt: date('2024-02-29T00:00Z'), endsAt: date('2024-03-31T00:00Z') } },
+    ],
+    [
+      'a correction when a canceled subscription has ended before its period',
+      { status: 'inactive', renews: false },
+      date('2026-02-10'),
+      { kind: 'corrected', period: SUBSCRIPTION.period },
+    ],
+    [
+      'nothing when the period of a payment provider starts later',
+      { provider: 'stripe' },
+      date('2020-01-01'),
+      { kind: 'none' },
+    ],
   ])('returns %s', (_name, changes, now, expected) => {
     expect(changeDue({ ...SUBSCRIPTION, ...changes }, now)).toEqual(expected);
   });
@@ -58,6 +82,23 @@ describe('changeDue', () => {
     expect(applyChange(SUBSCRIPTION, { kind: 'lapsed' })).toEqual({ ...SUBSCRIPTION, status: 'inactive' });
     const due = { ...SUBSCRIPTION, nextPlan: 'free' };
     expect(applyChange(due, changeDue(due, END))).toEqual({ ...SUBSCRIPTION, plan: 'free', period: NEXT });
+  });
+});
+
+describe('isUnusual', () => {
+  it.each([
+    ['2026-02-28T00:00Z', false],
+    ['2026-03-30T23:59Z', false],
+    ['2026-03-31T00:00Z', true],
+    ['2029-01-01T00:00Z', true],
+    ['2025-01-01T00:00Z', true],
+  ])('tells at %s whether a change skips a period or goes back', (text, expected) => {
+    const now = date(text);
+    expect(isUnusual(SUBSCRIPTION, changeDue(SUBSCRIPTION, now), now)).toBe(expected);
+  });
+
+  it('is false without a change', () => {
+    expect(isUnusual(SUBSCRIPTION, { kind: 'none' }, date('2040-01-01'))).toBe(false);
   });
 });
 

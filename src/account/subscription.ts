@@ -1,6 +1,6 @@
 // A subscription, and how it changes when its period ends or another plan is chosen.
 
-import { type Period, periodHolding } from './period.ts';
+import { anyPeriodHolding, type Period, periodHolding } from './period.ts';
 
 /** Decides whether the subscription continues: the account alone, a payment provider, or a marketplace. */
 type Provider = 'manual' | 'stripe' | 'marketplace';
@@ -20,14 +20,20 @@ export interface Subscription {
 export type SubscriptionChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'renewed'; readonly plan: string; readonly period: Period }
-  | { readonly kind: 'lapsed' };
+  | { readonly kind: 'lapsed' }
+  /** Takes back what happened under a clock that was ahead. */
+  | { readonly kind: 'corrected'; readonly period: Period };
 
 /** A payment provider reports a renewal once it has been paid, which may be some time after the end of the period. */
 const PAYMENT_GRACE_MS = 72 * 3_600_000;
 
-/** The change that is due at `now`. A clock that goes back changes nothing: a period that has started stays. */
+/** A period that starts later than this is in the future. The clocks of several servers may differ a little. */
+const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
+
+/** The change that is due at `now`. See `isUnusual` for changes that a wrong clock may have caused. */
 export function changeDue(subscription: Subscription, now: Date): SubscriptionChange {
   const { status, renews, provider, period, anchorAt } = subscription;
+  if (isAheadOf(subscription, now)) return { kind: 'corrected', period: anyPeriodHolding(anchorAt, now) };
   if (status === 'inactive' || now < period.endsAt) return { kind: 'none' };
   // Canceled in favor of a free plan: the provider reports when the paid period is over, as it does for a renewal.
   const followed = provider === 'stripe' && subscription.nextPlan !== null;
@@ -38,8 +44,28 @@ export function changeDue(subscription: Subscription, now: Date): SubscriptionCh
   return { kind: 'renewed', plan: subscription.nextPlan ?? subscription.plan, period: periodHolding(anchorAt, now) };
 }
 
+/**
+ * The period starts in the future, or the subscription ended with a period that isn't over. The periods of a payment provider
+ * are its own business.
+ */
+function isAheadOf({ provider, status, period }: Subscription, now: Date): boolean {
+  if (provider === 'stripe') return false;
+  const reached = status === 'inactive' ? period.endsAt : period.startsAt;
+  return now.getTime() < reached.getTime() - CLOCK_TOLERANCE_MS;
+}
+
+/**
+ * Whether the change skips a whole period or goes back. Either much time has passed without a request, or a clock is or was
+ * wrong; see `store/trusted-time.ts`.
+ */
+export function isUnusual({ anchorAt, period }: Subscription, { kind }: SubscriptionChange, now: Date): boolean {
+  if (kind === 'none' || kind === 'corrected') return kind === 'corrected';
+  return now >= anyPeriodHolding(anchorAt, period.endsAt).endsAt;
+}
+
 export function applyChange(subscription: Subscription, change: SubscriptionChange): Subscription {
   if (change.kind === 'none') return subscription;
+  if (change.kind === 'corrected') return { ...subscription, status: 'active', period: change.period };
   if (change.kind === 'lapsed') return { ...subscription, status: 'inactive' };
   return { ...subscription, plan: change.plan, nextPlan: null, period: change.period };
 }

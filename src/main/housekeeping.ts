@@ -23,6 +23,7 @@ export interface HousekeepingOptions {
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   readonly #timers: NodeJS.Timeout[] = [];
+  #isTimeTrusted = true;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -30,10 +31,10 @@ export class Housekeeping {
 
   /** Renews the lease of this process and cleans up after dead ones, before the first request arrives. */
   async start(): Promise<void> {
-    const { store, refusals } = this.#options;
-    await store.ledger.heartbeat();
+    const { refusals } = this.#options;
+    await this.#heartbeat();
     await this.#sweep();
-    this.#every(5 * SECOND_MS, 'heartbeat', async () => await store.ledger.heartbeat());
+    this.#every(5 * SECOND_MS, 'heartbeat', async () => await this.#heartbeat());
     this.#every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
     this.#every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
     this.#every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
@@ -73,6 +74,15 @@ export class Housekeeping {
     await store.users.removeExpired();
     await replayCache.removeExpired();
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { store, logger } = this.#options;
+    const { isTimeTrusted } = await store.ledger.heartbeat();
+    if (isTimeTrusted === this.#isTimeTrusted) return;
+    this.#isTimeTrusted = isTimeTrusted;
+    if (isTimeTrusted) logger.info('system clock trusted again');
+    else logger.warn({ now: new Date().toISOString() }, 'system clock jumped, billing periods are left as they are');
   }
 
   #every(milliseconds: number, task: string, work: () => Promise<void>): void {

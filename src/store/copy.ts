@@ -43,6 +43,7 @@ export const TABLES: readonly Table[] = [
   table('customers', 'account_id', 'customer revision'),
   table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged'),
   table('owners', 'id', 'alive_until'),
+  table('trusted_time', 'id', 'trusted_at jumped_at'),
   table(
     'renders',
     'id',

@@ -194,11 +194,17 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
   },
   {
-    // Deliveries of the period, of renders that cost credits. A period that has started counts from here on.
+    // Deliveries of the period, of renders that cost credits: a period that has started counts from here on. And the time
+    // that the servers agree on, in one row.
     common: `
   alter table periods add column delivered integer not null default 0;
   alter table periods add column broken_free integer not null default 0;
   alter table periods add column broken_charged integer not null default 0;
+  create table trusted_time (
+    id integer primary key check (id = 1),
+    trusted_at text not null,
+    jumped_at text
+  ) strict;
   `,
   },
 ];

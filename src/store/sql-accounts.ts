@@ -1,6 +1,6 @@
 import { type Holder, stateOf } from '../account/access.ts';
 import { applyProviderState, type ProviderSubscription } from '../account/provider.ts';
-import { applyChange, changeDue, type Subscription, withPlan } from '../account/subscription.ts';
+import { changeDue, type Subscription, withPlan } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
@@ -8,6 +8,7 @@ import { integer, type SqlRow, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
+  asOf,
   bringUpToDate,
   lockAccount,
   readSubscription,
@@ -15,6 +16,7 @@ import {
   toSubscription,
   writeSubscription,
 } from './subscription-rows.ts';
+import { isTrusted } from './trusted-time.ts';
 
 const ACCOUNTS = `
   select a.id, a.name, a.state, a.created_at, ${SUBSCRIPTION_COLUMNS}
@@ -46,7 +48,7 @@ export class SqlAccounts implements Accounts {
 
   async find(accountId: string): Promise<AccountSummary | undefined> {
     const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
-    return row && this.#toSummary(row);
+    return row && this.#toSummary(row, await isTrusted(this.#engine, this.#clock()));
   }
 
   async list({ after, count = NO_LIMIT }: PageRequest = {}): Promise<AccountSummary[]> {
@@ -55,7 +57,8 @@ export class SqlAccounts implements Accounts {
       `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit ?`,
       [...(after === undefined ? [] : [after]), count],
     );
-    return rows.map((row) => this.#toSummary(row));
+    const trusted = await isTrusted(this.#engine, this.#clock());
+    return rows.map((row) => this.#toSummary(row, trusted));
   }
 
   async plansInUse(): Promise<string[]> {
@@ -212,9 +215,9 @@ export class SqlAccounts implements Accounts {
   }
 
   /** As of now. A change that is due isn't written: a list of all accounts must not become as many transactions. */
-  #toSummary(row: SqlRow): AccountSummary {
+  #toSummary(row: SqlRow, trusted: boolean): AccountSummary {
     const stored = toSubscription(row);
-    const subscription = stored && applyChange(stored, changeDue(stored, this.#clock()));
+    const subscription = stored && asOf(this.#clock(), trusted, stored);
     return {
       id: text(row, 'id'),
       name: text(row, 'name'),

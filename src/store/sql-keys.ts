@@ -1,14 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { KEY_STATES, type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
 import { KEY_MODES } from '../account/api-key.ts';
-import { applyChange, changeDue } from '../account/subscription.ts';
+import { changeDue } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 import { type Engine, first } from './engine.ts';
 import { oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { KeySummary, Keys, NewKey } from './store.ts';
-import { bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
+import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
+import { isTrusted } from './trusted-time.ts';
 
 const KEYS = `
   select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, k.hash, k.prefix, k.last_four,
@@ -65,14 +66,16 @@ export class SqlKeys implements Keys {
 
   async get(keyId: string): Promise<KeySummary | undefined> {
     const row = await first(this.#engine, `${KEYS} where k.id = ?`, [keyId]);
-    return row && toSummary(row, this.#clock());
+    const now = this.#clock();
+    return row && toSummary(row, now, await isTrusted(this.#engine, now));
   }
 
   async list(accountId?: string): Promise<KeySummary[]> {
     const [where, parameters] = accountId === undefined ? ['', []] : ['where k.account_id = ?', [accountId]];
     const rows = await this.#engine.all(`${KEYS} ${where} order by k.created_at, k.id`, parameters);
     const now = this.#clock();
-    return rows.map((row) => toSummary(row, now));
+    const trusted = await isTrusted(this.#engine, now);
+    return rows.map((row) => toSummary(row, now, trusted));
   }
 
   async setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean> {
@@ -126,9 +129,9 @@ export class SqlKeys implements Keys {
   }
 }
 
-function toSummary(row: SqlRow, now: Date): KeySummary {
+function toSummary(row: SqlRow, now: Date, trusted: boolean): KeySummary {
   const stored = toSubscription(row);
-  const subscription = stored && applyChange(stored, changeDue(stored, now));
+  const subscription = stored && asOf(now, trusted, stored);
   return {
     id: text(row, 'id'),
     accountId: text(row, 'account_id'),

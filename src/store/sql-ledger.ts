@@ -19,6 +19,7 @@ import { integer, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
+import { advanceTrustedTime, isTrusted } from './trusted-time.ts';
 import type { BrokenEnding, Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
@@ -113,8 +114,11 @@ export class SqlLedger implements Ledger {
     return row ? toDeliveries(row) : NO_DELIVERIES;
   }
 
-  async heartbeat(): Promise<void> {
+  async heartbeat(): Promise<{ readonly isTimeTrusted: boolean }> {
     await this.#lease.renew();
+    const now = this.#clock();
+    await advanceTrustedTime(this.#engine, now);
+    return { isTimeTrusted: await isTrusted(this.#engine, now) };
   }
 
   async sweep(isGone: (owner: string) => boolean = () => false): Promise<string[]> {

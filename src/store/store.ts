@@ -190,8 +190,11 @@ export interface Ledger {
   breakOff(renderId: string, ending: BrokenEnding, remember?: Remembered): Promise<'free' | 'charged' | undefined>;
   balance(accountId: string, period: Period, limit: number): Promise<Balance>;
   deliveries(accountId: string, period: Period): Promise<DeliveryCounts>;
-  /** Renews the lease of this process, so that no other server releases its holds. */
-  heartbeat(): Promise<void>;
+  /**
+   * Renews the lease of this process, so that no other server releases its holds, and tells the database the time; see
+   * `trusted-time.ts`. The time is trusted unless it is far from that of earlier heartbeats.
+   */
+  heartbeat(): Promise<{ readonly isTimeTrusted: boolean }>;
   /**
    * Releases the holds of dead processes and returns the ids of their renders. `isGone` can recognize a dead process before
    * its lease runs out.

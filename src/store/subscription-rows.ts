@@ -1,10 +1,17 @@
 // Reads and writes subscriptions, and renews or ends them when their period is over.
 
-import { applyChange, changeDue, type Subscription } from '../account/subscription.ts';
+import {
+  applyChange,
+  changeDue,
+  isUnusual,
+  type Subscription,
+  type SubscriptionChange,
+} from '../account/subscription.ts';
 import { AppError } from '../errors.ts';
 import { first, type SqlSession } from './engine.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { recordAudit } from './sql-audit.ts';
+import { isTrusted } from './trusted-time.ts';
 
 export const SUBSCRIPTION_COLUMNS =
   's.plan, s.next_plan, s.status, s.renews, s.provider, s.anchor_at, s.period_starts_at, s.period_ends_at';
@@ -66,6 +73,23 @@ export async function lockAccount(session: SqlSession, accountId: string): Promi
   if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
 }
 
+/** The change that is due, unless only a wrong clock can explain it. */
+export async function trustedChange(
+  session: SqlSession,
+  subscription: Subscription,
+  now: Date,
+): Promise<SubscriptionChange> {
+  const change = changeDue(subscription, now);
+  if (!isUnusual(subscription, change, now) || (await isTrusted(session, now))) return change;
+  return { kind: 'none' };
+}
+
+/** The subscription as of now, for lists: a change that is due isn't written. `trusted` is the result of `isTrusted`. */
+export function asOf(now: Date, trusted: boolean, stored: Subscription): Subscription {
+  const change = changeDue(stored, now);
+  return !trusted && isUnusual(stored, change, now) ? stored : applyChange(stored, change);
+}
+
 /** Inside a transaction, for a locked account: renews or ends the subscription if that is due, and returns it. */
 export async function bringUpToDate(
   session: SqlSession,
@@ -74,7 +98,7 @@ export async function bringUpToDate(
 ): Promise<Subscription | undefined> {
   const before = await readSubscription(session, accountId);
   if (before === undefined) return undefined;
-  const change = changeDue(before, now);
+  const change = await trustedChange(session, before, now);
   if (change.kind === 'none') return before;
   const after = applyChange(before, change);
   await writeSubscription(session, accountId, after);

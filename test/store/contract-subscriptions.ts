@@ -138,4 +138,92 @@ export function subscriptionsContract(world: () => World): void {
     world().goTo('2026-08-01T00:00:00Z');
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { provider: 'manual' } });
   });
+
+  it('stay in their period when the clock jumps ahead by years, also for many requests', async () => {
+    const { accounts, ledger } = world().store;
+    const id = await world().account();
+    await ledger.heartbeat();
+    world().goTo('2029-05-05T00:00:00Z');
+    await ledger.heartbeat();
+    for (let request = 0; request < 3; request += 1) {
+      await accounts.setRenews(id, true, 'account:1');
+      expect((await world().subscription(id)).period).toEqual({ startsAt: START, endsAt: FIRST_END });
+      world().pass(60_000);
+      await ledger.heartbeat();
+    }
+    world().goTo('2026-02-28T10:00:00Z');
+    await ledger.heartbeat();
+    expect((await world().subscription(id)).period.startsAt).toEqual(FIRST_END);
+  });
+
+  it('move into the current period after a year without a request, while a server was running', async () => {
+    const { accounts, ledger } = world().store;
+    const id = await world().account();
+    for (let day = 0; day < 365; day += 20) {
+      await ledger.heartbeat();
+      world().pass(20 * DAY);
+    }
+    await accounts.setRenews(id, true, 'account:1');
+    const { period } = await world().subscription(id);
+    expect([period.startsAt <= world().clock(), world().clock() < period.endsAt]).toEqual([true, true]);
+  });
+
+  it('move into the current period ten minutes after a server was started that was stopped for a year', async () => {
+    const { accounts, ledger } = world().store;
+    const id = await world().account();
+    await ledger.heartbeat();
+    world().goTo('2027-03-05T00:00:00Z');
+    for (let second = 0; second <= 600; second += 5) {
+      await ledger.heartbeat();
+      await accounts.setRenews(id, true, 'account:1');
+      const { period } = await world().subscription(id);
+      expect(period.startsAt.toISOString()).toBe(second < 600 ? START.toISOString() : '2027-02-28T10:00:00.000Z');
+      world().pass(5_000);
+    }
+  });
+
+  it('return from a future period when the clock is right again, with what was used before', async () => {
+    const { accounts, ledger } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id, { credits: 30 });
+    await ledger.reserve(hold);
+    await ledger.settle(hold.renderId, DELIVERED);
+    // No server has told the time yet, so the wrong clock is believed.
+    world().goTo('2029-05-05T00:00:00Z');
+    await accounts.setRenews(id, true, 'account:1');
+    const later = await world().account();
+    expect((await world().subscription(id)).period.startsAt.getUTCFullYear()).toBe(2029);
+    world().goTo('2026-02-01T00:00:00Z');
+    expect((await world().subscription(id)).period).toEqual({ startsAt: START, endsAt: FIRST_END });
+    expect(await world().balance(id)).toEqual({ used: 30, reserved: 0 });
+    await accounts.setRenews(id, true, 'account:1');
+    expect(await world().actions(id)).toContain('system subscription.corrected');
+    expect((await world().subscription(later)).period).toEqual({
+      startsAt: new Date('2026-01-05T00:00:00.000Z'),
+      endsAt: new Date('2026-02-05T00:00:00.000Z'),
+    });
+  });
+
+  it('become active again when they ended under a clock that was ahead', async () => {
+    const { accounts } = world().store;
+    const id = await world().account();
+    await accounts.setRenews(id, false, 'account:1');
+    world().goTo('2029-05-05T00:00:00Z');
+    expect(await accounts.setRenews(id, true, 'account:1')).toBe(false);
+    world().goTo('2026-02-01T00:00:00Z');
+    expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { renews: false } });
+  });
+
+  it('are not moved by one server whose clock is ahead of the others', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const now = world().clock();
+    for (let beat = 0; beat < 200; beat += 1) {
+      world().goTo(new Date(now.getTime() + beat * 5_000).toISOString());
+      await ledger.heartbeat();
+      world().goTo(new Date(now.getTime() + 1_000 * DAY + beat * 5_000).toISOString());
+      await ledger.heartbeat();
+    }
+    expect((await world().subscription(id)).period.startsAt).toEqual(START);
+  });
 }

@@ -28,6 +28,7 @@ async function fill(database: TestDatabase): Promise<World> {
     if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: 'a7', key: `key of ${end}`, facts: '{}' });
     if (end === 'release') await ledger.release(end, FAILED);
   }
+  await ledger.heartbeat();
   await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
   await payments.once('evt', 'type', async () => undefined);
   const later = new Date(world.clock().getTime() + 1_000);
