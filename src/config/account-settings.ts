@@ -1,7 +1,7 @@
 // Plans, payments, the marketplace, sign-up and email.
 
 import path from 'node:path';
-import { list, oneOf, stripeApiUrl, webhookSecrets } from './parse.ts';
+import { list, oneOf, stripeApiUrl, webhookSecrets, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
 
 export const ACCOUNT_SETTINGS = {
@@ -55,6 +55,12 @@ export const ACCOUNT_SETTINGS = {
     'open',
     '`open`: anyone who can reach the site can sign up. `closed`: users need an invitation from `storybar users invite`.',
     oneOf(['open', 'closed'] as const),
+  ),
+  playgroundRendersPerDay: setting(
+    'STORYBAR_PLAYGROUND_RENDERS_PER_DAY',
+    '50',
+    'Images per day that each client address can render in the playground without an API key, refilled evenly. There are 40 times as many previews. Both have a watermark and at most 1,280 pixels on the longer side.',
+    wholeNumber(1, 1_000_000),
   ),
   operatorEmail: setting(
     'STORYBAR_OPERATOR_EMAIL',

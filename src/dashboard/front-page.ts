@@ -1,5 +1,6 @@
 // The front page. Its examples are rendered by this server.
 
+import { GUEST_MAX_SIDE } from '../account/guest.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
@@ -44,7 +45,7 @@ ${RULER}
 function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
   const { width, height, alt, overlays } = sample;
   const captions = overlays.map(({ text }) => `“${text}”`).join(', ');
-  return html`<div class="frame" data-width="${width}" data-height="${height}">
+  return html`<div class="frame" data-width="${width}" data-height="${height}" data-max-side="${GUEST_MAX_SIDE}">
 <img src="${site.assets.url(sample.file)}" width="${width}" height="${height}" loading="${loading}" alt="${alt}. Captioned ${captions}.">
 <img class="overlay" src="${overlayPath(sample)}" width="${width}" height="${height}" loading="${loading}" alt="">
 </div>`;

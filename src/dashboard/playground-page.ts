@@ -1,6 +1,7 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
-import { defaultPosition, MAX_CANVAS_PIXELS, MAX_OVERLAYS, MAX_SIDE, MAX_TEXT_GRAPHEMES } from '../caption/overlay.ts';
+import { GUEST_MAX_SIDE } from '../account/guest.ts';
+import { defaultPosition, MAX_OVERLAYS, MAX_TEXT_GRAPHEMES, MIN_SIDE } from '../caption/overlay.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
@@ -26,8 +27,8 @@ export function playgroundPage(site: Site, plans: readonly PlanOffer[], baseUrl:
     styles: ['playground.css'],
     modules: ['playground.js'],
     body: html`<div class="playground" data-playground data-base-url="${baseUrl}" data-max-bars="${MAX_OVERLAYS}"
-data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-max-side="${MAX_SIDE}"
-data-max-pixels="${MAX_CANVAS_PIXELS}" data-key-needed="Videos need an API key.${canSignUpFree && ' Get one free.'}">
+data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-max-side="${GUEST_MAX_SIDE}"
+data-min-side="${MIN_SIDE}" data-key-needed="Videos need an API key.${canSignUpFree && ' Get one free.'}">
 <h1 class="bar">Playground</h1>
 <noscript><p class="wide">The playground needs JavaScript. To use the API without it, see the
 <a href="/docs/quickstart">quickstart</a>.</p></noscript>
@@ -81,7 +82,8 @@ function controls(signUpPath: string | undefined): Html {
 </template>
 <p><button type="button" class="button quiet" data-add>Add caption</button></p>
 <div class="key" data-key-row>
-<label for="key">API key <span class="small">(required for video). Never stored.</span></label>
+<label for="key">API key <span class="small">(required for video). Never stored. Without one, images have a watermark and at most
+${GUEST_MAX_SIDE.toLocaleString('en')} pixels on the longer side.</span></label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="${KEY_PLACEHOLDER}" data-key>
 ${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 </div>

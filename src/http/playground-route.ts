@@ -1,16 +1,18 @@
-// Renders for the playground: the same as the API's, without a key and without credits, limited per address. Videos need
-// a key and go to the API.
+// Renders for the playground, without a key and without credits: watermarked, of a limited size and limited per address.
+// Videos need a key and go to the API.
 
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GUEST_MAX_SIDE, PREVIEWS_PER_RENDER } from '../account/guest.ts';
 import type { PlanLimits } from '../account/plans.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type FieldFault } from '../errors.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
 import { composeRecipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import { AddressLimit } from './limits/address-limit.ts';
+import type { Limits } from '../store/store.ts';
+import { AddressLimit, DailyAddressLimit } from './limits/address-limit.ts';
 import type { OverlayDependencies } from './overlay/overlay-route.ts';
 import type { ReceivedForm } from './overlay/multipart.ts';
 import { parseRequest } from './overlay/parse.ts';
@@ -25,18 +27,34 @@ export interface PlaygroundDependencies
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
+  readonly rendersPerDay: number;
+  /** Shared by all servers. */
+  readonly addressLimits: Pick<Limits, 'take'>;
 }
 
 type Accept = (form: ReceivedForm) => void;
 
+interface GuestLimits {
+  readonly minute: AddressLimit;
+  readonly day: DailyAddressLimit;
+}
+
 export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGroup {
-  const previews = new AddressLimit(dependencies.previewsPerMinute);
-  const renders = new AddressLimit(dependencies.rendersPerMinute);
+  const { addressLimits, rendersPerDay } = dependencies;
+  const previews: GuestLimits = {
+    minute: new AddressLimit(dependencies.previewsPerMinute),
+    day: new DailyAddressLimit(addressLimits, 'previews', rendersPerDay * PREVIEWS_PER_RENDER),
+  };
+  const renders: GuestLimits = {
+    minute: new AddressLimit(dependencies.rendersPerMinute),
+    day: new DailyAddressLimit(addressLimits, 'renders', rendersPerDay),
+  };
   const handle = playgroundHandler(dependencies);
-  const limited = (limit: AddressLimit, accept: Accept) => ({
+  const limited = ({ minute, day }: GuestLimits, accept: Accept) => ({
     onRequest: async (request: FastifyRequest): Promise<void> => {
       assertOwnPage(request);
-      limit.take(request.ip);
+      minute.take(request.ip);
+      await day.take(request.ip);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => await handle(request, reply, accept),
   });
@@ -65,7 +83,8 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       const started = performance.now();
       lifetime.startDeadline(deadlineMs.image);
       const base = asset ? await renderer.probe(asset, limits, lifetime.signal) : canvas;
-      const recipe = composeRecipe(base, overlays, limits);
+      if (base.kind === 'canvas') assertPreviewSize(base);
+      const recipe = composeRecipe(base, overlays, limits, { watermark: true, maxSide: GUEST_MAX_SIDE });
       await directory.make();
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, lifetime.signal);
@@ -92,6 +111,18 @@ function assertOwnPage({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
   throw new AppError('missing_api_key', 'The playground only serves its own page. Use the API with a key instead.');
+}
+
+/** The page scales its previews. An image is scaled down instead. */
+function assertPreviewSize(canvas: { readonly width: number; readonly height: number }): void {
+  const faults = (['width', 'height'] as const)
+    .filter((side) => canvas[side] > GUEST_MAX_SIDE)
+    .map((side): FieldFault => {
+      const detail = `Without an API key, ${side} must be at most ${GUEST_MAX_SIDE}; got ${canvas[side]}.`;
+      return { pointer: `#/${side}`, code: 'out_of_range', detail };
+    });
+  const [first] = faults;
+  if (first) throw new AppError('invalid_fields', first.detail, { faults });
 }
 
 function refuseAsset({ hasAsset }: ReceivedForm): void {

@@ -18,6 +18,7 @@ import type { ErrorPage } from '../http/reference/problem.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { FileSender } from '../http/overlay/send.ts';
+import { LocalLimits } from '../http/limits/local-limits.ts';
 import type { UploadBudget } from '../http/limits/upload-budget.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
@@ -84,6 +85,8 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
         limits: plans.lowest.limits,
         previewsPerMinute: PREVIEWS_PER_MINUTE,
         rendersPerMinute: RENDERS_PER_MINUTE,
+        rendersPerDay: settings.playgroundRendersPerDay,
+        addressLimits: store.limits ?? new LocalLimits(),
       }),
       privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],

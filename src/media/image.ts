@@ -56,6 +56,8 @@ export interface DecodePlan {
   /** Set when the embedded profile is sRGB, where a conversion would only add rounding errors. */
   readonly ignoreProfile: boolean;
   readonly color?: ColorConversion;
+  /** Set when the image is scaled down; `width` is then the scaled width. */
+  readonly scaleTo?: Size;
 }
 
 export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
@@ -104,7 +106,9 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
     limitInputPixels: plan.maxPixels,
     ignoreIcc: plan.ignoreProfile || plan.color?.from === 'encoding',
   });
-  const { data, info } = await toRaw(input.autoOrient().extend({ top: headroomRows }), plan.color).toBuffer({
+  const upright = input.autoOrient();
+  const scaled = plan.scaleTo ? upright.resize({ ...plan.scaleTo, fit: 'fill' }) : upright;
+  const { data, info } = await toRaw(scaled.extend({ top: headroomRows }), plan.color).toBuffer({
     resolveWithObject: true,
   });
   const decoded = toEightBitRgb(data, info.channels, plan.color);

@@ -22,24 +22,31 @@ export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
 export interface ComposeOptions {
   readonly watermark?: boolean;
+  /** An image with a longer side is scaled down to it. */
+  readonly maxSide?: number;
 }
 
 export function composeRecipe(
   base: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
-  { watermark = false }: ComposeOptions = {},
+  { watermark = false, maxSide }: ComposeOptions = {},
 ): Recipe {
-  const recipe = composeFor(base, overlays, limits);
+  const recipe = composeFor(base, overlays, limits, maxSide);
   return watermark ? { ...recipe, watermark } : recipe;
 }
 
-function composeFor(base: BaseLayer, overlays: readonly Overlay[], limits: AssetLimits): Recipe {
+function composeFor(
+  base: BaseLayer,
+  overlays: readonly Overlay[],
+  limits: AssetLimits,
+  maxSide: number | undefined,
+): Recipe {
   switch (base.kind) {
     case 'canvas':
       return composeTransparentRecipe({ width: base.width, height: base.height }, overlays);
     case 'image':
-      return composeImageRecipe(base, overlays, limits);
+      return composeImageRecipe(base, overlays, limits, maxSide);
     case 'video':
       return composeVideoRecipe(base, overlays, limits);
   }

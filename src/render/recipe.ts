@@ -13,7 +13,7 @@ export interface RecipeBase {
   readonly overlays: readonly Overlay[];
   /** How long one attempt may take before the worker is considered hung. */
   readonly attemptMs: number;
-  /** Set for renders with a test key. */
+  /** Set for renders with a test key or without a key. */
   readonly watermark?: true;
 }
 
@@ -44,8 +44,38 @@ export function composeTransparentRecipe(canvas: Size, overlays: readonly Overla
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length) };
 }
 
-export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay[], limits: ImageLimits): ImageRecipe {
-  const canvas = { width: probe.width, height: probe.height };
+export function composeImageRecipe(
+  probe: ImageProbe,
+  overlays: readonly Overlay[],
+  limits: ImageLimits,
+  maxSide = MAX_SIDE,
+): ImageRecipe {
+  const original = { width: probe.width, height: probe.height };
+  assertSize(original, limits);
+  const canvas = scaleDown(original, maxSide);
+  const isScaled = canvas.width !== original.width || canvas.height !== original.height;
+  return {
+    kind: 'image',
+    canvas,
+    overlays,
+    attemptMs: attemptMs(original, overlays.length),
+    decode: {
+      width: canvas.width,
+      maxPixels: limits.imagePixels,
+      ignoreProfile: probe.isSrgb,
+      ...(probe.color && { color: probe.color }),
+      ...(isScaled && { scaleTo: canvas }),
+    },
+  };
+}
+
+function scaleDown({ width, height }: Size, maxSide: number): Size {
+  const scale = Math.min(1, maxSide / Math.max(width, height));
+  const scaled = (side: number): number => Math.max(1, Math.floor(side * scale));
+  return { width: scaled(width), height: scaled(height) };
+}
+
+function assertSize(canvas: Size, limits: ImageLimits): void {
   const pixels = canvas.width * canvas.height;
   if (pixels > limits.imagePixels) {
     throw new AppError(
@@ -59,18 +89,6 @@ export function composeImageRecipe(probe: ImageProbe, overlays: readonly Overlay
     const detail = `The image is ${canvas.width}x${canvas.height}; the limit is ${MAX_SIDE} pixels per side. Send a smaller image.`;
     throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: MAX_SIDE, actual: side } });
   }
-  return {
-    kind: 'image',
-    canvas,
-    overlays,
-    attemptMs: attemptMs(canvas, overlays.length),
-    decode: {
-      width: canvas.width,
-      maxPixels: limits.imagePixels,
-      ignoreProfile: probe.isSrgb,
-      ...(probe.color && { color: probe.color }),
-    },
-  };
 }
 
 /** In the worst case, each bar fills the whole canvas with text. */

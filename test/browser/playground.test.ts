@@ -65,6 +65,10 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     await expect.poll(() => overlay().getAttribute('src'), POLL).not.toBe(before);
     await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
   };
+  const testKey = async (): Promise<{ url: string; key: string }> => {
+    const created = await server.cli('keys', 'create', '--plan', 'free', '--test', '--json');
+    return { url: server.url, key: (JSON.parse(created) as { key: string }).key };
+  };
   const overlaySize = async (): Promise<unknown> =>
     await page.evaluate(
       `(({ naturalWidth: width, naturalHeight: height }) => ({ width, height }))(document.querySelector('img[data-overlay]'))`,
@@ -75,7 +79,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
   const sourceOf = async (selector: string): Promise<string> =>
     (await page.locator(selector).getAttribute('src')) ?? '';
 
-  it('drags a bar, and the preview matches the API pixel for pixel', async () => {
+  it('drags a bar, and the preview matches the API with a test key pixel for pixel', async () => {
     await open();
     const box = await handle(1).boundingBox();
     if (box === null) throw new Error('the handle is not visible');
@@ -88,7 +92,9 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(dropped).toBeGreaterThan(52);
     expect(dropped).toBeLessThan(75);
     const overlays = JSON.stringify([{ text: await caption(1).inputValue(), position: dropped }]);
-    const response = await post(server, form({ width: '1080', height: '1920', overlays }));
+    // The photo has 1080x1920 pixels. Previews are scaled to a longer side of 1280.
+    expect(await overlaySize()).toEqual({ width: 720, height: 1280 });
+    const response = await post(await testKey(), form({ width: '720', height: '1280', overlays }));
     expect(response.status).toBe(200);
     const rendered = `data:image/png;base64,${Buffer.from(await response.arrayBuffer()).toString('base64')}`;
     expect(await difference([await sourceOf('img[data-overlay]')], [rendered])).toBe(0);
@@ -134,7 +140,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(visited.complaints).toEqual([]);
   });
 
-  it('renders an image without a key exactly as previewed, and shows the response headers', async () => {
+  it('renders an image without a key exactly as previewed, watermark included, and shows the response headers', async () => {
     await open();
     const photo = await plainPng(300, 400, '#88aa44');
     await afterPreview(() =>

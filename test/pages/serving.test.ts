@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decode, plainPng } from '../pictures.ts';
+import { decode, pixelAt, plainPng } from '../pictures.ts';
 import { plainClip } from '../video/plain-clip.ts';
-import { form, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -158,6 +158,42 @@ describe('the playground', () => {
     expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 60, height: 40 });
   });
 
+  it('watermarks previews and results like renders with a test key', async () => {
+    const created = await server.cli('keys', 'create', '--plan', 'free', '--test', '--json');
+    const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };
+    const size = { text: 'a', width: '400', height: '500' };
+    const image = { text: 'a', asset: await plainPng(400, 500, '#446688') };
+    const requests: [string, Record<string, string | Buffer>][] = [
+      ['/playground/overlay', size],
+      ['/playground/render', image],
+    ];
+    for (const [path, fields] of requests) {
+      const guest = Buffer.from(await (await postAsVisitor(path, fields)).arrayBuffer());
+      expect(guest.equals(Buffer.from(await (await post(test, form(fields))).arrayBuffer()))).toBe(true);
+      expect(guest.equals(Buffer.from(await (await post(server, form(fields))).arrayBuffer()))).toBe(false);
+    }
+  });
+
+  it('scales a larger image down to 1,280 pixels on its longer side', async () => {
+    const asset = await plainPng(2_001, 3_000, '#446688');
+    const response = await postAsVisitor('/playground/render', { asset, text: 'a' });
+    const image = await decode(await response.arrayBuffer());
+    expect([image.width, image.height]).toEqual([853, 1_280]);
+    expect(pixelAt(image, 10, 10).slice(0, 3)).toEqual([0x44, 0x66, 0x88]);
+  });
+
+  it('rejects a preview with a side of more than 1,280 pixels', async () => {
+    const problem = await problemOf(
+      await postAsVisitor('/playground/overlay', { width: '1281', height: '8192', text: 'a' }),
+    );
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_fields' });
+    expect(problem.errors?.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['#/width', 'out_of_range'],
+      ['#/height', 'out_of_range'],
+    ]);
+    expect((await postAsVisitor('/playground/overlay', { width: '1280', height: '1280', text: 'a' })).status).toBe(200);
+  });
+
   it('rejects videos, which need an API key', async () => {
     const clip = readFileSync(plainClip(`${server.dataDirectory}/clip.mp4`));
     const problem = await problemOf(await postAsVisitor('/playground/render', { asset: clip, text: 'a' }));
@@ -197,5 +233,30 @@ describe('the playground', () => {
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await problemOf(limited)).code).toBe('rate_limited');
     expect((await postAsVisitor('/playground/render', { asset, text: 'a' })).status).toBe(200);
+  });
+
+  it('limits each IP address to STORYBAR_PLAYGROUND_RENDERS_PER_DAY', async () => {
+    const strict = await startServer({
+      STORYBAR_TRUST_PROXY: '127.0.0.1',
+      STORYBAR_WORKERS: '1',
+      STORYBAR_PLAYGROUND_RENDERS_PER_DAY: '2',
+    });
+    try {
+      const asset = await plainPng(30, 30, '#446688');
+      const render = async (address: string): Promise<Response> =>
+        await fetch(`${strict.url}/playground/render`, {
+          method: 'POST',
+          body: form({ asset, text: 'a' }),
+          headers: { 'x-forwarded-for': address },
+        });
+      expect([(await render('198.51.100.1')).status, (await render('198.51.100.1')).status]).toEqual([200, 200]);
+      const limited = await render('198.51.100.1');
+      expect(limited.status).toBe(429);
+      expect((await problemOf(limited)).detail).toContain('limited to 2 renders per day');
+      expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(10 * 3_600);
+      expect((await render('198.51.100.2')).status).toBe(200);
+    } finally {
+      await strict.stop();
+    }
   });
 });

@@ -1,7 +1,7 @@
 // Renders the visitor's own caption on the front page's image.
 
 import { find } from './elements.ts';
-import { Preview } from './preview.ts';
+import { Preview, previewSize } from './preview.ts';
 
 const POSITION = 66;
 
@@ -34,6 +34,7 @@ input.addEventListener('input', () => {
     overlay.hidden = true;
     return;
   }
-  const { width, height } = frame.dataset;
-  preview.request({ width: Number(width), height: Number(height), overlays: [{ text, position: POSITION }] });
+  const { width, height, maxSide } = frame.dataset;
+  const size = previewSize({ width: Number(width), height: Number(height) }, Number(maxSide));
+  preview.request({ ...size, overlays: [{ text, position: POSITION }] });
 });

@@ -3,7 +3,7 @@
 import { BarList } from './bar-list.ts';
 import { find } from './elements.ts';
 import { type Media, openMedia } from './media.ts';
-import { Preview } from './preview.ts';
+import { Preview, previewSize } from './preview.ts';
 import { renderFile, ResultView } from './result.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './snippets.ts';
 import { Stage } from './stage.ts';
@@ -71,7 +71,7 @@ function missingGlyphsMessage(count: number): string {
   return `${count} characters aren't supported and will appear as boxes.`;
 }
 
-/** Requests the overlay at the media's own size, or at the largest size that the service renders. */
+/** Requests the overlay at the media's own size, or at the largest size that visitors without a key get. */
 function requestPreview(): void {
   if (media === undefined) return;
   const { overlays } = list;
@@ -82,10 +82,8 @@ function requestPreview(): void {
     return;
   }
   stageElement.ariaBusy = 'true';
-  const { width, height } = media;
-  const { maxSide, maxPixels } = root.dataset;
-  const scale = Math.min(1, Number(maxSide) / Math.max(width, height), Math.sqrt(Number(maxPixels) / (width * height)));
-  preview.request({ width: Math.floor(width * scale), height: Math.floor(height * scale), overlays });
+  const { maxSide, minSide } = root.dataset;
+  preview.request({ ...previewSize(media, Number(maxSide), Number(minSide)), overlays });
 }
 
 function showCode(): void {

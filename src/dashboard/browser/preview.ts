@@ -26,7 +26,19 @@ export interface PreviewListener {
   readonly onError: (message: string, willRetry: boolean) => void;
 }
 
+/** The size of a preview for media of this size, whose longer side is at most `maxSide`. */
+export function previewSize(
+  { width, height }: { readonly width: number; readonly height: number },
+  maxSide: number,
+  minSide = 1,
+): { width: number; height: number } {
+  const scale = Math.min(1, maxSide / Math.max(width, height));
+  const scaled = (side: number): number => Math.max(minSide, Math.floor(side * scale));
+  return { width: scaled(width), height: scaled(height) };
+}
+
 const DEBOUNCE_MS = 140;
+const MAX_RETRY_SECONDS = 5;
 
 export class Preview {
   readonly #listener: PreviewListener;
@@ -57,8 +69,9 @@ export class Preview {
         body: formOf(request),
         signal: running.signal,
       });
-      if (response.status === 429) {
-        const seconds = Number(response.headers.get('retry-after') ?? 1);
+      const seconds = Number(response.headers.get('retry-after') ?? 1);
+      // A longer wait means the limit of a day, which the visitor should know about.
+      if (response.status === 429 && seconds <= MAX_RETRY_SECONDS) {
         this.#listener.onError('Catching up…', true);
         this.request(request, seconds * 1_000);
         return;

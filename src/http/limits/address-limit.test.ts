@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AddressLimit } from './address-limit.ts';
+import { AddressLimit, DailyAddressLimit } from './address-limit.ts';
+import { LocalLimits } from './local-limits.ts';
 
 function limitOf(perMinute: number) {
   const clock = { now: 1_000_000 };
@@ -40,5 +41,26 @@ describe('AddressLimit', () => {
     limit.take('192.0.2.7');
     expect(() => limit.take('::ffff:192.0.2.7')).toThrow(/1 requests per minute/u);
     limit.take('::ffff:192.0.2.8');
+  });
+});
+
+describe('DailyAddressLimit', () => {
+  it('limits each network per day, with servers that share the limits', async () => {
+    const limits = new LocalLimits();
+    const [one, other] = [new DailyAddressLimit(limits, 'renders', 2), new DailyAddressLimit(limits, 'renders', 2)];
+    await one.take('192.0.2.1');
+    await other.take('192.0.2.1');
+    await expect(one.take('192.0.2.1')).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: 43_200,
+      message: expect.stringContaining('2 renders per day') as string,
+    });
+    await one.take('192.0.2.2');
+  });
+
+  it('counts previews and renders separately', async () => {
+    const limits = new LocalLimits();
+    await new DailyAddressLimit(limits, 'renders', 1).take('192.0.2.1');
+    await new DailyAddressLimit(limits, 'previews', 1).take('192.0.2.1');
   });
 });

@@ -40,6 +40,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       maxPixels: z.number().positive(),
       ignoreProfile: z.boolean(),
       color: colorConversionSchema.exactOptional(),
+      scaleTo: z.object({ width: z.int().min(1), height: z.int().min(1) }).exactOptional(),
     }),
   }),
   z.object({
