@@ -2,7 +2,7 @@
 
 import { graphemes } from '../caption/graphemes.ts';
 import { must } from '../primitives/must.ts';
-import { breakPositions } from './breaks.ts';
+import { type LineBreak, lineBreaks, PENALTIES, splitAfterDelimiters } from './break-penalties.ts';
 import { embeddingLevels, visualOrder } from './direction.ts';
 import { splitByKind } from './emoji.ts';
 import type { Extent, Measurer, Run } from './measurer.ts';
@@ -33,11 +33,11 @@ const MAX_REWRAPS = 4;
 export interface Paragraph {
   readonly text: string;
   readonly levels: Uint8Array;
-  readonly breaks: readonly number[];
+  readonly breaks: readonly LineBreak[];
 }
 
 export function analyzeParagraph(text: string): Paragraph {
-  return { text, levels: embeddingLevels(text), breaks: breakPositions(text) };
+  return { text, levels: embeddingLevels(text), breaks: lineBreaks(text) };
 }
 
 export function layoutParagraph(
@@ -63,26 +63,42 @@ function textRange(segments: readonly WrapSegment[], { first, last }: LineRange)
   return [must(segments[first], 'the first segment').start, must(segments[last], 'the last segment').end];
 }
 
-/** Splits a paragraph at its break positions. A piece wider than a line is split again, between graphemes. */
+/** Splits a paragraph at its break positions. A piece wider than a line is split again. */
 function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): WrapSegment[] {
   const segments: WrapSegment[] = [];
   let start = 0;
-  for (const end of paragraph.breaks) {
-    for (const piece of fitPieces(paragraph.text.slice(start, end), maxWidth, fontSize, measurer)) {
-      segments.push({ start, end: start + piece.text.length, width: piece.width, spaceWidth: piece.spaceWidth });
-      start += piece.text.length;
+  for (const { position, penalty } of paragraph.breaks) {
+    for (const { text, ...widths } of fitPieces(paragraph.text.slice(start, position), maxWidth, fontSize, measurer)) {
+      const end = start + text.length;
+      segments.push({ start, end, ...widths, ...(end === position && { penalty }) });
+      start = end;
     }
   }
   return segments;
 }
 
-interface FittedPiece {
+interface MeasuredPiece {
   readonly text: string;
   readonly width: number;
   readonly spaceWidth: number;
 }
 
+/** The penalty is that of a cut after the piece. */
+type FittedPiece = MeasuredPiece & Pick<WrapSegment, 'penalty'>;
+
 function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: Measurer): FittedPiece[] {
+  const whole = measurePiece(text, fontSize, measurer);
+  if (whole.width <= maxWidth) return [{ ...whole, penalty: PENALTIES.none }];
+  return splitAfterDelimiters(text).flatMap(({ part, penalty }) => {
+    const pieces = fitGraphemes(part, maxWidth, fontSize, measurer);
+    return pieces.map((piece, index) => ({
+      ...piece,
+      penalty: index < pieces.length - 1 ? PENALTIES.betweenLetters : penalty,
+    }));
+  });
+}
+
+function fitGraphemes(text: string, maxWidth: number, fontSize: number, measurer: Measurer): MeasuredPiece[] {
   const whole = measurePiece(text, fontSize, measurer);
   if (whole.width <= maxWidth) return [whole];
   const clusters = graphemes(text);
@@ -96,8 +112,8 @@ function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: M
   return fullest;
 }
 
-function cut(clusters: readonly string[], maxWidth: number, fontSize: number, measurer: Measurer): FittedPiece[] {
-  const pieces: FittedPiece[] = [];
+function cut(clusters: readonly string[], maxWidth: number, fontSize: number, measurer: Measurer): MeasuredPiece[] {
+  const pieces: MeasuredPiece[] = [];
   let from = 0;
   while (from < clusters.length) {
     const count = longestFit(clusters, from, maxWidth, fontSize, measurer);
@@ -126,7 +142,7 @@ function longestFit(
   return fitting;
 }
 
-function measurePiece(text: string, fontSize: number, measurer: Measurer): FittedPiece {
+function measurePiece(text: string, fontSize: number, measurer: Measurer): MeasuredPiece {
   const inked = text.replace(TRAILING_SPACE, '');
   const space = text.slice(inked.length);
   // A soft hyphen takes space only at the end of a line; within a line, `spaceWidth` subtracts it again.

@@ -10,6 +10,7 @@ function wrap(widths: readonly number[], maxWidth: number): number[][] {
     end: index + 1,
     width,
     spaceWidth: SPACE,
+    penalty: 0,
   }));
   return wrapBalanced(segments, maxWidth).map(({ first, last }) => widths.slice(first, last + 1));
 }
@@ -72,7 +73,7 @@ describe('wrapBalanced', () => {
   });
 
   it('counts a soft hyphen only at the end of a line', () => {
-    const hyphenated = { width: 11, spaceWidth: -1 };
+    const hyphenated = { width: 11, spaceWidth: -1, penalty: 0 };
     const segments: WrapSegment[] = [0, 1, 2].map((start) => ({ start, end: start + 1, ...hyphenated }));
     expect(wrapBalanced(segments, 31)).toEqual([{ first: 0, last: 2 }]);
     expect(wrapBalanced(segments, 30)).toHaveLength(2);

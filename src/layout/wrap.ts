@@ -1,5 +1,5 @@
-// Wraps measured segments into lines. Greedy wrapping determines the number of lines. The lines are then balanced by
-// making them as narrow as that number allows, and a single word on the last line is avoided.
+// Wraps measured segments into as few lines as possible, and among those ways chooses the one with the lowest penalties.
+// The lines are then balanced by making them as narrow as that allows, and a single word on the last line is avoided.
 
 import { must } from '../primitives/must.ts';
 
@@ -10,6 +10,8 @@ export interface WrapSegment {
   readonly width: number;
   /** Additional width when the line continues: that of its spaces, or negative when a soft hyphen disappears. */
   readonly spaceWidth: number;
+  /** What it costs to end a line after this segment; see `break-penalties.ts`. */
+  readonly penalty: number;
 }
 
 /** A line is a range of segments. */
@@ -20,17 +22,19 @@ export interface LineRange {
 
 /** In pixels. Not visible, and ends the bisection after about ten steps. */
 const PRECISION = 0.5;
+/** More than the penalties of all breaks in the longest caption. */
+const LINE_COST = 10_000;
 
 export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
-  const greedy = wrapGreedy(segments, maxWidth);
-  if (greedy.length < 2) return greedy;
+  const widest = wrapCheapest(segments, maxWidth);
+  if (widest.lines.length < 2) return widest.lines;
   let tooNarrow = Math.max(...segments.map((segment) => segment.width)) - PRECISION;
   let wide = maxWidth;
-  let best = greedy;
+  let best = widest.lines;
   while (wide - tooNarrow > PRECISION) {
     const middle = (wide + tooNarrow) / 2;
-    const lines = wrapGreedy(segments, middle);
-    if (lines.length <= greedy.length) {
+    const { lines, cost } = wrapCheapest(segments, middle);
+    if (cost <= widest.cost) {
       best = lines;
       wide = middle;
     } else {
@@ -46,6 +50,8 @@ function withoutOrphan(segments: readonly WrapSegment[], lines: readonly LineRan
   if (!before || !last || last.first < last.last || before.first === before.last) return [...lines];
   const shorter = { ...before, last: before.last - 1 };
   const longer = { ...last, first: before.last };
+  const penaltyAfter = ({ last: index }: LineRange): number => must(segments[index], 'the last segment').penalty;
+  if (penaltyAfter(shorter) > penaltyAfter(before)) return [...lines];
   const gapBetween = (a: LineRange, b: LineRange): number => Math.abs(widthOf(segments, a) - widthOf(segments, b));
   const isBetter = widthOf(segments, longer) <= maxWidth && gapBetween(shorter, longer) < gapBetween(before, last);
   return isBetter ? [...lines.slice(0, -2), shorter, longer] : [...lines];
@@ -56,18 +62,31 @@ function widthOf(segments: readonly WrapSegment[], { first, last }: LineRange): 
   return full - must(segments[last], 'the last segment').spaceWidth;
 }
 
-function wrapGreedy(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
-  const lines: LineRange[] = [];
-  let first = 0;
-  let width = 0;
-  segments.forEach((segment, index) => {
-    if (index > first && width + segment.width > maxWidth) {
-      lines.push({ first, last: index - 1 });
-      first = index;
-      width = 0;
+/** From the end to the start: what the rest costs, and where its first line ends. Equal costs give the fuller line. */
+function wrapCheapest(segments: readonly WrapSegment[], maxWidth: number): { lines: LineRange[]; cost: number } {
+  const count = segments.length;
+  const costs = new Float64Array(count + 1);
+  const ends = new Int32Array(count);
+  for (let first = count - 1; first >= 0; first -= 1) {
+    let cost = Number.POSITIVE_INFINITY;
+    let width = 0;
+    for (let last = first; last < count; last += 1) {
+      const segment = must(segments[last], 'the segment');
+      if (last > first && width + segment.width > maxWidth) break;
+      const total = LINE_COST + segment.penalty + (costs[last + 1] ?? 0);
+      if (total <= cost) {
+        cost = total;
+        ends[first] = last;
+      }
+      width += segment.width + segment.spaceWidth;
     }
-    width += segment.width + segment.spaceWidth;
-  });
-  if (segments.length > 0) lines.push({ first, last: segments.length - 1 });
-  return lines;
+    costs[first] = cost;
+  }
+  const lines: LineRange[] = [];
+  for (let first = 0; first < count; ) {
+    const last = ends[first] ?? count;
+    lines.push({ first, last });
+    first = last + 1;
+  }
+  return { lines, cost: costs[0] ?? 0 };
 }
