@@ -36,7 +36,7 @@ const HANGUL_WORD = new RegExp(`${HANGUL}\\p{M}*(?=[\\p{L}\\p{N}])|[\\p{L}\\p{N}
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{2,}/gu;
 /** Japanese particles and endings, which belong to the word before them although the dictionary separates them. */
 const ENDING =
-  /^(?:\p{Script=Hiragana}|です|でし|でしょ|ます|まし|ませ|だっ|たい|たら|なら|から|まで|より|ので|のに|けど|だけ|など|って|とか|ながら)$/u;
+  /^(?:\p{Script=Hiragana}|です|でし|でしょ|ます|まし|ませ|だっ|した|して|たい|たら|なら|から|まで|より|ので|のに|けど|だけ|など|って|とか|ながら)$/u;
 const STARTS_WITH_HIRAGANA = /^\p{Script=Hiragana}/u;
 const ENDS_WITH_HIRAGANA = /\p{Script=Hiragana}$/u;
 /** Polite prefixes, which belong to the word after them. */
@@ -109,7 +109,8 @@ function insideIdeographWords(paragraph: string): Set<number> {
     for (let offset = 1; offset < run.length; offset += 1) inside.add(start + offset);
     let previous = '';
     for (const { index, segment } of ideographWords.segment(run)) {
-      const belongsToPrevious = !PREFIX.test(segment) && (ENDING.test(segment) || continuesInHiragana(previous, segment));
+      const belongsToPrevious =
+        !PREFIX.test(segment) && (ENDING.test(segment) || continuesInHiragana(previous, segment));
       if (!belongsToPrevious && !PREFIX.test(previous)) inside.delete(start + index);
       previous = segment;
     }

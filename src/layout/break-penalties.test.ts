@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { fakeMeasurer } from '../../test/fake-measurer.ts';
+import { sentencesIn } from '../../test/han-sentences.ts';
+import { lineBreaks, PENALTIES } from './break-penalties.ts';
+import { analyzeParagraph, layoutParagraph, type Paragraph } from './paragraph.ts';
+
+const EM = 10;
+const COLUMNS = [8, 12, 16, 20, 26, 34];
+
+function linesOf(paragraph: Paragraph, columns: number): string[] {
+  const lines = layoutParagraph(paragraph, (columns * EM) / 2, EM, fakeMeasurer);
+  return lines.map((line) => line.runs.map((run) => run.text).join(''));
+}
+
+/** The lines in a column of this many characters, half an em each. */
+function shown(text: string, columns: number): string[] {
+  return linesOf(analyzeParagraph(text), columns);
+}
+
+/** The lines if all breaks were equally good. */
+function shownWithoutPenalties(text: string, columns: number): string[] {
+  const paragraph = analyzeParagraph(text);
+  return linesOf({ ...paragraph, breaks: paragraph.breaks.map((found) => ({ ...found, penalty: 0 })) }, columns);
+}
+
+describe('line breaks in Korean', () => {
+  it('split no word of 100 real sentences that fits on a line', () => {
+    const split: string[] = [];
+    for (const sentence of sentencesIn('ko')) {
+      for (const columns of COLUMNS) {
+        const long = new Set(sentence.split(' ').filter((word) => word.length > columns));
+        let rest = sentence;
+        for (const line of shown(sentence, columns)) {
+          rest = rest.slice(line.length);
+          const before = /\S*$/u.exec(sentence.slice(0, sentence.length - rest.length))?.[0] ?? '';
+          const word = before + (/^\S*/u.exec(rest)?.[0] ?? '');
+          if (/\p{Script=Hangul}$/u.test(line) && /^[\p{L}\p{N}]/u.test(rest) && !long.has(word)) split.push(word);
+          rest = rest.trimStart();
+        }
+      }
+    }
+    expect(split).toEqual([]);
+  });
+
+  it.each([
+    ['새해 복 많이 받으세요 올해도', 7, ['새해 복 많이', '받으세요', '올해도']],
+    ['우리 BTS콘서트를 2024년 봄에', 9, ['우리', 'BTS콘서트를', '2024년 봄에']],
+    ['대한민국만세대한민국만세', 8, ['대한민국만세', '대한민국만세']],
+  ])('keep the words of %s together as far as they fit', (text, columns, lines) => {
+    expect(shown(text, columns)).toEqual(lines);
+  });
+});
+
+describe('line breaks around emoji', () => {
+  it.each([
+    ['keep emoji with the word before them', 'felices fiestas amor 🎂🎈 que cumplas', 24],
+    ['keep a row of emoji together', '¡Feliz cumple niña! 🎂 🎈 Que cumplas', 26],
+    ['keep emoji with the last word', 'so extraordinary 🎂🎂', 19],
+  ])('%s', (_name, text, columns) => {
+    const lines = shown(text, columns);
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.filter((line) => /^\p{Emoji_Presentation}/u.test(line))).toEqual([]);
+    expect(lines).toHaveLength(shownWithoutPenalties(text, columns).length);
+    expect(shownWithoutPenalties(text, columns).some((line) => /^\p{Emoji_Presentation}/u.test(line))).toBe(true);
+  });
+
+  it('separate emoji from their word rather than cut a row, and cut a row only to avoid another line', () => {
+    expect(shown('hello there 😀😀😀😀', 12)).toEqual(['hello there', '😀😀😀😀']);
+    expect(shown('😀😀😀😀😀😀😀😀', 10)).toEqual(['😀😀😀😀', '😀😀😀😀']);
+  });
+});
+
+describe('line breaks in a URL', () => {
+  it('never follow the slashes of the scheme', () => {
+    const url = 'https://example.com/albums';
+    for (let columns = 1; columns < 40; columns += 1) {
+      for (const line of shown(`see ${url} now`, columns)) if (columns > 20) expect(line).not.toMatch(/:\/\/$/u);
+    }
+    expect(lineBreaks(url).map(({ position }) => position)).toEqual(['https://example.com/'.length, url.length]);
+  });
+
+  it('are avoided when the URL fits without another line', () => {
+    expect(shown('New post: example.com/shop/summer', 24)).toEqual(['New post:', 'example.com/shop/summer']);
+  });
+
+  it('follow a delimiter when the URL is wider than a line', () => {
+    expect(shown('https://example.com/albums?name=long_value&other=long_value', 30)).toEqual([
+      'https://example.com/',
+      'albums?name=long_value&',
+      'other=long_value',
+    ]);
+    expect(shown('my_very_long_file_name_of_2024.png', 18)).toEqual(['my_very_long_file_', 'name_of_2024.png']);
+  });
+});
+
+describe('line breaks after a hyphen', () => {
+  it('are avoided when the words fit otherwise', () => {
+    expect(shownWithoutPenalties('a very well-known camera', 14)).toEqual(['a very well-', 'known camera']);
+    expect(shown('the old well-known one', 12)).toEqual(['the old', 'well-known', 'one']);
+    expect(shown('this was an on-again year', 14)).toEqual(['this was an', 'on-again year']);
+  });
+
+  it('are used when they save a line', () => {
+    expect(shown('a very well-known camera', 13)).toEqual(['a very well-', 'known camera']);
+  });
+
+  it('include soft hyphens', () => {
+    expect(shown('one two ca\u00admera', 11)).toEqual(['one two', 'camera']);
+  });
+});
+
+describe('line breaks in Chinese and Japanese', () => {
+  const words = new Intl.Segmenter('ja', { granularity: 'word' });
+
+  /** How many lines end inside a dictionary word. */
+  function brokenWords(text: string, lines: readonly string[]): number {
+    const ends = new Set(Array.from(words.segment(text), ({ index, segment }) => index + segment.length));
+    let at = 0;
+    return lines.filter((line) => {
+      at = text.indexOf(line, at) + line.length;
+      return !ends.has(at);
+    }).length;
+  }
+
+  it.each(['ja', 'zh-CN', 'zh-TW'] as const)(
+    'split few words of 100 real sentences in %s and never add a line',
+    (language) => {
+      let broken = 0;
+      let brokenWithoutPenalties = 0;
+      for (const text of sentencesIn(language)) {
+        for (const columns of COLUMNS.map((count) => count - 2)) {
+          const lines = shown(text, columns);
+          const unweighted = shownWithoutPenalties(text, columns);
+          expect(lines).toHaveLength(unweighted.length);
+          broken += brokenWords(text, lines);
+          brokenWithoutPenalties += brokenWords(text, unweighted);
+        }
+      }
+      expect(brokenWithoutPenalties).toBeGreaterThan(200);
+      expect(broken).toBeLessThan(brokenWithoutPenalties / 2);
+    },
+  );
+
+  it.each([
+    ['particles', '今日は箱根温泉へ行く', ['今日は', '箱根', '温泉へ', '行く']],
+    ['endings', '思わず立ち止まりました', ['思わず', '立ち', '止まりました']],
+    ['polite prefixes', '皆さんとお茶を飲む', ['皆さんと', 'お茶を', '飲む']],
+  ])('keep Japanese %s with their words', (_name, text, phrases) => {
+    const good = lineBreaks(text).filter(({ penalty }) => penalty === PENALTIES.none);
+    const ends = phrases.map((_, index) => phrases.slice(0, index + 1).join('').length);
+    expect(good.map(({ position }) => position)).toEqual(ends);
+  });
+});
