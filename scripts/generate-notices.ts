@@ -39,6 +39,8 @@ export function generateNotices(): string {
       (name) => `| ${name} ${manifestOf(name).version} | ${manifestOf(name).license ?? 'see package'} |`,
     ),
     '',
+    '`src/raster/han-usage.generated.ts` contains data of OpenCC (<https://github.com/BYVoid/OpenCC>), under Apache-2.0.',
+    '',
     'sharp includes libvips (LGPL-3.0-or-later) as a shared library. @napi-rs/canvas includes Skia (BSD-3-Clause).',
     '',
     'node-av includes FFmpeg, built with GPL parts such as libx264, as a shared library. If you distribute an installation',

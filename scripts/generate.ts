@@ -3,10 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
+import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
+  'src/raster/han-usage.generated.ts': generateHanUsage,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

@@ -52,6 +52,7 @@ export type FaultCode =
   | 'wrong_type'
   | 'invalid_json'
   | 'invalid_encoding'
+  | 'invalid_language'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field';

@@ -19,8 +19,14 @@ export { AppError as StorybarError, type ErrorCode, type FieldFault } from './er
 export type { Rendered } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
-/** One caption in the middle, or several with positions in percent of the height. */
-export type Captions = string | readonly { readonly text: string; readonly position?: number | null }[];
+/** One caption in the middle, or several with positions in percent of the height and languages (BCP 47). */
+export type Captions = string | readonly CaptionOptions[];
+
+export interface CaptionOptions {
+  readonly text: string;
+  readonly position?: number | null;
+  readonly lang?: string | null;
+}
 
 export interface ImageOptions {
   /** Larger images are refused. Default: 50 million. */

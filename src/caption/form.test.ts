@@ -300,3 +300,29 @@ describe('pointerTo', () => {
     expect(pointerTo(name)).toBe(pointer);
   });
 });
+
+describe('the lang field', () => {
+  it('applies to every overlay that has no language of its own', () => {
+    const overlays = JSON.stringify([{ text: 'a' }, { text: 'b', lang: 'ur' }, { text: 'c', lang: null }]);
+    expect(parse({ overlays, lang: 'zh-Hant' }).overlays).toEqual([
+      { text: 'a', position: null, lang: 'zh-Hant' },
+      { text: 'b', position: null, lang: 'ur' },
+      { text: 'c', position: null, lang: 'zh-Hant' },
+    ]);
+    expect(parse({ text: 'a', lang: ' ja ' }).overlays).toEqual([{ text: 'a', position: null, lang: 'ja' }]);
+    expect(parse({ text: 'a', lang: '' }).overlays).toEqual([{ text: 'a', position: null }]);
+  });
+
+  it('is reported together with every other fault', () => {
+    const overlays = JSON.stringify([
+      { text: '', lang: 'zh_TW' },
+      { text: 'b', lang: 5 },
+    ]);
+    expect(faultsOf({ overlays, lang: 'Japanese language' })).toEqual([
+      '#/overlays/0/text blank',
+      '#/overlays/0/lang invalid_language',
+      '#/overlays/1/lang wrong_type',
+      '#/lang invalid_language',
+    ]);
+  });
+});

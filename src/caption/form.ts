@@ -3,6 +3,7 @@
 
 import { AppError, type FieldFault } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
+import { parseLanguage, withLanguage } from './language.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { parseOverlays, textFaults } from './overlays-field.ts';
 
@@ -24,7 +25,7 @@ export interface CaptionForm {
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
 }
 
-const FIELD_NAMES = ['text', 'overlays', 'width', 'height'] as const;
+const FIELD_NAMES = ['text', 'overlays', 'lang', 'width', 'height'] as const;
 type FieldName = (typeof FIELD_NAMES)[number];
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -36,13 +37,14 @@ export function parseForm(form: Form): CaptionForm {
   const values = collectFields(form.fields, faults);
   const unreadable = new Set(form.faults.map((fault) => fault.pointer));
   const overlays = parseCaptions(values, unreadable, faults);
+  const lang = parseLanguage(values.get('lang'), '#/lang', faults);
   const canvas = form.hasAsset ? undefined : parseCanvas(values, unreadable, faults);
   if (faults.length > 0) {
     const [first] = faults;
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays, canvas };
+  return { overlays: withLanguage(overlays, lang), canvas };
 }
 
 function collectFields(fields: readonly FormField[], faults: FieldFault[]): Map<FieldName, string> {

@@ -4,6 +4,8 @@
 export interface Overlay {
   readonly text: string;
   readonly position: number | null;
+  /** BCP 47 tag of the language of the text, where the client named it. */
+  readonly lang?: string;
 }
 
 export const MAX_TEXT_GRAPHEMES = 180;

@@ -3,6 +3,7 @@
 import type { FieldFault } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { countGraphemes } from './graphemes.ts';
+import { parseLanguage } from './language.ts';
 import { MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES, type Overlay } from './overlay.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -41,7 +42,8 @@ function parseOverlay(item: unknown, pointer: string, faults: FieldFault[]): Ove
   }
   const text = parseText('text' in item ? item.text : undefined, `${pointer}/text`, faults);
   const position = parsePosition('position' in item ? item.position : undefined, `${pointer}/position`, faults);
-  return { text, position };
+  const lang = parseLanguage('lang' in item ? item.lang : undefined, `${pointer}/lang`, faults);
+  return lang === undefined ? { text, position } : { text, position, lang };
 }
 
 function parseText(value: unknown, pointer: string, faults: FieldFault[]): string {

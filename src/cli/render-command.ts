@@ -17,7 +17,8 @@ const HELP = `Usage: storybar render <image or video> --text <caption> [-o <file
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
 Captions an image (the output is a PNG) or a video (the output is an MP4). With --width and --height instead of a file, the
-output is a transparent PNG with the caption bars only. "-o -" writes a PNG to standard output.
+output is a transparent PNG with the caption bars only. "-o -" writes a PNG to standard output. --lang names the language of
+the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -27,6 +28,7 @@ export async function renderCommand(args: string[]): Promise<void> {
     options: {
       text: { type: 'string' },
       overlays: { type: 'string' },
+      lang: { type: 'string' },
       width: { type: 'string' },
       height: { type: 'string' },
       output: { type: 'string', short: 'o' },

@@ -17,6 +17,7 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   height: 'without asset',
   text: 'without overlays',
   overlays: 'without text',
+  lang: 'no',
 };
 
 /** `contents` is the navigation of the documentation. */
@@ -41,7 +42,7 @@ ${EXAMPLE_REQUESTS.map((request) => example(request, baseUrl))}
 <h2 id="fields">Fields</h2>
 ${table('Fields', ['field', 'required', 'meaning'], fieldRows())}
 <p>A blank <code>text</code> or <code>overlays</code> counts as absent. Sending both, an unknown field or the same field
-twice is an error. An overlay is <code>{"text": string, "position"?: number}</code>; see
+twice is an error. An overlay is <code>{"text": string, "position"?: number, "lang"?: string}</code>; see
 <a href="/docs/positions">Positions</a>.</p>
 <h2 id="idempotency">Idempotent retries</h2>
 <p>Send an <code>idempotency-key</code> header with a unique value to retry safely. The same request sent twice within 24

@@ -12,6 +12,7 @@ import { scaleFor } from './style.ts';
 export interface Bar extends CaptionBlock {
   readonly top: number;
   readonly text: string;
+  readonly lang: string | undefined;
 }
 
 export interface Layout {
@@ -21,11 +22,15 @@ export interface Layout {
 }
 
 /** Each caption has its own measurer, because its fonts depend on the whole caption. */
-export type MeasurerFor = (caption: string) => Measurer;
+export type MeasurerFor = (caption: string, lang: string | undefined) => Measurer;
 
 export function layoutOverlays(overlays: readonly Overlay[], canvas: Size, measurerFor: MeasurerFor): Layout {
   const scale = scaleFor(canvas);
-  const blocks = overlays.map(({ text }) => ({ ...layoutCaption(text, canvas, scale, measurerFor(text)), text }));
+  const blocks = overlays.map(({ text, lang }) => ({
+    ...layoutCaption(text, canvas, scale, measurerFor(text, lang)),
+    text,
+    lang,
+  }));
   const rows = placeBars(
     overlays,
     blocks.map((block) => block.height),

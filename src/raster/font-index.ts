@@ -12,6 +12,8 @@ export interface CaptionFonts {
   /** In order of preference; the main font always comes first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
+  /** BCP 47 tag that selects local forms of glyphs; empty for the default forms. */
+  readonly lang: string;
 }
 
 export interface DrawableCaption {
@@ -59,8 +61,8 @@ export class FontIndex {
   }
 
   /** The font files that a drawable caption needs. */
-  fontsFor(caption: string): CaptionFonts {
-    const order = this.#orderFor(caption);
+  fontsFor(caption: string, lang?: string): CaptionFonts {
+    const order = this.#orderFor(caption, lang);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
     for (const cluster of new Set(glyphClusters(caption))) {
       const file = isEmoji(cluster) ? undefined : this.#fileFor(order, drawnPoints(cluster));
@@ -69,12 +71,12 @@ export class FontIndex {
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
     const rankOf = ({ familyId }: FontFile): number => must(rank.get(familyId), 'the rank of the font family');
     const text = [...needed].toSorted((a, b) => rankOf(a) - rankOf(b));
-    return { text, emoji: firstOf(this.#filesOf(EMOJI)) };
+    return { text, emoji: firstOf(this.#filesOf(EMOJI)), lang: lang ?? '' };
   }
 
   /** The order of the catalog, with the Han family of the caption's region before the other Han families. */
-  #orderFor(caption: string): IndexedFamily[] {
-    const preferred = HAN_FAMILIES[hanRegion(caption)];
+  #orderFor(caption: string, lang: string | undefined): IndexedFamily[] {
+    const preferred = HAN_FAMILIES[hanRegion(caption, lang)];
     const regional = new Set<string>(Object.values(HAN_FAMILIES));
     const firstRegional = this.#families.findIndex(({ family }) => regional.has(family.id));
     const chosen = this.#families.filter(({ family }) => family.id === preferred);

@@ -1,31 +1,130 @@
-// The same Han code point looks different in China, Taiwan, Japan and Korea. A request names no language, so the region
-// is inferred from the text: kana means Japan and hangul Korea. Otherwise, common characters that exist only in
-// simplified or only in traditional Chinese decide.
+// The same Han code point looks different in China, Taiwan, Japan and Korea, and a caption doesn't have to name its
+// language. Every character therefore counts for the regions where it is common, and the region with most evidence wins.
+// Scores are logarithms of probabilities, so that a single の doesn't outweigh a Chinese sentence.
+
+import { HAN_USAGE } from './han-usage.generated.ts';
 
 export type HanRegion = 'sc' | 'tc' | 'jp' | 'kr';
+type Costs = Record<HanRegion, number>;
 
-const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const HANGUL = /\p{Script=Hangul}/u;
+const REGIONS: readonly HanRegion[] = ['sc', 'tc', 'jp', 'kr'];
 const HAN = /\p{Script=Han}/u;
-const SIMPLIFIED = new Set(
-  '们个来时说国会对学后还这么没为与当发经开关点过现样让从给间机电话东车长门问见书买卖钱欢爱听实头觉应该种进动业气体万岁谁请谢难亲场边无' +
-    '网总认识读写红绿蓝马鸟鱼龙飞风云图画园圆团广厂庆乐兴习务师带帮帅归录张强战户报护担择拥挤据断旧显晓暂术权条极构枪梦检桥楼欧残气汉汤沟泪泽洁浅济浓',
-);
-const TRADITIONAL = new Set(
-  '們個來時說國會對學後還這麼沒為與當發經開關點過現樣讓從給間機電話東車長門問見書買賣錢歡愛聽實頭覺應該種進動業氣體萬歲誰請謝難親場邊無' +
-    '網總認識讀寫紅綠藍馬鳥魚龍飛風雲圖畫園圓團廣廠慶樂興習務師帶幫帥歸錄張強戰戶報護擔擇擁擠據斷舊顯曉暫術權條極構槍夢檢橋樓歐殘漢湯溝淚澤潔淺濟濃',
-);
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
+const HANGUL = /\p{Script=Hangul}/u;
+const BOPOMOFO = /\p{Script=Bopomofo}/u;
+/** Kana that Chinese writers use as ornaments. */
+const ORNAMENT = /[のツシ]/u;
 
-export function hanRegion(text: string): HanRegion {
-  if (KANA.test(text)) return 'jp';
-  if (HANGUL.test(text)) return 'kr';
-  if (!HAN.test(text)) return 'sc';
-  let balance = 0;
+/** Costs in nats: the less likely a character is in a region, the more it counts against it. */
+const COST = {
+  /** A Han character that a region doesn't use. */
+  unused: 13,
+  /** A Han character in Korean, where none is common. */
+  hanja: 8,
+  /** Letters in the script of the region. */
+  ownLetter: 3,
+  /** Letters in the script of another region: a quoted word costs less per letter than the beginning of one. */
+  foreignStart: 8,
+  foreignOrnament: 6,
+  foreignLetter: 4,
+} as const;
+
+/** Flattens the differences between the most common characters, which depend on the subject of a text. */
+const RANK_OFFSET = 100;
+/** Probability is inversely proportional to rank. This makes the probabilities of a region add up to about one. */
+const RANK_COST = 1.5;
+/** A sentence of Han characters only is less likely in Japanese. */
+const KANJI_COST = 0.1;
+/** Simplified Chinese is the most common. */
+const PRIOR: Costs = { sc: -0.4, tc: 0, jp: 0, kr: 0 };
+/** As much as two or three characters that only one region uses, so that a request can't be wrong about clear text. */
+const LANGUAGE_EVIDENCE = 10;
+
+const PUNCTUATION: Readonly<Record<string, Partial<Costs>>> = {
+  '，': { jp: 3 },
+  '“': { tc: 1, jp: 1 },
+  '”': { tc: 1, jp: 1 },
+  '「': { sc: 2 },
+  '」': { sc: 2 },
+};
+
+/** `lang` is a BCP 47 tag. It decides when the text is ambiguous. */
+export function hanRegion(text: string, lang?: string): HanRegion {
+  const preferred = lang === undefined ? undefined : regionOfLanguage(lang);
+  if (!HAN.test(text)) return preferred ?? regionOfLetters(text);
+  const costs = { ...PRIOR };
+  // Korean is never written without Hangul, but the Traditional forms of its Han characters would fit other texts too.
+  if (!HANGUL.test(text) && preferred !== 'kr') costs.kr = Number.POSITIVE_INFINITY;
+  if (preferred) costs[preferred] -= LANGUAGE_EVIDENCE;
+  let previous: HanRegion | undefined;
   for (const char of text) {
-    // A character in both lists is written the same way in both and doesn't count.
-    const simplified = SIMPLIFIED.has(char);
-    const traditional = TRADITIONAL.has(char);
-    if (simplified !== traditional) balance += traditional ? 1 : -1;
+    const evidence = hanCosts(char) ?? PUNCTUATION[char];
+    const owner = evidence ? undefined : ownerOf(char);
+    if (evidence) addCosts(costs, evidence);
+    if (owner) addLetter(costs, char, owner, owner === previous);
+    previous = owner;
   }
-  return balance > 0 ? 'tc' : 'sc';
+  return REGIONS.reduce((best, region) => (costs[region] < costs[best] ? region : best));
+}
+
+/** Without Han characters, the region only decides which font draws punctuation. */
+function regionOfLetters(text: string): HanRegion {
+  return Array.from(text, ownerOf).find((owner) => owner !== undefined) ?? 'sc';
+}
+
+function ownerOf(char: string): HanRegion | undefined {
+  if (KANA.test(char)) return 'jp';
+  if (HANGUL.test(char)) return 'kr';
+  return BOPOMOFO.test(char) ? 'tc' : undefined;
+}
+
+function addLetter(costs: Costs, char: string, owner: HanRegion, continues: boolean): void {
+  const start = ORNAMENT.test(char) ? COST.foreignOrnament : COST.foreignStart;
+  for (const region of REGIONS) {
+    const foreign = continues ? COST.foreignLetter : start;
+    costs[region] += region === owner ? COST.ownLetter : foreign;
+  }
+}
+
+function addCosts(costs: Costs, more: Readonly<Partial<Costs>>): void {
+  for (const region of REGIONS) costs[region] += more[region] ?? 0;
+}
+
+/** The costs of every Han character that some region uses, built for the first caption that needs them. */
+let usedChars: ReadonlyMap<string, Costs> | undefined;
+const UNUSED: Costs = { sc: COST.unused, tc: COST.unused, jp: COST.unused, kr: COST.unused };
+
+function hanCosts(char: string): Costs | undefined {
+  usedChars ??= usage();
+  return usedChars.get(char) ?? (HAN.test(char) ? UNUSED : undefined);
+}
+
+function usage(): Map<string, Costs> {
+  const table = new Map<string, Costs>();
+  for (const region of ['sc', 'tc', 'jp'] as const) {
+    let rank = RANK_OFFSET;
+    for (const chars of HAN_USAGE[region].map((group) => Array.from(group))) {
+      const cost = Math.log(rank + chars.length / 2) + RANK_COST + (region === 'jp' ? KANJI_COST : 0);
+      for (const char of chars) {
+        const costs = table.get(char) ?? { ...UNUSED };
+        costs[region] = cost;
+        if (region === 'tc') costs.kr = COST.hanja;
+        table.set(char, costs);
+      }
+      rank += chars.length;
+    }
+  }
+  return table;
+}
+
+const REGION_OF_LANGUAGE: Readonly<Record<string, HanRegion>> = { ja: 'jp', ko: 'kr', zh: 'sc', cmn: 'sc', yue: 'tc' };
+const TRADITIONAL_TAG = /-(?:hant|tw|hk|mo)\b/u;
+const SIMPLIFIED_TAG = /-hans\b/u;
+
+function regionOfLanguage(lang: string): HanRegion | undefined {
+  const tag = lang.toLowerCase();
+  const region = REGION_OF_LANGUAGE[tag.split('-')[0] ?? ''];
+  if (region !== 'sc' && region !== 'tc') return region;
+  if (SIMPLIFIED_TAG.test(tag)) return 'sc';
+  return TRADITIONAL_TAG.test(tag) ? 'tc' : region;
 }

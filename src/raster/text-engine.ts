@@ -30,14 +30,14 @@ export class TextEngine {
   }
 
   /** Also registers the fonts permanently, because measuring and drawing must use the same ones. */
-  #fontsFor(caption: string): CaptionFonts {
-    const fonts = this.#index.fontsFor(caption);
+  #fontsFor(caption: string, lang?: string): CaptionFonts {
+    const fonts = this.#index.fontsFor(caption, lang);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
     return fonts;
   }
 
-  measurerFor(caption: string): Measurer {
-    const fonts = this.#fontsFor(caption);
+  measurerFor(caption: string, lang?: string): Measurer {
+    const fonts = this.#fontsFor(caption, lang);
     const context = this.#canvas.getContext('2d');
     const cache = new Map<string, Extent>();
     return {
@@ -85,7 +85,7 @@ export class TextEngine {
 
   /** Paints color emoji below the text on the same canvas, because drawing again after reading would be slow. */
   #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
-    const fonts = this.#fontsFor(bar.text);
+    const fonts = this.#fontsFor(bar.text, bar.lang);
     const runs = bar.lines.flatMap((line) => paintedRuns(line, (width - line.width) / 2));
     const emoji = runs.filter(({ kind }) => kind === 'emoji');
     const height = emoji.length > 0 ? 2 * bar.height : bar.height;
@@ -133,6 +133,7 @@ function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
   context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
   // Some variable fonts default to hairline weight.
   context.fontVariationSettings = '"wght" 400';
+  context.lang = fonts.lang;
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
   context.direction = run.rtl ? 'rtl' : 'ltr';

@@ -20,9 +20,9 @@ export async function drawBands(
   tools: RenderTools,
   stopwatch: Stopwatch,
 ): Promise<DrawnBands> {
-  const overlays = recipe.overlays.map(({ text, position }) => ({ position, ...tools.text.drawable(text) }));
+  const overlays = recipe.overlays.map(({ text, ...overlay }) => ({ ...overlay, ...tools.text.drawable(text) }));
   const layout = await stopwatch.step('layout', () =>
-    layoutOverlays(overlays, recipe.canvas, (caption) => tools.text.measurerFor(caption)),
+    layoutOverlays(overlays, recipe.canvas, (caption, lang) => tools.text.measurerFor(caption, lang)),
   );
   const bands = await stopwatch.step('draw', () => {
     const drawn = tools.text.draw(layout);

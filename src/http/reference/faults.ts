@@ -13,6 +13,7 @@ export const FAULTS = {
   wrong_type: 'The value has the wrong type. Send numbers as JSON numbers, not strings.',
   invalid_json: "`overlays` isn't valid JSON.",
   invalid_encoding: "The field isn't valid UTF-8.",
+  invalid_language: "`lang` isn't a BCP 47 language tag such as `ja` or `zh-Hant`.",
   conflict: 'Both `text` and `overlays` were sent. Send one of them.',
   duplicate: 'The field was sent more than once.',
   unknown_field: "The field doesn't exist.",

@@ -1,6 +1,7 @@
 // The form fields of `POST /v1/overlay` as JSON Schema, with the limits that the server enforces.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
+import { MAX_LANGUAGE_LENGTH } from '../../caption/language.ts';
 import {
   MAX_CANVAS_PIXELS,
   MAX_OVERLAYS,
@@ -42,6 +43,13 @@ export const FIELDS = {
     items: { $ref: '#/components/schemas/Overlay' },
     description: `JSON array of 1 to ${MAX_OVERLAYS} captions with positions. Use it instead of \`text\`.`,
   },
+  lang: {
+    type: 'string',
+    maxLength: MAX_LANGUAGE_LENGTH,
+    description:
+      'Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of ' +
+      'other letters that differ between languages where the text alone is ambiguous. An overlay can have its own.',
+  },
 } as const;
 
 export const FORM_SCHEMA: Json = {
@@ -73,6 +81,11 @@ export const OVERLAY_SCHEMA: Json = {
       description:
         'Vertical center of the bar, in percent of the height: 0 touches the top edge, 100 the bottom edge. If omitted ' +
         'or null, the default depends on the order of the overlays.',
+    },
+    lang: {
+      type: ['string', 'null'],
+      maxLength: MAX_LANGUAGE_LENGTH,
+      description: 'Language of this caption as a BCP 47 tag. If omitted or null, that of the request.',
     },
   },
 };

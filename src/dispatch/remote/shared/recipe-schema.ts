@@ -25,7 +25,13 @@ const segmentSchema = z.object({
 
 const baseFields = {
   canvas: sizeSchema,
-  overlays: z.array(z.object({ text: z.string(), position: z.number().min(0).max(100).nullable() })),
+  overlays: z.array(
+    z.object({
+      text: z.string(),
+      position: z.number().min(0).max(100).nullable(),
+      lang: z.string().exactOptional(),
+    }),
+  ),
   attemptMs: z.number().positive(),
   watermark: z.literal(true).exactOptional(),
 };
