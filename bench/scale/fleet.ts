@@ -33,6 +33,7 @@ export async function startFleet(natsUrl: string): Promise<Fleet> {
   const waits: number[] = [];
   const children = new Set<ChildProcess>();
   const apiServer = await RemoteRenderer.start({
+    version: '1.0.0',
     queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,

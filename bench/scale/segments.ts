@@ -89,6 +89,7 @@ async function measure(
   workers: readonly RunningWorker[],
 ): Promise<Measured> {
   const apiServer = await RemoteRenderer.start({
+    version: '1.0.0',
     queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,

@@ -7,6 +7,8 @@ import { sleepingRenderer } from './sleeping-renderer.ts';
 const [natsUrl = '', directory = '', renderMs = '100', outputBytes = '1000'] = process.argv.slice(2);
 
 const node = new WorkerNode({
+  name: `sleeper-${process.pid}`,
+  version: '1.0.0',
   queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
   slots: { image: 1, video: 0 },
   renderer: sleepingRenderer(Number(renderMs), Number(outputBytes)),

@@ -6,13 +6,11 @@
 
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
+import type { Requester } from './renderer.ts';
 
-export interface QueueEntry {
-  readonly account: string;
+export interface QueueEntry extends Requester {
   /** Estimated milliseconds of work. */
   readonly cost: number;
-  /** Milliseconds for waiting and work together before the response comes too late. */
-  readonly budgetMs: number;
   /** Already charged: a second try, or the render of an asset that waited before its probe. Goes first, is never refused. */
   readonly isRetry?: boolean;
 }

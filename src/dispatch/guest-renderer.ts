@@ -6,7 +6,7 @@ import type { Asset } from '../media/asset.ts';
 import { Semaphore, SemaphoreFull } from '../primitives/semaphore.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { Renderer, RenderJob } from './renderer.ts';
+import type { Renderer, RenderJob, Requester } from './renderer.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -22,12 +22,12 @@ export class GuestRenderer implements Pick<Renderer, 'probe' | 'render'> {
     this.#slots = new Semaphore({ permits, maxWaiting });
   }
 
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal): Promise<AssetProbe> {
-    return await this.#inSlot(signal, () => this.#renderer.probe(asset, limits, signal));
+  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
+    return await this.#inSlot(signal, () => this.#renderer.probe(asset, limits, signal, requester));
   }
 
-  async render(job: RenderJob, signal: AbortSignal): Promise<RenderFacts> {
-    return await this.#inSlot(signal, () => this.#renderer.render(job, signal));
+  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
+    return await this.#inSlot(signal, () => this.#renderer.render(job, signal, requester));
   }
 
   async #inSlot<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {

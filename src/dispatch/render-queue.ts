@@ -6,12 +6,9 @@ import type { AssetKind } from '../media/sniff.ts';
 import type { Recipe } from '../render/compose.ts';
 import { CostModel } from './cost-model.ts';
 import { FairQueue, type QueueEntry, type SlotSource } from './fair-queue.ts';
-import type { Requester, RenderJob } from './renderer.ts';
+import { ANONYMOUS, type RenderJob, type Requester } from './renderer.ts';
 
 const PROBE_MS: Readonly<Record<AssetKind, number>> = { image: 2, video: 100 };
-
-/** Callers without an account share one account in the queue and have no deadline. */
-const ANONYMOUS: Requester = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 
 export class RenderQueue<Slot> extends FairQueue<Slot> {
   readonly #kind: AssetKind;

@@ -20,9 +20,16 @@ export interface RenderJob {
 /** Who a render is for and how long they can wait. */
 export interface Requester {
   readonly account: string;
-  /** Milliseconds until the response would come too late. */
+  /** Milliseconds for waiting and work together before the response comes too late. */
   readonly budgetMs: number;
+  /** The id in the response's `x-render-id`, under which every process logs the render. */
+  readonly renderId?: string;
+  /** Called with a worker's name when it starts to work on the asset or the render. */
+  readonly onAssigned?: (worker: string) => void;
 }
+
+/** Callers without an account share one account in the queue and have no deadline. */
+export const ANONYMOUS: Requester = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 
 export interface PoolStatus {
   readonly workers: number;

@@ -9,6 +9,7 @@ import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { imageProbeSchema, sizeSchema, videoProbeSchema } from './probe-schema.ts';
+import { versionFields } from './remote/shared/protocol.ts';
 import { TASK_FAILURE_CODES, type TaskOf, type TaskResults, type TaskType, type WorkerTask } from './tasks.ts';
 
 /** A message from a worker doesn't pass its schema or doesn't fit its task. The error names the field. */
@@ -88,6 +89,7 @@ const presenceSchema = z.object({
   busy: slotCount,
   isDraining: z.boolean(),
   codecs: codecsSchema.exactOptional(),
+  ...versionFields,
 });
 
 /** One message from a worker process to the server. The result of a task is checked by `parseResult`. */

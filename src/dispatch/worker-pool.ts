@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { must } from '../primitives/must.ts';
-import type { TaskOf, TaskResults, WorkerTask } from './tasks.ts';
+import type { TaskOf, TaskResults, TaskType, WorkerTask } from './tasks.ts';
 import type { QueueEntry } from './fair-queue.ts';
 import { RenderQueue } from './render-queue.ts';
 import type { PoolStatus, Requester } from './renderer.ts';
@@ -21,10 +21,30 @@ export interface WorkerPoolOptions {
   readonly tasksPerWorker: number;
   /** Called with the milliseconds that a task waited for its worker. */
   readonly onWaited: (milliseconds: number) => void;
+  /** Called for every task that a worker has ended, but not for one that goes to another worker. */
+  readonly onTaskEnded: (task: EndedTask) => void;
   /** Called for every worker that ended unexpectedly. */
-  readonly onWorkerLost: (lost: WorkerLost, pid: number | undefined) => void;
+  readonly onWorkerLost: (lost: WorkerLost, worker: LostWorker) => void;
   /** Called when a worker's directory could not be created or removed. */
   readonly onDirectoryError: (error: unknown) => void;
+}
+
+export interface EndedTask {
+  readonly type: TaskType;
+  readonly worker: string;
+  readonly renderId: string | undefined;
+  readonly ms: number;
+  readonly waitedMs: number;
+  /** Why there is no result. */
+  readonly error?: unknown;
+  readonly isCanceled: boolean;
+}
+
+export interface LostWorker {
+  readonly worker: string;
+  readonly pid: number | undefined;
+  /** The render that the worker was on. */
+  readonly renderId: string | undefined;
 }
 
 const MAX_ATTEMPTS = 2;
@@ -49,7 +69,10 @@ export class WorkerPool {
   readonly #ready = new Set<Worker>();
   /** Ready workers without a task, most recently used last. */
   readonly #idle: Worker[] = [];
+  /** What the log needs to know about tasks in progress. */
+  readonly #renderIds = new WeakMap<Worker, string>();
   #codecs: CodecInfo | undefined;
+  #started = 0;
   #restarts = 0;
   #failedStarts = 0;
   #closing = false;
@@ -105,21 +128,42 @@ export class WorkerPool {
       const worker = await this.#queue.take(signal, attempt === 1 ? entry : { ...entry, isRetry: true });
       const started = performance.now();
       this.#options.onWaited(started - queued);
+      this.#assign(worker, requester);
+      const ended = (error?: unknown): void => {
+        const times = { ms: performance.now() - started, waitedMs: started - queued };
+        this.#options.onTaskEnded({
+          type: task.type,
+          worker: worker.name,
+          renderId: requester?.renderId,
+          ...times,
+          error,
+          isCanceled: signal.aborted,
+        });
+      };
       try {
         const result = await worker.run<Type>(task, limits, signal);
         this.#learn(task, performance.now() - started);
+        ended();
         return result;
       } catch (error) {
         if (error instanceof WorkerLost && attempt < MAX_ATTEMPTS) continue;
         this.#refundProbe(task, requester);
-        throw error instanceof WorkerLost ? explainLoss(error, task) : error;
+        const explained = error instanceof WorkerLost ? explainLoss(error, task) : error;
+        ended(explained);
+        throw explained;
       } finally {
+        this.#renderIds.delete(worker);
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         // The successor of a dead or killed worker becomes idle when it is ready.
         if (this.#ready.has(worker) && !worker.killed) this.#idle.push(worker);
         this.#queue.release(entry.account);
       }
     }
+  }
+
+  #assign(worker: Worker, requester: Requester | undefined): void {
+    if (requester?.renderId !== undefined) this.#renderIds.set(worker, requester.renderId);
+    requester?.onAssigned?.(worker.name);
   }
 
   #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
@@ -154,7 +198,8 @@ export class WorkerPool {
       removeDirectory();
       return;
     }
-    const worker = new Worker(spec);
+    this.#started += 1;
+    const worker = new Worker(spec, `${this.#options.kind}-${this.#started}`);
     this.#workers.add(worker);
     worker.ready.then(
       (codecs) => {
@@ -183,7 +228,8 @@ export class WorkerPool {
     if (!wasReady) this.#failedStarts += 1;
     if (worker.tasks < this.#options.tasksPerWorker) {
       this.#restarts += 1;
-      this.#options.onWorkerLost(lost, worker.pid);
+      const { name, pid } = worker;
+      this.#options.onWorkerLost(lost, { worker: name, pid, renderId: this.#renderIds.get(worker) });
     }
     this.#respawn();
   }

@@ -32,7 +32,7 @@ function spawn(script: string): Worker {
     channel.on('close', () => process.exit(0));
     ${script}`;
   const start = { file: process.execPath, args: ['-e', program], env: {} };
-  return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 });
+  return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 }, 'image-1');
 }
 
 /** A worker that reports this as the result of its first task, and writes an output if the task needs one. */

@@ -9,7 +9,7 @@ import type { TaskOf, TaskResults, TaskType, WorkerCommand } from './tasks.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
 
 /** Why the server killed a worker. */
-export type KillReason = 'hung' | 'took too much memory' | `sent an ${string}`;
+export type KillReason = 'hung' | 'took too much memory' | 'was busy when canceled' | `sent an ${string}`;
 
 /** The process ended or was killed before it reported a result. The task may be retried on another worker. */
 export class WorkerLost extends Error {
@@ -53,6 +53,8 @@ interface PendingTask {
 }
 
 export class Worker {
+  /** For logs, such as `image-3`. Unique among the workers of a process. */
+  readonly name: string;
   readonly #process: ManagedProcess;
   /** Resolves with the codecs of a video worker. */
   readonly ready: Promise<CodecInfo | undefined>;
@@ -65,7 +67,8 @@ export class Worker {
   #killReason: KillReason | undefined;
   #nextId = 1;
 
-  constructor({ start, directory, memoryBytes }: WorkerSpec) {
+  constructor({ start, directory, memoryBytes }: WorkerSpec, name: string) {
+    this.name = name;
     this.#directory = directory;
     this.#memoryBytes = memoryBytes;
     this.#process = new ManagedProcess(start);
@@ -163,7 +166,7 @@ export class Worker {
   #cancel(id: number): void {
     this.#send({ type: 'cancel', id });
     setTimeout(() => {
-      if (this.#pending?.id === id) this.kill();
+      if (this.#pending?.id === id) this.kill('was busy when canceled');
     }, CANCEL_GRACE_MS);
   }
 

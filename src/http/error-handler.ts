@@ -1,15 +1,13 @@
-// Turns everything that is thrown while a request is handled into one log line and one response.
+// Turns everything that is thrown while a request is handled into one response, and into the error of its log line.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { type ErrorPage, problemHeaders, toProblem } from './reference/problem.ts';
-import { PROBLEMS } from './reference/statuses.ts';
 import { keepOpenForUpload } from './transport/drain.ts';
 import { requestBaseUrl } from './transport/request-base-url.ts';
+import { recordOf } from './transport/request-record.ts';
 
 export interface ErrorDependencies {
-  readonly logger: Logger;
   /** Base URL for links in responses; empty: taken from each request. */
   readonly publicUrl: string;
   /** Renders an error as an HTML page, for a visitor who opened a page of the site in a browser. */
@@ -18,14 +16,15 @@ export interface ErrorDependencies {
 
 export function addErrorHandler(app: FastifyInstance, dependencies: ErrorDependencies): void {
   app.setErrorHandler((error, request, reply) => {
-    const known = error instanceof AppError ? error : fromFramework(error);
-    logError(dependencies.logger, request, known);
+    const known = toAppError(error);
+    recordOf(request).error = known;
     sendError(known, request, reply, dependencies);
   });
 }
 
 /** Fastify's own 4xx errors are the client's fault. Anything else that isn't an `AppError` is a bug. */
-function fromFramework(error: unknown): AppError {
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
   const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new AppError('unsupported_content_type', 'Send the request as multipart/form-data.', { cause: error });
@@ -34,18 +33,6 @@ function fromFramework(error: unknown): AppError {
     return new AppError('malformed_body', 'The HTTP request is malformed.', { cause: error });
   }
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
-}
-
-function logError(logger: Logger, request: FastifyRequest, error: AppError): void {
-  const { code } = error;
-  const { status } = PROBLEMS[code];
-  const entry = { renderId: request.id, route: request.routeOptions.url, code, status };
-  if (code === 'internal_error') logger.error({ ...entry, err: error.cause ?? error }, 'request failed');
-  // Overload rejects many requests and each must stay cheap: the metrics count them.
-  else if (status >= 500 && code !== 'overloaded')
-    logger.warn({ ...entry, err: error.cause ?? error }, 'request failed');
-  else if (code === 'client_closed') logger.info(entry, 'client disconnected');
-  else logger.debug(entry, 'request rejected');
 }
 
 export function sendError(

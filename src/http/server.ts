@@ -6,15 +6,20 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AppError } from '../errors.ts';
 import { addErrorHandler, type ErrorDependencies, sendError } from './error-handler.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay/overlay-route.ts';
+import { logWhenEnded, type RequestLogDependencies } from './request-log.ts';
 import type { RouteGroup } from './route-group.ts';
 import { RouteTable } from './route-table.ts';
 import { type ServiceDependencies, serviceRoutes } from './service-routes.ts';
 import { refuseBrokenRequest } from './transport/broken-request.ts';
 import { isPreflight, respondToPreflight } from './transport/cors.ts';
 import { drainUpload } from './transport/drain.ts';
-import { traceIdOf } from './transport/trace.ts';
+import { recordOf } from './transport/request-record.ts';
 
-export interface ServerDependencies extends OverlayDependencies, ErrorDependencies, ServiceDependencies {
+export interface ServerDependencies
+  extends OverlayDependencies,
+    ErrorDependencies,
+    ServiceDependencies,
+    RequestLogDependencies {
   /** Which proxies may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
   /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */
@@ -43,10 +48,16 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     routerOptions: { ignoreTrailingSlash: true },
     // The `host` header decides nothing here, so a request without one is accepted.
     http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
-    clientErrorHandler: refuseBrokenRequest,
+    clientErrorHandler: (error, socket) => {
+      const refused = refuseBrokenRequest(error, socket);
+      if (refused) dependencies.logger.info({ ...refused, reason: error.code }, 'broken request rejected');
+    },
     frameworkErrors: (_error, request, reply) => {
+      const error = new AppError('not_found', 'The path is malformed.');
+      logWhenEnded(request, reply, dependencies);
+      recordOf(request).error = error;
       reply.headers(commonHeaders(request));
-      sendError(new AppError('not_found', 'The path is malformed.'), request, reply, dependencies);
+      sendError(error, request, reply, dependencies);
     },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -71,8 +82,9 @@ function trustOf(
 }
 
 function addHooks(app: FastifyInstance, routes: RouteTable, dependencies: ServerDependencies): void {
-  const { logger, metrics, isDraining, isClosing } = dependencies;
+  const { isDraining, isClosing } = dependencies;
   app.addHook('onRequest', async (request, reply) => {
+    logWhenEnded(request, reply, dependencies);
     reply.headers(commonHeaders(request));
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
@@ -84,14 +96,7 @@ function addHooks(app: FastifyInstance, routes: RouteTable, dependencies: Server
   app.addHook('onSend', async (_request, reply) => {
     if (isDraining()) reply.header('connection', 'close');
   });
-  app.addHook('onResponse', async (request, reply) => {
-    drainUpload(request.raw);
-    metrics.moved('received', byteCount(request.headers['content-length']));
-    metrics.moved('sent', byteCount(reply.getHeader('content-length')));
-    const traceId = traceIdOf(request.headers.traceparent);
-    const entry = { renderId: request.id, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
-    logger.info({ ...entry, ...(traceId !== undefined && { traceId }) }, 'request completed');
-  });
+  app.addHook('onResponse', async (request) => drainUpload(request.raw));
 }
 
 /** Path and method are checked before anything else. */
@@ -114,11 +119,6 @@ function pathNotFound(): AppError {
 
 function commonHeaders(request: FastifyRequest): Record<string, string> {
   return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };
-}
-
-/** 0 for a body without a declared length. */
-function byteCount(contentLength: string | number | string[] | undefined): number {
-  return Number(contentLength) || 0;
 }
 
 /** Routes respond to `expect: 100-continue` themselves, after they have checked the key. Other expectations are ignored. */

@@ -5,11 +5,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { WorkerDirectory } from '../dispatch/worker-directory.ts';
-import { WorkerPool } from '../dispatch/worker-pool.ts';
+import { type EndedTask, type LostWorker, WorkerPool } from '../dispatch/worker-pool.ts';
+import type { WorkerLost } from '../dispatch/worker.ts';
+import { AppError } from '../errors.ts';
 import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
 import type { ResourceLimits } from '../dispatch/sandbox/limits.ts';
 import { GUARDS, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
+import { messageOf } from './message-of.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -99,8 +102,8 @@ function startRenderer(
       maxWaiting: settings.queueLength,
       tasksPerWorker: settings.workerTasks,
       onWaited: (milliseconds) => metrics.waited(kind, milliseconds),
-      onWorkerLost: ({ exit, killReason }, pid) =>
-        logger.warn({ kind, pid, exit, killReason }, 'render worker exited unexpectedly, starting another'),
+      onTaskEnded: (task) => logTask(task, kind, logger),
+      onWorkerLost: (lost, worker) => logLoss(lost, worker, kind, logger),
       onDirectoryError: (error) => logger.error({ kind, err: error }, 'failed to create or remove worker directory'),
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
@@ -108,4 +111,28 @@ function startRenderer(
     image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
     video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }),
   });
+}
+
+/** Renders at level info, probes that succeed at level debug: an asset that was probed is nearly always rendered. */
+function logTask(task: EndedTask, kind: 'image' | 'video', logger: Logger): void {
+  const { type, ms, waitedMs, error, isCanceled, ...ids } = task;
+  const entry = { ...ids, kind, ms: Math.round(ms), waitedMs: Math.round(waitedMs) };
+  const isRender = type === 'render';
+  if (error === undefined) {
+    if (isRender) logger.info(entry, 'render completed');
+    else logger.debug(entry, 'probe completed');
+    return;
+  }
+  const code = error instanceof AppError ? error.code : undefined;
+  const detail = messageOf(error);
+  if (isCanceled) logger.info({ ...entry, code, detail }, isRender ? 'render canceled' : 'probe canceled');
+  else if (code !== undefined) logger.info({ ...entry, code, detail }, isRender ? 'render failed' : 'probe failed');
+  // A bug in the worker.
+  else logger.warn({ ...entry, err: error }, isRender ? 'render failed' : 'probe failed');
+}
+
+function logLoss({ exit, killReason }: WorkerLost, worker: LostWorker, kind: 'image' | 'video', logger: Logger): void {
+  const entry = { ...worker, kind, exit, killReason };
+  if (killReason === 'was busy when canceled') logger.info(entry, 'render worker killed, its render was canceled');
+  else logger.warn(entry, 'render worker exited unexpectedly, starting another');
 }

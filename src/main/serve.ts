@@ -14,7 +14,7 @@ import { UploadBudget } from '../http/limits/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
-import { createLogger } from '../telemetry/logger.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { assertPlans, healthOf, whyNotReady } from './startup-checks.ts';
 import { issueKey, openAccount } from './issue-key.ts';
@@ -55,7 +55,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
 }
 
 async function open(settings: Settings, resources: ResourceStack): Promise<RunningServer> {
-  const logger = createLogger(settings.logLevel);
+  const logger = startLog(settings);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
@@ -97,24 +97,34 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   });
   resources.add(app);
   const connections = new Connections(app.server);
-  const url = await listen(app, settings);
+  const url = await listen(app, settings, logger);
   await printWelcome(settings, store, plans, url);
   return {
     url,
     close: async () => {
       stage = 'draining';
+      logger.info({ requests: billing.parts.admission.inside, seconds: settings.drainSeconds }, 'server draining');
       // Load balancers notice at their next check of `/ready`. Until then the server accepts requests.
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
       await resources.close();
+      logger.info('server stopped');
     },
   };
 }
 
-async function listen(app: FastifyInstance, { port, host }: Settings): Promise<string> {
+function startLog({ logLevel }: Settings): Logger {
+  const logger = createLogger(logLevel, VERSION);
+  logger.info({ pid: process.pid, nodejs: process.version }, 'server starting');
+  return logger;
+}
+
+async function listen(app: FastifyInstance, { port, host }: Settings, logger: Logger): Promise<string> {
   try {
-    return await app.listen({ port, host });
+    const url = await app.listen({ port, host });
+    logger.info({ url }, 'server listening');
+    return url;
   } catch (error) {
     throw new SettingsError([`PORT ${port} on HOST ${host} cannot be opened: ${messageOf(error)}`]);
   }

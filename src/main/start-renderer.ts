@@ -3,7 +3,9 @@
 import { hostname } from 'node:os';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
-import { type RemoteEvent, RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
+import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
+import { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
+import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -11,6 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { startLocalWorkers } from './local-workers.ts';
 import { messageOf } from './message-of.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
+import { VERSION } from './version.ts';
 
 export interface RendererServices {
   readonly renderer: Renderer;
@@ -56,6 +59,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
   const queueLogger = logger.child({ nats: natsHosts(settings) });
   try {
     return await RemoteRenderer.start({
+      version: VERSION,
       queue,
       listen: { host, port },
       urlOf: (taken) => settings.internalUrl || internalUrl(host, taken),
@@ -81,24 +85,22 @@ function internalUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function logEvent(event: RemoteEvent, logger: Logger): void {
-  switch (event.type) {
+function logEvent({ type, ...fields }: RemoteEvent, logger: Logger): void {
+  switch (type) {
+    case 'issued':
+      return;
     case 'claimed':
-      return logger.debug({ kind: event.kind, waitedMs: Math.round(event.waitedMs) }, 'ticket claimed by a worker');
+      return logger.debug(fields, 'ticket claimed by a worker');
     case 'lost':
-      return logger.warn(
-        { kind: event.kind, session: event.session, worker: event.worker, reason: event.reason },
-        'worker lost a render, handing it out again',
-      );
+      return logger.warn(fields, 'worker lost a render, handing it out again');
     case 'split':
-      return logger.debug({ segments: event.segments, workers: event.workers }, 'video cut into segments');
+      return logger.debug(fields, 'video cut into segments');
     case 'hedged':
-      return logger.info('slow segment handed out a second time');
+      return logger.info(fields, 'slow segment handed out a second time');
     case 'unsplit':
-      return logger.warn(
-        { accountId: event.accountId, err: event.reason },
-        'segmented render failed, video is rendered whole',
-      );
+      return logger.warn(fields, 'segmented render failed, video is rendered whole');
+    case 'incompatible':
+      return logger.error({ ...fields, ourProtocol: PROTOCOL }, 'worker of an incompatible version ignored');
     case 'connected':
       return logger.info('connected to NATS');
     case 'disconnected':

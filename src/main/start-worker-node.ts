@@ -1,10 +1,13 @@
 // Composition root of `storybar worker`: a worker node, its local render processes and its health endpoint.
 
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { WorkerNode, type WorkerNodeOptions } from '../dispatch/remote/worker/worker-node.ts';
+import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
+import { type WorkerEvent, WorkerNode } from '../dispatch/remote/worker/worker-node.ts';
 import { WorkArea } from '../media/work-area.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -14,6 +17,8 @@ import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { ResourceStack } from './resource-stack.ts';
+
+const MAX_HOST_CHARACTERS = 48;
 
 export interface RunningWorkerNode {
   /** The address of the health endpoint. */
@@ -38,7 +43,9 @@ export async function startWorkerNode(settings: Settings): Promise<RunningWorker
 
 async function open(settings: Settings, resources: ResourceStack): Promise<RunningWorkerNode> {
   const queue = queueAccess(settings);
-  const logger = createLogger(settings.logLevel);
+  const name = workerName();
+  const logger = createLogger(settings.logLevel, VERSION).child({ node: name });
+  logger.info({ pid: process.pid, nodejs: process.version, protocol: PROTOCOL }, 'worker node starting');
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const metrics = new Metrics(VERSION);
   const workers = resources.add(await startLocalWorkers(settings, logger, metrics));
@@ -46,34 +53,54 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   metrics.watchPools(() => renderer.status());
   const queueLogger = logger.child({ nats: natsHosts(settings) });
   const node: WorkerNode = new WorkerNode({
+    ...{ name, version: VERSION },
     queue,
     slots: { image: settings.workers, video: settings.videoWorkers },
     renderer,
     workArea,
-    onError: (error) => queueLogger.warn({ worker: node.status().worker, err: error }, 'queue error'),
-    onEvent: (event) => logEvent(event, node.status().worker, queueLogger),
+    onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
+    onEvent: (event) => logEvent(event, queueLogger),
   });
   resources.add({ close: async () => await node.drain() });
   const health = await openHealth(settings, node, workers, metrics).catch((error: unknown) => {
     throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
   });
+  const url = `http://${settings.host}:${(health.address() as AddressInfo).port}`;
+  logger.info({ url, slots: { image: settings.workers, video: settings.videoWorkers } }, 'worker node listening');
   return {
-    url: `http://${settings.host}:${(health.address() as AddressInfo).port}`,
+    url,
     drain: async () => {
+      const { busy } = node.status();
+      logger.info({ busy }, 'worker node draining');
       await resources.close();
       health.close();
+      logger.info('worker node stopped');
     },
   };
 }
 
-function logEvent(event: Parameters<WorkerNodeOptions['onEvent']>[0], worker: string, logger: Logger): void {
-  switch (event.type) {
+/** Names the machine, so that the log of an API server says where to look. Names have at most 64 characters. */
+function workerName(): string {
+  const host = hostname()
+    .replaceAll(/[^\w-]/gu, '-')
+    .slice(0, MAX_HOST_CHARACTERS);
+  return `${host}-${randomUUID().slice(0, 8)}`;
+}
+
+function logEvent({ type, ...fields }: WorkerEvent, logger: Logger): void {
+  switch (type) {
     case 'connected':
-      return logger.info({ worker }, 'connected to NATS');
+      return logger.info('connected to NATS');
     case 'disconnected':
-      return logger.warn({ worker }, 'NATS connection lost, reconnecting');
+      return logger.warn('NATS connection lost, reconnecting');
     case 'refused':
-      return logger.info({ worker, status: event.status }, 'API server refused the result');
+      return logger.info(fields, 'API server refused the result');
+    case 'again':
+      return logger.warn(fields, 'ticket given back to the queue');
+    case 'served':
+      return logger.debug(fields, 'ticket served');
+    case 'incompatible':
+      return logger.error({ ...fields, ourProtocol: PROTOCOL }, 'ticket of an incompatible version given back');
   }
 }
 

@@ -1,6 +1,7 @@
 // Metrics, logs, health and readiness of a running server.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grep } from '../log-lines.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 
 let server: RunningServer;
@@ -54,12 +55,8 @@ describe('logs', () => {
     const response = await post(server, form(OVERLAY), { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     await response.arrayBuffer();
     const id = response.headers.get('x-render-id') ?? '';
-    await expect.poll(() => server.output().stderr).toContain(`"renderId":"${id}"`);
-    const line = server
-      .output()
-      .stderr.split('\n')
-      .find((text) => text.includes(id) && text.includes('request completed'));
-    expect(JSON.parse(line ?? '{}')).toMatchObject({ traceId: trace, status: 200 });
+    const lines = await grep(() => server.output().stderr, id, 'request completed');
+    expect(lines.find(({ msg }) => msg === 'request completed')).toMatchObject({ traceId: trace, status: 200 });
   });
 });
 

@@ -33,6 +33,7 @@ export function startPools(): Pools {
       maxWaiting: 8,
       tasksPerWorker: 2_000,
       onWaited: () => undefined,
+      onTaskEnded: () => undefined,
       onWorkerLost: () => undefined,
       onDirectoryError: (error) => {
         throw error;

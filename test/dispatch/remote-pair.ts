@@ -14,6 +14,7 @@ export interface RemotePair {
 
 async function startApiServer(natsUrl: string): Promise<RemoteRenderer> {
   return await RemoteRenderer.start({
+    version: '1.0.0',
     queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     listen: { host: '127.0.0.1', port: 0 },
     urlOf: (port) => `http://127.0.0.1:${port}`,
@@ -32,6 +33,8 @@ export async function startPair(natsUrl: string, renderer: Renderer): Promise<Re
   const workArea = await WorkArea.open(directory);
   const apiServer = await startApiServer(natsUrl);
   const worker = new WorkerNode({
+    name: 'worker-1',
+    version: '1.0.0',
     queue: { url: natsUrl, credentialsFile: '', authoritiesFile: '', replicas: 1 },
     slots: { image: 1, video: 1 },
     renderer,

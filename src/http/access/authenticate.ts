@@ -25,6 +25,12 @@ export interface AuthenticatorOptions {
   readonly onMarkFailed: (error: unknown, keyId: string) => void;
 }
 
+/** Whose credentials a request carries, before it is known whether they are accepted. */
+export interface RecognizedCaller {
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+}
+
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #failedKeys = new FailedKeys();
@@ -36,15 +42,21 @@ export class Authenticator {
     this.#recentKeys = new RecentKeys(async (hash) => await options.store.keys.find(hash));
   }
 
-  /** `setHeaders` receives the CORS headers of the response, which also apply to errors. */
+  /**
+   * `setHeaders` receives the CORS headers of the response, which also apply to errors. `onRecognized` tells the log whose
+   * key it is, also when the key is refused.
+   */
   async authenticate(
     headers: IncomingHttpHeaders,
     address: string,
     setHeaders: (headers: Record<string, string>) => void,
+    onRecognized: (known: RecognizedCaller) => void = () => undefined,
   ): Promise<Caller> {
     try {
       const marketplaceCaller = this.#options.marketplace.identify(headers);
-      return marketplaceCaller ? await this.#byMarketplace(marketplaceCaller) : await this.#byKey(headers, setHeaders);
+      if (marketplaceCaller === undefined) return await this.#byKey(headers, setHeaders, onRecognized);
+      onRecognized({ accountId: marketplaceCaller.accountId, keyId: undefined });
+      return await this.#byMarketplace(marketplaceCaller);
     } catch (error) {
       const isInvalidCredential =
         error instanceof AppError && (error.code === 'invalid_api_key' || error.code === 'marketplace_refused');
@@ -66,6 +78,7 @@ export class Authenticator {
   async #byKey(
     { 'x-api-key': key, origin }: IncomingHttpHeaders,
     setHeaders: (headers: Record<string, string>) => void,
+    onRecognized: (known: RecognizedCaller) => void,
   ): Promise<Caller> {
     if (key === undefined || key === '') {
       throw new AppError('missing_api_key', 'Send your API key in the x-api-key header.');
@@ -74,6 +87,7 @@ export class Authenticator {
       throw new AppError('invalid_api_key', 'The API key is not valid.');
     }
     const holder = await this.#recentKeys.find(hashKey(key));
+    if (holder) onRecognized({ accountId: holder.accountId, keyId: holder.keyId });
     // Before the state of the key is checked, so that an allowed page can read why its request is refused.
     if (holder && holder.keyState !== 'revoked') checkOrigin(holder.allowedOrigins, origin, setHeaders);
     const subscriber = admitKey(holder);

@@ -8,6 +8,7 @@ import type { Caller } from '../access/caller.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import { onClosed } from '../transport/on-closed.ts';
+import { recordOf } from '../transport/request-record.ts';
 import type { Refusals } from './refusals.ts';
 
 export interface AdmitDependencies {
@@ -36,7 +37,9 @@ export async function admit(
   const setHeaders = (headers: Record<string, string>): void => {
     reply.headers(headers);
   };
-  const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders);
+  const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders, (known) => {
+    Object.assign(recordOf(request), known);
+  });
   reply.header('x-credits-charged', '0');
   try {
     await admission.countRequest(caller, setHeaders);

@@ -13,6 +13,7 @@ import { mediaWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
+import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
 import type { IdempotencyKeys, IdempotentRequest } from './idempotency.ts';
@@ -79,7 +80,12 @@ async function renderAndDeliver(
   const { limits } = caller.plan;
   const started = performance.now();
   const budgetMs = deadlineMs[asset?.kind ?? 'image'];
-  const requester = { account: caller.accountId, budgetMs };
+  const requester = {
+    account: caller.accountId,
+    budgetMs,
+    renderId: request.id,
+    onAssigned: (worker: string) => recordOf(request).addWorker(worker),
+  };
   lifetime.startDeadline(budgetMs);
 
   // A damaged asset is refused before credits are checked.
@@ -146,6 +152,7 @@ async function deliver(
     await claim.keep(output);
     await reservation.settle(renderMs, claim.remember(headers));
     metrics.charged(reservation.credits);
+    recordOf(request).credits = reservation.credits;
   } catch (error) {
     if (!(error instanceof DeliveryBroken)) throw error;
     const isCharged = await reservation.breakOff(error, renderMs, claim.remember(headers));
@@ -153,6 +160,7 @@ async function deliver(
     if (isCharged) {
       await claim.keep(output);
       metrics.charged(reservation.credits);
+      recordOf(request).credits = reservation.credits;
     }
     throw error;
   } finally {

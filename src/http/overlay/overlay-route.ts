@@ -5,6 +5,8 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { WorkArea } from '../../media/work-area.ts';
 import { must } from '../../primitives/must.ts';
+import { toAppError } from '../error-handler.ts';
+import { recordOf } from '../transport/request-record.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
 import { type HandlerDependencies, type OverlayContext, overlayHandler } from './overlay-handler.ts';
@@ -42,6 +44,10 @@ async function handle(
   admitted: Admitted,
 ): Promise<void> {
   const { workArea, shutdown, refusals, metrics } = dependencies;
+  const record = recordOf(request);
+  // Credits are charged after the last byte, and the log line says how many.
+  const endRecord = record.hold();
+  record.credits = 0;
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   const context: OverlayContext = {
@@ -58,12 +64,15 @@ async function handle(
     await overlayHandler(dependencies, context);
   } catch (error) {
     outcome = outcomeOf(error);
+    record.error = toAppError(error);
     // Once credits are reserved, the ledger records how the request ended.
     if (!context.isReserved) refusals.add(admitted.caller, error);
     throw error;
   } finally {
     lifetime.release();
     metrics.requestEnded(context.type, outcome, reply.elapsedTime / 1_000);
+    if (context.type !== 'none') record.sourceType = context.type;
+    endRecord();
     await directory.remove();
   }
 }

@@ -4,21 +4,28 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError } from '../../errors.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
 import { problemHeaders, toProblem } from '../reference/problem.ts';
 import { PROBLEMS } from '../reference/statuses.ts';
 
-export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+export interface RefusedRequest {
+  readonly renderId: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+}
+
+/** Returns what the client was told, for the log; undefined when it got no response. */
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): RefusedRequest | undefined {
   // The client is gone, or a response is being sent and a second one would corrupt it.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
-    return;
+    return undefined;
   }
   // Clients open connections in advance. One that finds a response on such a connection takes it for the response to its
   // next request.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
     socket.end();
-    return;
+    return undefined;
   }
   const problem = explain(error);
   const id = randomUUID();
@@ -27,6 +34,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const { status } = PROBLEMS[problem.code];
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  return { renderId: id, status, code: problem.code };
 }
 
 function explain(error: NodeJS.ErrnoException): AppError {

@@ -4,28 +4,33 @@
 import { AppError } from '../../../errors.ts';
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
+import { BoundedMap } from '../../../primitives/bounded-map.ts';
 import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
 import type { QueueEntry } from '../../fair-queue.ts';
 import { PROBE_LIMIT_MS } from '../../local-renderer.ts';
 import type { PoolStatus, Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
-import { parsePresence } from '../../reports.ts';
+import { parsePresence, type Presence } from '../../reports.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
 import type { RemoteAsset } from '../shared/control-messages.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 import { Tokens } from '../shared/tokens.ts';
 import { PRESENCE_SUBJECTS } from '../shared/wire.ts';
+import { PROTOCOL, speaksOurProtocol } from '../shared/protocol.ts';
 import { InternalListener } from './internal-listener.ts';
 import { maxOutputBytes } from './output-limit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import { mayRenderWhole, SegmentedRender, type SegmentHost } from './segmented-render.ts';
+import type { RemoteEvent } from './remote-event.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { RenderSession, TicketIssuer } from './session.ts';
 import { WorkerRegistry } from './worker-registry.ts';
 
 export interface RemoteOptions {
+  /** Of this program, for workers' logs. */
+  readonly version: string;
   readonly queue: QueueAccess;
   readonly listen: { readonly host: string; readonly port: number };
   /** The address at which workers reach the internal listener, given its port. */
@@ -43,19 +48,7 @@ export interface RemoteOptions {
   readonly onEvent: (event: RemoteEvent) => void;
 }
 
-export type RemoteEvent =
-  | { readonly type: 'claimed'; readonly kind: AssetKind; readonly waitedMs: number }
-  | {
-      readonly type: 'lost';
-      readonly kind: AssetKind;
-      readonly session: string;
-      readonly worker: string | undefined;
-      readonly reason: string;
-    }
-  | { readonly type: 'split'; readonly segments: number; readonly workers: number }
-  | { readonly type: 'unsplit'; readonly accountId: string | undefined; readonly reason: unknown }
-  | { readonly type: 'hedged' | 'connected' | 'disconnected' };
-
+const MAX_INCOMPATIBLE = 1_000;
 const CHECK_INTERVAL_MS = 1_000;
 /** When the broker or all workers have been away for this long, renders stop waiting for them. */
 const UNAVAILABLE_GRACE_MS = 5_000;
@@ -80,6 +73,8 @@ export class RemoteRenderer implements Renderer {
   readonly #unavailableSince: Record<AssetKind, number | undefined> = { image: undefined, video: undefined };
   readonly #depth: Record<AssetKind, QueueDepth> = { image: EMPTY_QUEUE, video: EMPTY_QUEUE };
   readonly #lost: Record<AssetKind, number> = { image: 0, video: 0 };
+  /** Workers of another protocol that were reported, bounded because they choose their own names. */
+  readonly #incompatible = new BoundedMap<string, number | undefined>(MAX_INCOMPATIBLE);
   #lastPresenceError: string | undefined;
   #url = '';
 
@@ -168,13 +163,14 @@ export class RemoteRenderer implements Renderer {
     const remote = remoteAsset(asset);
     const segmented = { recipe, segments, lanes, asset: remote, output: job.output, limitMs, first: resumed };
     const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
-    this.#options.onEvent({ type: 'split', segments: segments.length, workers: lanes });
+    const { renderId } = entry;
+    this.#options.onEvent({ type: 'split', renderId, segments: segments.length, workers: lanes });
     try {
       return await new SegmentedRender(segmented, this.#segmentHost(asset, maxBytes, entry), signal).run();
     } catch (error) {
       signal.throwIfAborted();
       if (!mayRenderWhole(error)) throw error;
-      this.#options.onEvent({ type: 'unsplit', accountId: entry.account, reason: error });
+      this.#options.onEvent({ type: 'unsplit', renderId, accountId: entry.account, err: error });
       return await this.#renderWhole(job, undefined, signal, entry);
     }
   }
@@ -246,7 +242,7 @@ export class RemoteRenderer implements Renderer {
       close: (session) => this.#sessions.close(session),
       hasIdleWorker: () => this.#broker.isConnected && this.#registry.idle('video') > 0,
       isCrowded: () => this.#isCrowded(asset),
-      onHedged: () => this.#options.onEvent({ type: 'hedged' }),
+      onHedged: () => this.#options.onEvent({ type: 'hedged', renderId: entry.renderId }),
     };
   }
 
@@ -258,7 +254,7 @@ export class RemoteRenderer implements Renderer {
   ): Promise<RenderSession> {
     this.#assertReachable();
     const permit = await this.#permits[kind].take(signal, entry);
-    return this.#sessions.open(kind, asset, permit, this.#ticketIssuer());
+    return this.#sessions.open(kind, asset, permit, this.#ticketIssuer(entry));
   }
 
   #assertReachable(): void {
@@ -267,7 +263,9 @@ export class RemoteRenderer implements Renderer {
 
   #onPresence(bytes: Uint8Array): void {
     try {
-      this.#registry.onPresence(parsePresence(bytes));
+      const presence = parsePresence(bytes);
+      if (!speaksOurProtocol(presence)) return this.#reportIncompatible(presence);
+      this.#registry.onPresence(presence);
       for (const kind of KINDS) this.#permits[kind].dispatch();
     } catch (error) {
       // Announcements come every second, so the same problem is reported once.
@@ -277,23 +275,38 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  #ticketIssuer(): TicketIssuer {
+  /** Workers announce themselves every second; each is reported once. */
+  #reportIncompatible({ worker, protocol, version }: Presence): void {
+    if (this.#incompatible.get(worker) === protocol) return;
+    this.#incompatible.set(worker, protocol);
+    this.#options.onEvent({ type: 'incompatible', worker, protocol, version });
+  }
+
+  #ticketIssuer({ renderId, onAssigned }: QueueEntry): TicketIssuer {
     return {
       issue: async (session) => {
         const { id, generation, kind } = session;
         const expires = Date.now() + this.#options.longestMs;
         const token = this.#tokens.issue({ purpose: 'ticket', session: id, number: generation }, expires);
-        return await this.#broker.publish(kind, { apiServer: this.#url, session: id, generation, token, expires });
+        this.#options.onEvent({ type: 'issued' });
+        return await this.#broker.publish(kind, {
+          ...{ apiServer: this.#url, session: id, generation, token, expires },
+          ...(renderId !== undefined && { renderId }),
+          ...{ protocol: PROTOCOL, version: this.#options.version },
+        });
       },
       attemptToken: ({ id }, attempt, validMs) =>
         this.#tokens.issue({ purpose: 'attempt', session: id, number: attempt }, Date.now() + validMs),
-      onClaimed: (session, waitedMs) => {
+      onClaimed: (session, { worker, waitedMs, isFirst }) => {
+        if (worker !== undefined) onAssigned?.(worker);
+        if (!isFirst) return;
         this.#claimedAt.set(session, performance.now());
-        this.#options.onEvent({ type: 'claimed', kind: session.kind, waitedMs });
+        const { kind, id } = session;
+        this.#options.onEvent({ type: 'claimed', renderId, kind, session: id, worker, waitedMs });
       },
       onAttemptLost: ({ kind, id }, { worker, reason }) => {
         this.#lost[kind] += 1;
-        this.#options.onEvent({ type: 'lost', kind, session: id, worker, reason });
+        this.#options.onEvent({ type: 'lost', renderId, kind, session: id, worker, reason });
       },
     };
   }

@@ -52,7 +52,7 @@ function open(issue?: TicketIssuer['issue']) {
         return () => log.push(`withdrawn ${generation}`);
       }),
     attemptToken: (_session, attempt) => `token ${attempt}`,
-    onClaimed: () => log.push('claimed'),
+    onClaimed: (_session, { isFirst }) => isFirst && log.push('claimed'),
     onAttemptLost: (_session, { worker, reason }) => log.push(`${worker ?? 'unnamed'} lost: ${reason}`),
   });
   return { session, log };

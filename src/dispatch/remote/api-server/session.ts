@@ -18,8 +18,17 @@ export interface TicketIssuer {
   issue(session: RenderSession): Promise<() => void>;
   /** A token for the next step of an attempt. */
   attemptToken(session: RenderSession, attempt: number, validMs: number): string;
-  onClaimed(session: RenderSession, waitedMs: number): void;
+  onClaimed(session: RenderSession, claim: TicketClaim): void;
   onAttemptLost(session: RenderSession, lost: LostAttempt): void;
+}
+
+interface TicketClaim {
+  /** The worker's name, if it gave one. */
+  readonly worker: string | undefined;
+  /** Since the step was asked for. */
+  readonly waitedMs: number;
+  /** False for another attempt at the same step. */
+  readonly isFirst: boolean;
 }
 
 export interface LostAttempt {
@@ -181,7 +190,8 @@ export class RenderSession {
     }
     // The same ticket claimed twice, although its first worker is still there.
     if (this.#attempts.size > 0 && !isRedelivered && !this.#areAllSilent) return undefined;
-    if (this.#attemptsMade === 0) this.#issuer.onClaimed(this, performance.now() - pending.since);
+    const waitedMs = performance.now() - pending.since;
+    this.#issuer.onClaimed(this, { worker: stream.worker, waitedMs, isFirst: this.#attemptsMade === 0 });
     this.#attemptsMade += 1;
     this.#claimedGeneration = generation;
     this.#withdrawTicket = undefined;

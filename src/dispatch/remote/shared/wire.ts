@@ -4,10 +4,13 @@
 
 import { z } from 'zod';
 import type { AssetKind } from '../../../media/sniff.ts';
+import { versionFields } from './protocol.ts';
 
 export const STREAM = 'STORYBAR_TICKETS';
 export const CONSUMERS = { image: 'images', video: 'videos' } as const satisfies Record<AssetKind, string>;
 export const PRESENCE_SUBJECTS = 'storybar.workers.*';
+
+const MAX_GENERATION = 999_999_999;
 
 export function ticketSubject(kind: AssetKind): string {
   return `storybar.tickets.${kind}`;
@@ -37,17 +40,20 @@ export function attemptPath(session: string, attempt: number, part: AttemptPart)
   return `/sessions/${session}/attempts/${attempt}/${part}`;
 }
 
-const MAX_GENERATION = 999_999_999;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;
 
 const ticketSchema = z.object({
   /** Address of the API server's internal listener. */
   apiServer: z.url({ protocol: /^https?$/u }).max(500),
-  session: z.string().regex(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u),
+  session: z.string().regex(UUID),
+  /** Under which API server and worker log the render. */
+  renderId: z.string().regex(UUID).exactOptional(),
   /** Rises with every new ticket of a session. Tickets of older generations are rejected. */
   generation: z.int().min(1).max(MAX_GENERATION),
   token: z.string().regex(/^\S{1,200}$/u),
   /** When the client stops waiting; milliseconds since 1970. */
   expires: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
+  ...versionFields,
 });
 
 export type Ticket = z.infer<typeof ticketSchema>;

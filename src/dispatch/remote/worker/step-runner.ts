@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import { type Asset, createAsset } from '../../../media/asset.ts';
 import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
-import type { Renderer } from '../../renderer.ts';
+import { ANONYMOUS, type Renderer, type Requester } from '../../renderer.ts';
 import { isStepFailureCode, type StepFailure } from '../../reports.ts';
 import type { ProbeStep, RemoteAsset, RenderStep, StepMessage } from '../shared/control-messages.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
@@ -36,6 +36,8 @@ export interface StepRunnerTools {
   /** Called when the renderer is free again and only the result has to be handed in. */
   readonly onRendered: () => void;
   readonly onRejected: (status: number) => void;
+  /** Called when this worker can't do the work and another one should. */
+  readonly onGivenBack: (reason: unknown) => void;
 }
 
 /** What becomes of the ticket: it is used up, or another worker should have it. */
@@ -93,12 +95,15 @@ async function claimTicket(
   });
 }
 
-function verdictOf(error: unknown, { onRejected }: StepRunnerTools): TicketVerdict {
+function verdictOf(error: unknown, { onRejected, onGivenBack }: StepRunnerTools): TicketVerdict {
   if (error instanceof TicketRejected) {
     if (error.status !== 410) onRejected(error.status);
     return 'used';
   }
-  if (error instanceof ApiServerUnreachable || error instanceof AppError) return 'again';
+  if (error instanceof ApiServerUnreachable || error instanceof AppError) {
+    onGivenBack(error);
+    return 'again';
+  }
   throw error;
 }
 
@@ -109,6 +114,7 @@ class StepRunner {
   readonly #stream: ControlStreamReader;
   readonly #directory: WorkDirectory;
   readonly #tools: StepRunnerTools;
+  readonly #requester: Requester;
   #asset: Asset | undefined;
 
   constructor(ticket: Ticket, stream: ControlStreamReader, directory: WorkDirectory, tools: StepRunnerTools) {
@@ -116,6 +122,8 @@ class StepRunner {
     this.#stream = stream;
     this.#directory = directory;
     this.#tools = tools;
+    const { renderId } = ticket;
+    this.#requester = { ...ANONYMOUS, ...(renderId !== undefined && { renderId }) };
   }
 
   async run({ attempt, token, step }: StepMessage): Promise<void> {
@@ -130,7 +138,8 @@ class StepRunner {
   }
 
   async #probe({ asset, limits }: ProbeStep, attempt: Attempt): Promise<void> {
-    const probe = await this.#tools.renderer.probe(await this.#fetch(asset, attempt), limits, this.#stream.signal);
+    const fetched = await this.#fetch(asset, attempt);
+    const probe = await this.#tools.renderer.probe(fetched, limits, this.#stream.signal, this.#requester);
     await this.#post(attempt, 'probe', probe);
   }
 
@@ -138,7 +147,8 @@ class StepRunner {
     const asset = remote && (await this.#fetch(remote, attempt));
     const segments = joined && { segments: await this.#receive('segments', joined.bytes, attempt) };
     const output = this.#directory.file('output');
-    const facts = await this.#tools.renderer.render({ recipe, asset, ...segments, output }, this.#stream.signal);
+    const job = { recipe, asset, ...segments, output };
+    const facts = await this.#tools.renderer.render(job, this.#stream.signal, this.#requester);
     // After a segment, another one or the join may follow immediately, so the slot stays taken.
     const mayContinue = recipe.kind === 'video' && recipe.piece?.type === 'segment';
     if (!mayContinue) this.#tools.onRendered();

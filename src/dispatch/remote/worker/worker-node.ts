@@ -7,6 +7,7 @@ import type { WorkArea } from '../../../media/work-area.ts';
 import type { Renderer } from '../../renderer.ts';
 import type { Presence } from '../../reports.ts';
 import { Broker } from '../shared/broker.ts';
+import { PROTOCOL, speaksOurProtocol } from '../shared/protocol.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { presenceSubject, type Ticket } from '../shared/wire.ts';
 import { ApiServerClient } from './api-server-client.ts';
@@ -14,6 +15,10 @@ import { serveTicket, type TicketVerdict } from './step-runner.ts';
 import { TicketSlots } from './ticket-slots.ts';
 
 export interface WorkerNodeOptions {
+  /** Unique among all workers, at most 64 characters of `\w` and `-`. API servers log it. */
+  readonly name: string;
+  /** Of this program, for API servers' logs. */
+  readonly version: string;
   readonly queue: QueueAccess;
   readonly slots: Readonly<Record<AssetKind, number>>;
   readonly renderer: Renderer;
@@ -22,9 +27,21 @@ export interface WorkerNodeOptions {
   readonly onEvent: (event: WorkerEvent) => void;
 }
 
-type WorkerEvent =
-  | { readonly type: 'refused'; readonly status: number }
+export type WorkerEvent =
+  | ({ readonly type: 'refused'; readonly status: number } & TicketIds)
+  | ({ readonly type: 'served'; readonly verdict: TicketVerdict; readonly ms: number } & TicketIds)
+  | ({ readonly type: 'again'; readonly err: unknown } & TicketIds)
+  | ({
+      readonly type: 'incompatible';
+      readonly protocol: number | undefined;
+      readonly version: string | undefined;
+    } & TicketIds)
   | { readonly type: 'connected' | 'disconnected' };
+
+interface TicketIds {
+  readonly renderId: string | undefined;
+  readonly session: string;
+}
 
 export interface WorkerNodeStatus extends Presence {
   readonly isConnected: boolean;
@@ -35,7 +52,6 @@ export interface WorkerNodeStatus extends Presence {
 const PRESENCE_INTERVAL_MS = 1_000;
 
 export class WorkerNode {
-  readonly #id = randomUUID();
   readonly #options: WorkerNodeOptions;
   readonly #broker: Broker;
   readonly #client = new ApiServerClient();
@@ -85,30 +101,40 @@ export class WorkerNode {
 
   async #serve(ticket: Ticket, isRedelivered: boolean, onRendered: () => void): Promise<TicketVerdict> {
     const { renderer, workArea, onEvent } = this.#options;
+    const { renderId, session, protocol, version } = ticket;
+    const ids = { renderId, session };
+    if (!speaksOurProtocol(ticket)) {
+      onEvent({ type: 'incompatible', ...ids, protocol, version });
+      return 'again';
+    }
+    const startedAt = performance.now();
     const verdict = await serveTicket(ticket, isRedelivered, randomUUID(), {
-      worker: this.#id,
+      worker: this.#options.name,
       renderer,
       workArea,
       client: this.#client,
       onRendered,
       onRejected: (status) => {
         this.#tickets.refused += 1;
-        onEvent({ type: 'refused', status });
+        onEvent({ type: 'refused', ...ids, status });
       },
+      onGivenBack: (err) => onEvent({ type: 'again', ...ids, err }),
     });
     this.#tickets[verdict] += 1;
+    onEvent({ type: 'served', ...ids, verdict, ms: performance.now() - startedAt });
     return verdict;
   }
 
   #describe(): Presence {
     const { codecs } = this.#options.renderer.status();
     return {
-      worker: this.#id,
+      worker: this.#options.name,
       slots: this.#options.slots,
       ready: { image: this.#ready('image'), video: this.#ready('video') },
       busy: { image: this.#slots.image.busy, video: this.#slots.video.busy },
       isDraining: this.#isDraining,
       ...(codecs && { codecs }),
+      ...{ protocol: PROTOCOL, version: this.#options.version },
     };
   }
 
@@ -118,6 +144,6 @@ export class WorkerNode {
   }
 
   #announce(): void {
-    this.#broker.announce(presenceSubject(this.#id), this.#describe());
+    this.#broker.announce(presenceSubject(this.#options.name), this.#describe());
   }
 }

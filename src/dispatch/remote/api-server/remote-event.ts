@@ -1,0 +1,35 @@
+// What happens to renders on other machines, for logs and metrics.
+
+import type { AssetKind } from '../../../media/sniff.ts';
+
+/** Which render it is, and the session that one of its workers has. */
+interface SessionEvent {
+  readonly renderId: string | undefined;
+  readonly kind: AssetKind;
+  readonly session: string;
+  readonly worker: string | undefined;
+}
+
+export type RemoteEvent =
+  | ({ readonly type: 'claimed'; readonly waitedMs: number } & SessionEvent)
+  | ({ readonly type: 'lost'; readonly reason: string } & SessionEvent)
+  | {
+      readonly type: 'split';
+      readonly renderId: string | undefined;
+      readonly segments: number;
+      readonly workers: number;
+    }
+  | {
+      readonly type: 'unsplit';
+      readonly renderId: string | undefined;
+      readonly accountId: string | undefined;
+      readonly err: unknown;
+    }
+  | { readonly type: 'hedged'; readonly renderId: string | undefined }
+  | {
+      readonly type: 'incompatible';
+      readonly worker: string;
+      readonly protocol: number | undefined;
+      readonly version: string | undefined;
+    }
+  | { readonly type: 'issued' | 'connected' | 'disconnected' };

@@ -1,0 +1,29 @@
+// Which versions of API servers and workers can work together.
+
+import { z } from 'zod';
+
+/**
+ * Raised when API servers and workers can't work together unless both have a change: a new step, a field that one side
+ * needs, a different path. Versions with the same number can be mixed in any way.
+ */
+export const PROTOCOL = 1;
+
+const MAX_PROTOCOL = 1_000_000;
+
+/** Fields of tickets and presences. Versions without them spoke protocol 1. */
+export const versionFields = {
+  protocol: z.int().min(1).max(MAX_PROTOCOL).exactOptional(),
+  version: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/u)
+    .exactOptional(),
+};
+
+export interface ProtocolVersion {
+  readonly protocol?: number;
+  readonly version?: string;
+}
+
+export function speaksOurProtocol({ protocol = 1 }: ProtocolVersion): boolean {
+  return protocol === PROTOCOL;
+}

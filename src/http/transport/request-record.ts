@@ -1,0 +1,65 @@
+// What is known about a request when it ends, for its one line in the log. Routes add facts while they work. The line is
+// written when the connection is done with the response and no route is still busy with the request.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+
+export class RequestRecord {
+  accountId: string | undefined;
+  keyId: string | undefined;
+  sourceType: string | undefined;
+  /** Credits charged. Undefined for requests that cost none by nature. */
+  credits: number | undefined;
+  error: AppError | undefined;
+  readonly #workers = new Set<string>();
+  #holds = 0;
+  #isClosed = false;
+  #onEnd: (() => void) | undefined;
+
+  /** The workers that were on the request, in the order of their first step. */
+  get worker(): string | undefined {
+    return this.#workers.size === 0 ? undefined : [...this.#workers].join(',');
+  }
+
+  addWorker(worker: string): void {
+    this.#workers.add(worker);
+  }
+
+  /** Keeps the line from being written until the returned function is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#holds -= 1;
+      isHeld = false;
+      this.#end();
+    };
+  }
+
+  /** `onEnd` runs once, after the response was sent or the connection broke. */
+  watch({ raw }: FastifyReply, onEnd: () => void): void {
+    this.#onEnd = onEnd;
+    raw.once('close', () => {
+      this.#isClosed = true;
+      if (!raw.writableFinished) this.error ??= new AppError('client_closed', 'The client closed the connection.');
+      this.#end();
+    });
+  }
+
+  #end(): void {
+    if (!this.#isClosed || this.#holds > 0) return;
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+  }
+}
+
+const records = new WeakMap<FastifyRequest, RequestRecord>();
+
+export function recordOf(request: FastifyRequest): RequestRecord {
+  let record = records.get(request);
+  if (record === undefined) {
+    record = new RequestRecord();
+    records.set(request, record);
+  }
+  return record;
+}
