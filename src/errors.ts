@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'upload_too_slow'
   | 'unsupported_content_type'
   | 'unsupported_asset'
+  | 'request_too_large'
   | 'asset_too_large'
   | 'asset_too_many_pixels'
   | 'asset_dimensions_too_large'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type FieldFault } from '../errors.ts';
-import { type Form, type CaptionForm, parseForm, pointerTo } from './form.ts';
+import { type Form, pointerTo } from './field-reader.ts';
+import { type CaptionForm, parseForm } from './form.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -131,8 +132,34 @@ describe('the overlays field', () => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
   });
 
-  it.each(['{"text":"a"}', '"a"', '5', 'null', 'true'])('must be an array: %s', (json) => {
+  it.each(['"a"', '5', 'null', 'true'])('must be an array or an object: %s', (json) => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays wrong_type']);
+  });
+
+  it('may be a single object', () => {
+    expect(parse({ overlays: '{"text":"a","position":7}' }).overlays).toEqual([{ text: 'a', position: 7 }]);
+    expect(faultsOf({ overlays: '{}' })).toEqual(['#/overlays/0/text required']);
+  });
+
+  it('may be repeated with one object each', () => {
+    const fields = ['{"text":"a","position":7}', '{"text":"b"}'].map((value) => ({ name: 'overlays', value }));
+    expect(parse({}, { fields }).overlays).toEqual([
+      { text: 'a', position: 7 },
+      { text: 'b', position: null },
+    ]);
+  });
+
+  it('reports the faults of every repeated field, and refuses repeated arrays', () => {
+    const values = ['{"text":""}', '[{"text":"b"}]', 'x', '{"text":"c","position":101}'];
+    const fields = values.map((value) => ({ name: 'overlays', value }));
+    expect(faultsOf({}, { fields })).toEqual([
+      '#/overlays/2 invalid_json',
+      '#/overlays/0/text blank',
+      '#/overlays/1 wrong_type',
+      '#/overlays/3/position out_of_range',
+    ]);
+    const many = Array.from({ length: 11 }, () => ({ name: 'overlays', value: '{"text":"a"}' }));
+    expect(faultsOf({}, { fields: many })).toEqual(['#/overlays too_many']);
   });
 
   it('holds one to ten overlays', () => {
@@ -255,6 +282,46 @@ describe('the fields of a form', () => {
   });
 });
 
+describe('fields from JSON', () => {
+  const json = (values: Readonly<Record<string, unknown>>): Partial<Form> => ({
+    fields: Object.entries(values).map(([name, value]) => ({ name, value })),
+    isJson: true,
+    hasAsset: false,
+  });
+
+  it('have their own types', () => {
+    const overlays = [{ text: 'a', position: 5 }, { text: 'b' }];
+    expect(parse({}, json({ width: 320, height: 200, overlays }))).toMatchObject({
+      overlays: [
+        { text: 'a', position: 5 },
+        { text: 'b', position: null },
+      ],
+      canvas: { width: 320, height: 200 },
+    });
+    expect(parse({}, json({ width: 320, height: 200, overlays: { text: 'one' } })).overlays).toHaveLength(1);
+  });
+
+  it('count null as omitted', () => {
+    expect(parse({}, json({ width: 320, height: 200, text: 'a', overlays: null })).overlays).toHaveLength(1);
+    expect(faultsOf({}, json({ width: null, height: 200, text: 'a' }))).toEqual(['#/width required']);
+  });
+
+  it('of another type are rejected, each with one fault', () => {
+    expect(faultsOf({}, json({ text: 7, width: '320', height: 1.5 }))).toEqual([
+      '#/text wrong_type',
+      '#/width wrong_type',
+      '#/height not_an_integer',
+    ]);
+    expect(faultsOf({}, json({ width: 32, height: 32, overlays: '[{"text":"a"}]' }))).toEqual([
+      '#/overlays wrong_type',
+    ]);
+    expect(faultsOf({}, json({ width: true, height: [32], text: 'a' }))).toEqual([
+      '#/width wrong_type',
+      '#/height wrong_type',
+    ]);
+  });
+});
+
 describe('the message of the error', () => {
   it('is the detail of a single fault, and the number of faults otherwise', () => {
     expect(errorOf(() => parse({ text: ' ' })).message).toBe("Caption can't be empty.");
@@ -275,7 +342,7 @@ describe('the detail of a fault', () => {
     [{ overlays: '[{"text":"a","position":101}]' }, 'Position must be between 0 and 100; got 101.'],
     [{ overlays: '[{"text":"a","position":"50"}]' }, 'Position must be a number between 0 and 100; got a string.'],
     [{ overlays: '[]' }, 'Overlays must contain 1 to 10 captions; got 0.'],
-    [{ overlays: '{}' }, 'Overlays must be an array; got an object.'],
+    [{ overlays: '7' }, 'Overlays must be an array; got a number.'],
   ])('states the rule and the offending value: %j', (fields, detail) => {
     expect(detailOf(fields)).toBe(detail);
   });

@@ -1,28 +1,50 @@
-// The `overlays` field: a JSON array of captions with optional positions.
+// The `overlays` field: captions with optional positions.
 
 import type { FieldFault } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
+import { typeName } from './field-reader.ts';
 import { countGraphemes } from './graphemes.ts';
 import { parseLanguage } from './language.ts';
 import { MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES, type Overlay } from './overlay.ts';
 
+/** Stands for an overlay whose fault has been reported, so that the others are still checked. */
+const REPORTED = { text: '-' };
+
 const NUMBER = new Intl.NumberFormat('en');
 
-export function parseOverlays(json: string, faults: FieldFault[]): Overlay[] {
-  let items: unknown;
-  try {
-    items = JSON.parse(json);
-  } catch {
+/**
+ * The field as a form sends it: one value with an array or a single object, or several values with one object each, as
+ * clients generated from the OpenAPI document send an array.
+ */
+export function parseOverlays(values: readonly string[], faults: FieldFault[]): Overlay[] {
+  const [first = '', ...others] = values;
+  if (others.length === 0) {
     const detail = 'The overlays field isn\'t valid JSON. Send an array such as [{"text": "Hello"}].';
-    faults.push({ pointer: '#/overlays', code: 'invalid_json', detail });
-    return [];
+    const parsed = parseJson(first, { pointer: '#/overlays', code: 'invalid_json', detail }, faults);
+    return parsed === undefined ? [] : checkOverlays(parsed, faults);
   }
+  const detail = 'This overlay isn\'t valid JSON. Send an object such as {"text": "Hello"}.';
+  const items = values.map(
+    (value, index) =>
+      parseJson(value, { pointer: `#/overlays/${index}`, code: 'invalid_json', detail }, faults) ?? REPORTED,
+  );
   return checkOverlays(items, faults);
 }
 
-/** Applies the same rules to captions that don't come from JSON. */
-export function checkOverlays(items: unknown, faults: FieldFault[]): Overlay[] {
+/** Undefined after a fault: JSON has no such value. */
+function parseJson(text: string, fault: FieldFault, faults: FieldFault[]): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    faults.push(fault);
+    return undefined;
+  }
+}
+
+/** The field as a value: an array, or a single overlay. */
+export function checkOverlays(value: unknown, faults: FieldFault[]): Overlay[] {
   const pointer = '#/overlays';
+  const items = isObject(value) ? [value] : value;
   if (!Array.isArray(items)) {
     faults.push({ pointer, code: 'wrong_type', detail: `Overlays must be an array; got ${typeName(items)}.` });
     return [];
@@ -35,7 +57,7 @@ export function checkOverlays(items: unknown, faults: FieldFault[]): Overlay[] {
 }
 
 function parseOverlay(item: unknown, pointer: string, faults: FieldFault[]): Overlay {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+  if (!isObject(item)) {
     const detail = `An overlay must be an object with text and an optional position; got ${typeName(item)}.`;
     faults.push({ pointer, code: 'wrong_type', detail });
     return { text: '', position: null };
@@ -88,8 +110,6 @@ export function textFaults(cleaned: string, pointer: string): FieldFault[] {
   return [{ pointer, code: 'too_long', detail }];
 }
 
-function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

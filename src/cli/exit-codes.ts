@@ -36,6 +36,7 @@ export const EXIT_CODES = {
   upload_too_slow: 69,
   unsupported_content_type: 65,
   unsupported_asset: 65,
+  request_too_large: 65,
   asset_too_large: 65,
   asset_too_many_pixels: 65,
   asset_dimensions_too_large: 65,

@@ -3,7 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type FormField, parseForm } from '../caption/form.ts';
+import type { FormField } from '../caption/field-reader.ts';
+import { parseForm } from '../caption/form.ts';
 import { AppError } from '../errors.ts';
 import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered } from '../index.ts';
 import { isVideoFormat } from '../media/sniff.ts';

@@ -16,9 +16,10 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
   return [
     '# Storybar',
     '',
-    '> Story-style captions for photos and videos. There is one endpoint: `POST /v1/overlay` with `multipart/form-data` and',
-    '> your API key in `x-api-key`. The response body is the finished PNG or MP4. Errors are `application/problem+json` with',
-    '> a stable `code`, and report every invalid field at once.',
+    '> Story-style captions for photos and videos. There is one endpoint: `POST /v1/overlay` with `multipart/form-data`, or',
+    '> with JSON when you upload no file, and your API key in `x-api-key` or as a bearer token.',
+    '> The response body is the finished PNG or MP4. Errors are `application/problem+json` with a stable `code`, and report',
+    '> every invalid field at once.',
     '',
     '## Example requests',
     '',

@@ -31,10 +31,10 @@ export function referencePage(contents: Html, baseUrl: string): Page {
 ${contents}
 <article>
 <h1>API reference</h1>
-<p>There is one endpoint: <code>POST ${baseUrl}/v1/overlay</code> with <code>multipart/form-data</code>. The response body
-is the finished file. Machine-readable: <a href="/openapi.json">openapi.json</a> and <a href="/llms.txt">llms.txt</a>.</p>
+<p>There is one endpoint: <code>POST ${baseUrl}/v1/overlay</code> with <code>multipart/form-data</code>, or with JSON when
+you upload no file. The response body is the finished file. Machine-readable: <a href="/openapi.json">openapi.json</a> and <a href="/llms.txt">llms.txt</a>.</p>
 <h2 id="authentication">Authentication</h2>
-<p>Send your API key in <code>x-api-key</code>. Missing, unknown or revoked keys return 401. Suspended accounts, or accounts
+<p>Send your API key in <code>x-api-key</code> or as <code>authorization: Bearer</code>. Missing, unknown or revoked keys return 401. Suspended accounts, or accounts
 without a plan, return 403. We check this before reading the body. With <code>Expect: 100-continue</code>, your client
 learns it before sending the body.</p>
 <h2 id="examples">Example requests</h2>
@@ -42,7 +42,8 @@ ${EXAMPLE_REQUESTS.map((request) => example(request, baseUrl))}
 <h2 id="fields">Fields</h2>
 ${table('Fields', ['field', 'required', 'meaning'], fieldRows())}
 <p>A blank <code>text</code> or <code>overlays</code> counts as absent. Sending both, an unknown field or the same field
-twice is an error. An overlay is <code>{"text": string, "position"?: number, "lang"?: string}</code>; see
+twice is an error, except for repeated <code>overlays</code> with one object each. An overlay is
+<code>{"text": string, "position"?: number, "lang"?: string}</code>; see
 <a href="/docs/positions">Positions</a>.</p>
 <h2 id="idempotency">Idempotent retries</h2>
 <p>Send an <code>idempotency-key</code> header with a unique value to retry safely. The same request sent twice within 24

@@ -27,7 +27,7 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new AppError('unsupported_content_type', 'Send the request as multipart/form-data.', { cause: error });
+    return new AppError('unsupported_content_type', 'The content type of the request is not valid.', { cause: error });
   }
   if (statusCode >= 400 && statusCode < 500) {
     return new AppError('malformed_body', 'The HTTP request is malformed.', { cause: error });

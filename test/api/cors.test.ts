@@ -38,7 +38,8 @@ describe('a preflight', () => {
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'x-api-key, idempotency-key, content-type, traceparent, tracestate',
+        'access-control-allow-headers':
+          'x-api-key, authorization, idempotency-key, content-type, traceparent, tracestate',
         'access-control-max-age': '7200',
       });
       expect(response.headers.has('access-control-allow-credentials')).toBe(false);

@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   servers += 1;
   const data = path.join(folder, String(servers));
   const workArea = await WorkArea.open(path.join(data, 'work'));
-  const logger = createLogger('silent');
+  const logger = createLogger('silent', '1.2.3');
   engine = new SqliteEngine(path.join(data, 'storybar.db'));
   store = createStore(engine);
   await store.accounts.create({ id: ACCOUNT, name: 'Ann' }, 'system');

@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { Caller } from './caller.ts';
 import { checkOrigin } from '../transport/cors.ts';
 import { FailedKeys } from '../limits/failed-keys.ts';
+import { keyOf } from './key-header.ts';
 import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
 import { RecentKeys } from '../limits/recent-keys.ts';
 
@@ -76,10 +77,11 @@ export class Authenticator {
   }
 
   async #byKey(
-    { 'x-api-key': key, origin }: IncomingHttpHeaders,
+    headers: IncomingHttpHeaders,
     setHeaders: (headers: Record<string, string>) => void,
     onRecognized: (known: RecognizedCaller) => void,
   ): Promise<Caller> {
+    const key = keyOf(headers);
     if (key === undefined || key === '') {
       throw new AppError('missing_api_key', 'Send your API key in the x-api-key header.');
     }
@@ -89,7 +91,7 @@ export class Authenticator {
     const holder = await this.#recentKeys.find(hashKey(key));
     if (holder) onRecognized({ accountId: holder.accountId, keyId: holder.keyId });
     // Before the state of the key is checked, so that an allowed page can read why its request is refused.
-    if (holder && holder.keyState !== 'revoked') checkOrigin(holder.allowedOrigins, origin, setHeaders);
+    if (holder && holder.keyState !== 'revoked') checkOrigin(holder.allowedOrigins, headers.origin, setHeaders);
     const subscriber = admitKey(holder);
     if (subscriber.keyId !== undefined) this.#markUsed(subscriber.keyId);
     return { ...subscriber, plan: this.#options.plans.get(subscriber.subscription.plan) };

@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../errors.ts';
+import { keyOf } from './key-header.ts';
 
 export interface MarketplaceCaller {
   /** `<marketplace>:<user>`. */
@@ -38,7 +39,7 @@ export class Marketplace {
   identify(headers: IncomingHttpHeaders): MarketplaceCaller | undefined {
     const secret = this.#header(headers, 'proxy-secret');
     if (secret === undefined) {
-      if (this.#header(headers, 'key') === undefined || headers['x-api-key'] !== undefined) return undefined;
+      if (this.#header(headers, 'key') === undefined || keyOf(headers) !== undefined) return undefined;
       throw refused(
         "A marketplace key works only through the marketplace. Send the request to the marketplace's host.",
       );

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { type Form, type FormField, pointerTo } from '../../caption/form.ts';
+import { type Form, type FormField, pointerTo } from '../../caption/field-reader.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { type AssetDestination, type ReceivedFile, receiveAsset } from './receive-asset.ts';
@@ -13,20 +13,18 @@ export interface ReceivedForm extends Form {
   readonly asset: ReceivedFile | undefined;
 }
 
-const MAX_PARTS = 24;
+/** The most fields of a request, in any encoding. */
+export const MAX_PARTS = 24;
 const MAX_FIELD_BYTES = 64 * 1024;
 /** What fields, part headers and boundaries may add to the size of the asset. */
 const ENVELOPE_BYTES = 2 * 1024 * 1024;
 
-/** Calls `onAccepted` when the headers are valid and the client may send the body. */
 export async function receiveForm(
   request: IncomingMessage,
   destination: AssetDestination,
   signal: AbortSignal,
-  onAccepted: () => void,
 ): Promise<ReceivedForm> {
   const parser = createParser(request);
-  onAccepted();
   const collector = new PartCollector(destination);
   const streams: Readable[] = [];
   const parts: Promise<void>[] = [];
@@ -68,25 +66,18 @@ export async function receiveForm(
   return collector.result();
 }
 
-/** Refuses a body by its headers, before the upload: too large by its `content-length`, or not multipart. */
-export function assertReceivable(request: IncomingMessage, maxAssetBytes: number): void {
-  assertMultipart(request);
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced <= maxAssetBytes + ENVELOPE_BYTES) return;
-  throw bodyTooLarge(announced, maxAssetBytes);
+/** Refuses a body by its headers, before the upload: too large by its `content-length`, or without a boundary. */
+export function assertMultipart({ headers }: IncomingMessage, maxAssetBytes: number): void {
+  if (!/;\s*boundary=(?:"[^"]+"|[^\s";]+)/iu.test(headers['content-type'] ?? '')) {
+    throw malformed('the boundary parameter is missing');
+  }
+  const announced = Number(headers['content-length'] ?? 0);
+  if (announced > maxAssetBytes + ENVELOPE_BYTES) throw bodyTooLarge(announced, maxAssetBytes);
 }
 
 function bodyTooLarge(bytes: number, maxAssetBytes: number): AppError {
   const detail = `The request body has ${bytes} bytes or more; the limit for an asset is ${maxAssetBytes}.`;
   return new AppError('asset_too_large', detail, { limit: { limit: maxAssetBytes, actual: bytes } });
-}
-
-function assertMultipart({ headers }: IncomingMessage): void {
-  const contentType = headers['content-type'] ?? '';
-  if (!/^multipart\/form-data(?:$|[\s;])/iu.test(contentType)) {
-    throw new AppError('unsupported_content_type', 'Send the request as multipart/form-data.');
-  }
-  if (!/;\s*boundary=(?:"[^"]+"|[^\s";]+)/iu.test(contentType)) throw malformed('the boundary parameter is missing');
 }
 
 function createParser({ headers }: IncomingMessage): BusboyInstance {

@@ -9,7 +9,8 @@ import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../transport/pace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
-import { assertReceivable, type ReceivedForm, receiveForm } from './multipart.ts';
+import { bodyReader } from './body.ts';
+import type { ReceivedForm } from './multipart.ts';
 
 export interface ReceiveDependencies {
   readonly uploads: UploadBudget;
@@ -43,7 +44,7 @@ export async function receive(
   const started = performance.now();
   const { imageBytes, videoBytes } = limits;
   const maxBytes = Math.max(imageBytes, videoBytes);
-  assertReceivable(request.raw, maxBytes);
+  const readBody = bodyReader(request.raw, maxBytes);
   const disk = await uploads.reserve(announcedBytes(request));
   onClosed(reply.raw, () => disk.release());
   const destination = {
@@ -57,7 +58,8 @@ export async function receive(
   };
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), uploads.maxSeconds);
   try {
-    const form = await receiveForm(request.raw, destination, lifetime.signal, () => sendContinue(request, reply));
+    sendContinue(request, reply);
+    const form = await readBody(lifetime.signal, destination);
     return { ...form, receiveMs: performance.now() - started, disk };
   } finally {
     stopWatching();

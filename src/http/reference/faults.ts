@@ -15,6 +15,6 @@ export const FAULTS = {
   invalid_encoding: "The field isn't valid UTF-8.",
   invalid_language: "`lang` isn't a BCP 47 language tag such as `ja` or `zh-Hant`.",
   conflict: 'Both `text` and `overlays` were sent. Send one of them.',
-  duplicate: 'The field was sent more than once.',
+  duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
 } as const satisfies Record<FaultCode, string>;

@@ -1,4 +1,5 @@
-// The form fields of `POST /v1/overlay` as JSON Schema, with the limits that the server enforces.
+// The fields of `POST /v1/overlay` as JSON Schema, with the limits that the server enforces. Rules between fields are prose,
+// because generators turn `oneOf` and `anyOf` into types that are hard to use.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
 import { MAX_LANGUAGE_LENGTH } from '../../caption/language.ts';
@@ -17,10 +18,13 @@ const LIMITS = DEFAULT_PLANS.get('free').limits;
 const NUMBER = new Intl.NumberFormat('en');
 const megas = (value: number): string => String(value / 1_000_000);
 
+/** Bytes. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a string. */
+export const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
+
 /** Every field, in the order the reference lists them. */
 export const FIELDS = {
   asset: {
-    contentMediaType: 'application/octet-stream',
+    ...BINARY,
     description:
       `Image (JPEG, PNG or WebP, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
       `video (MP4, MOV, WebM or Matroska, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
@@ -41,7 +45,9 @@ export const FIELDS = {
     minItems: 1,
     maxItems: MAX_OVERLAYS,
     items: { $ref: '#/components/schemas/Overlay' },
-    description: `JSON array of 1 to ${MAX_OVERLAYS} captions with positions. Use it instead of \`text\`.`,
+    description:
+      `Array of 1 to ${MAX_OVERLAYS} captions with positions, or a single one. Use it instead of \`text\`. In forms, send ` +
+      'JSON text, or repeat the field with one object each.',
   },
   lang: {
     type: 'string',
@@ -52,17 +58,36 @@ export const FIELDS = {
   },
 } as const;
 
+const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;
+
+/** A request with an uploaded file, or without one. */
 export const FORM_SCHEMA: Json = {
   type: 'object',
-  properties: FIELDS,
+  description:
+    'Fields of a form. Send either `text` or `overlays`, and either `asset` or both `width` and `height`. ' +
+    'Send `overlays` as one JSON array, or once per overlay with one JSON object each.',
+  properties: { asset: ASSET, ...FIELDS_WITHOUT_ASSET },
   additionalProperties: false,
-  oneOf: [{ required: ['text'] }, { required: ['overlays'] }],
-  anyOf: [{ required: ['asset'] }, { required: ['width', 'height'] }],
 };
 
-export const FORM_ENCODING: Json = {
-  asset: { contentType: 'image/jpeg, image/png, image/webp, video/mp4, video/quicktime, video/webm, video/x-matroska' },
-  overlays: { contentType: 'application/json' },
+/** A request without an uploaded file. */
+export const REQUEST_SCHEMA: Json = {
+  type: 'object',
+  description: 'A request without an uploaded file. Send either `text` or `overlays`, and both `width` and `height`.',
+  properties: FIELDS_WITHOUT_ASSET,
+  additionalProperties: false,
+};
+
+const JSON_FIELDS: Json = { overlays: { contentType: 'application/json' } };
+
+/** Every encoding of the body. The one that can hold all fields comes first, because some generators use only the first. */
+export const REQUEST_CONTENT: Json = {
+  'multipart/form-data': { schema: { $ref: '#/components/schemas/OverlayForm' }, encoding: JSON_FIELDS },
+  'application/json': { schema: { $ref: '#/components/schemas/OverlayRequest' } },
+  'application/x-www-form-urlencoded': {
+    schema: { $ref: '#/components/schemas/OverlayRequest' },
+    encoding: JSON_FIELDS,
+  },
 };
 
 export const OVERLAY_SCHEMA: Json = {

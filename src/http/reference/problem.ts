@@ -4,6 +4,8 @@ import type { AppError } from '../../errors.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+/** Both ways to send a key. */
+const CHALLENGES = 'ApiKey realm="storybar", header="x-api-key", Bearer realm="storybar"';
 const ERROR_DOCS_PATH = '/docs/errors';
 
 export interface Problem {
@@ -45,7 +47,7 @@ export function toProblem(error: AppError, renderId: string, baseUrl = 'http://l
 
 export function problemHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' };
-  if (PROBLEMS[error.code].status === 401) headers['www-authenticate'] = 'ApiKey realm="storybar", header="x-api-key"';
+  if (PROBLEMS[error.code].status === 401) headers['www-authenticate'] = CHALLENGES;
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
   return headers;
 }

@@ -13,7 +13,7 @@ export const PROBLEMS = {
   malformed_body: {
     status: 400,
     title: 'Malformed request body',
-    advice: 'The multipart body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.',
+    advice: 'The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.',
   },
   invalid_idempotency_key: {
     status: 400,
@@ -33,7 +33,7 @@ export const PROBLEMS = {
   missing_api_key: {
     status: 401,
     title: 'Missing API key',
-    advice: 'Send your API key in the `x-api-key` header.',
+    advice: 'Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.',
   },
   invalid_api_key: {
     status: 401,
@@ -91,6 +91,12 @@ export const PROBLEMS = {
     title: 'Render in progress',
     advice: 'A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds.',
   },
+  request_too_large: {
+    status: 413,
+    title: 'Request too large',
+    advice:
+      'A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.',
+  },
   asset_too_large: {
     status: 413,
     title: 'File too large',
@@ -121,7 +127,8 @@ export const PROBLEMS = {
   unsupported_content_type: {
     status: 415,
     title: 'Unsupported content type',
-    advice: 'Send the request as `multipart/form-data`.',
+    advice:
+      'Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too.',
   },
   unsupported_asset: {
     status: 415,

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
-const ALLOWED_HEADERS = 'x-api-key, idempotency-key, content-type, traceparent, tracestate';
+const ALLOWED_HEADERS = 'x-api-key, authorization, idempotency-key, content-type, traceparent, tracestate';
 /** Response headers that a page may read in addition to those CORS always exposes. */
 const EXPOSED_HEADERS = [
   'content-disposition',

@@ -1,0 +1,125 @@
+// The fields of one request by name, whatever its encoding. In forms every value is a string. In JSON a value has its own
+// type, and `null` means that the field is omitted.
+
+import type { FieldFault } from '../errors.ts';
+
+export interface FormField {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export interface Form {
+  readonly fields: readonly FormField[];
+  /** Whether the values come from a JSON object. In forms they are strings. */
+  readonly isJson?: boolean;
+  readonly hasAsset: boolean;
+  /** Errors found while the fields were being read. */
+  readonly faults: readonly FieldFault[];
+}
+
+const FIELD_NAMES = ['text', 'overlays', 'lang', 'width', 'height'] as const;
+export type FieldName = (typeof FIELD_NAMES)[number];
+
+/** How much of a value sent by the client an error message repeats. */
+const MAX_QUOTED_LENGTH = 32;
+
+export class FieldReader {
+  readonly faults: FieldFault[];
+  readonly isJson: boolean;
+  readonly #values = new Map<FieldName, unknown[]>();
+  readonly #unreadable: ReadonlySet<string>;
+
+  constructor({ fields, isJson = false, faults }: Form) {
+    this.isJson = isJson;
+    this.faults = [...faults];
+    this.#unreadable = new Set(faults.map(({ pointer }) => pointer));
+    for (const { name, value } of fields) if (value !== null) this.#add(name, value);
+  }
+
+  /** All values of a field. Only `overlays` may have more than one. */
+  all(name: FieldName): readonly unknown[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  has(name: FieldName): boolean {
+    return this.#values.has(name);
+  }
+
+  /** Whether the field was sent but couldn't be read, which has been reported already. */
+  isUnreadable(name: FieldName): boolean {
+    return this.#unreadable.has(`#/${name}`);
+  }
+
+  /** Undefined for an absent field, and for a JSON value of another type, which is reported. */
+  text(name: FieldName): string | undefined {
+    const [value] = this.all(name);
+    if (value === undefined || typeof value === 'string') return value;
+    this.add(name, 'wrong_type', `${capitalize(name)} must be a string; got ${typeName(value)}.`);
+    return undefined;
+  }
+
+  /** Undefined for an absent or blank field, and for anything but a whole number, which is reported. */
+  integer(name: FieldName, unit: string): number | undefined {
+    const [value] = this.all(name);
+    if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
+    if (this.isJson && typeof value !== 'number') {
+      this.add(name, 'wrong_type', `${capitalize(name)} must be a number; got ${typeName(value)}.`);
+      return undefined;
+    }
+    const text = asText(value).trim();
+    if (/^[+-]?\d+$/u.test(text)) return Number(text);
+    const got = this.isJson ? text : quoteValue(text);
+    this.add(name, 'not_an_integer', `${capitalize(name)} must be a whole number of ${unit}; got ${got}.`);
+    return undefined;
+  }
+
+  /** The value of a field as an error message repeats it. */
+  shown(name: FieldName): string {
+    return shorten(asText(this.all(name)[0]).trim());
+  }
+
+  add(name: FieldName, code: FieldFault['code'], detail: string): void {
+    this.faults.push({ pointer: `#/${name}`, code, detail });
+  }
+
+  #add(name: string, value: unknown): void {
+    const known = FIELD_NAMES.find((fieldName) => fieldName === name);
+    if (known === undefined) {
+      const detail = `Unknown field ${quoteValue(name)}. Valid fields are asset, ${FIELD_NAMES.join(', ')}.`;
+      this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
+      return;
+    }
+    const values = this.#values.get(known);
+    if (values === undefined) this.#values.set(known, [value]);
+    else if (known === 'overlays') values.push(value);
+    else this.add(known, 'duplicate', `Field ${known} was sent more than once.`);
+  }
+}
+
+/** JSON pointer as a URI fragment (RFC 6901). The name is truncated because the client chooses it. */
+export function pointerTo(name: string): string {
+  const escaped = name.toWellFormed().slice(0, 64).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+  return `#/${encodeURIComponent(escaped)}`;
+}
+
+export function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function quoteValue(value: string): string {
+  return `"${shorten(value)}"`;
+}
+
+function shorten(value: string): string {
+  return value.length <= MAX_QUOTED_LENGTH ? value : `${value.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}...`;
+}
+
+function capitalize(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}

@@ -1,0 +1,101 @@
+// Bodies without an uploaded file: JSON and urlencoded forms. They are small, so they are read into memory.
+
+import type { IncomingMessage } from 'node:http';
+import { type FormField, pointerTo } from '../../caption/field-reader.ts';
+import { AppError, type FieldFault } from '../../errors.ts';
+import { MAX_PARTS, type ReceivedForm } from './multipart.ts';
+
+const MAX_BODY_BYTES = 512 * 1024;
+/** No valid request is nested deeper than five levels, and deep nesting would overflow the stack where values are hashed. */
+const MAX_DEPTH = 32;
+
+/** Refuses a body that is too large by its `content-length`, before it is sent. */
+export function assertSmall({ headers }: IncomingMessage): void {
+  const announced = Number(headers['content-length'] ?? 0);
+  if (announced > MAX_BODY_BYTES) throw tooLarge(announced);
+}
+
+export async function receiveJson(request: IncomingMessage, signal: AbortSignal): Promise<ReceivedForm> {
+  const value = parseJson(await readText(request, signal, 'JSON'));
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('JSON', "it isn't an object");
+  if (isDeeperThan(value, MAX_DEPTH)) throw malformed('JSON', `it has more than ${MAX_DEPTH} levels`);
+  const fields = Object.entries(value).map(([name, content]: [string, unknown]) => ({ name, value: content }));
+  return { ...formOf(fields, 'JSON'), isJson: true };
+}
+
+export async function receiveUrlencoded(request: IncomingMessage, signal: AbortSignal): Promise<ReceivedForm> {
+  const text = await readText(request, signal, 'urlencoded');
+  const faults: FieldFault[] = [];
+  const fields: FormField[] = [];
+  for (const pair of text.split('&', MAX_PARTS + 1).filter((part) => part !== '')) {
+    const [name = '', ...value] = pair.split('=');
+    try {
+      fields.push({ name: decode(name), value: decode(value.join('=')) });
+    } catch {
+      const pointer = pointerTo(name);
+      faults.push({ pointer, code: 'invalid_encoding', detail: "The field isn't valid percent-encoded UTF-8." });
+    }
+  }
+  return { ...formOf(fields, 'urlencoded'), faults };
+}
+
+function formOf(fields: readonly FormField[], encoding: string): ReceivedForm {
+  if (fields.length > MAX_PARTS) throw malformed(encoding, `it has more than ${MAX_PARTS} fields`);
+  return { fields, faults: [], hasAsset: false, asset: undefined };
+}
+
+async function readText(request: IncomingMessage, signal: AbortSignal, encoding: string): Promise<string> {
+  const bytes = await readBody(request, signal, encoding);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw malformed(encoding, "it isn't valid UTF-8");
+  }
+}
+
+async function readBody(request: IncomingMessage, signal: AbortSignal, encoding: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  signal.throwIfAborted();
+  return await new Promise<Buffer>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else reject(tooLarge(size));
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', (error) => reject(malformed(encoding, 'it ends unexpectedly', error)));
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformed('JSON', "it isn't valid JSON", error);
+  }
+}
+
+function isDeeperThan(value: object, maxDepth: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
+function decode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
+}
+
+function malformed(encoding: string, reason: string, cause?: unknown): AppError {
+  return new AppError('malformed_body', `The ${encoding} body is malformed: ${reason}.`, { cause });
+}
+
+function tooLarge(bytes: number): AppError {
+  const detail = `The request body has ${bytes} bytes or more; the limit for a body without a file is ${MAX_BODY_BYTES}.`;
+  return new AppError('request_too_large', detail, { limit: { limit: MAX_BODY_BYTES, actual: bytes } });
+}
