@@ -5,10 +5,12 @@ import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
+import { generatePngEncoder } from './generate-png-encoder.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
   'src/raster/han-usage.generated.ts': generateHanUsage,
+  'src/raster/png/encoder.generated.ts': generatePngEncoder,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

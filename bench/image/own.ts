@@ -2,7 +2,7 @@
 
 import sharp from 'sharp';
 import { renderImage } from '../../src/index.ts';
-import { encodePng } from '../../src/raster/png/opaque.ts';
+import { encodePng } from '../../src/raster/png/photo.ts';
 import type { Timings } from '../../src/render/timing.ts';
 import type { Contender } from './contender.ts';
 import { CAPTIONS } from './scene.ts';

@@ -3,7 +3,7 @@
 
 import sharp, { type Sharp } from 'sharp';
 import { renderOverlay } from '../../src/index.ts';
-import { encodePng } from '../../src/raster/png/opaque.ts';
+import { encodePng } from '../../src/raster/png/photo.ts';
 import type { Contender, Output } from './contender.ts';
 import { CAPTIONS, type Scene } from './scene.ts';
 

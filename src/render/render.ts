@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
 import { decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
-import { encodePng } from '../raster/png/opaque.ts';
+import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { drawBands } from './bands.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';

@@ -19,7 +19,7 @@ export function chunk(type: string, ...parts: readonly Uint8Array[]): Uint8Array
 }
 
 /** The color types of the IHDR chunk. */
-export const COLOR_TYPE = { rgb: 2, palette: 3, rgba: 6 } as const;
+export const COLOR_TYPE = { gray: 0, rgb: 2, palette: 3, rgba: 6 } as const;
 
 export function imageHeader({ width, height }: Size, colorType: number): Uint8Array[] {
   const body = Buffer.alloc(13);
