@@ -22,7 +22,7 @@ export interface Reconciliation {
 
 export interface Billing {
   readonly name: 'manual' | 'stripe';
-  /** False when plans are free of charge here, whatever their price. */
+  /** False when customers can't pay here. The operator then assigns plans that have a price. */
   readonly takesPayments: boolean;
   choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice>;
   /** The URL of the page for invoices and payment methods; undefined when there is none. */

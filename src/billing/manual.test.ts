@@ -25,30 +25,47 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+const assign = async (plan: string) => await store.accounts.subscribe('a', plan, 'now', 'cli:operator');
 const subscription = async () => (await store.accounts.find('a'))?.subscription;
 
 describe('ManualBilling', () => {
-  it('grants a chosen plan, an upgrade immediately and a downgrade from the next period', async () => {
+  it('grants a free plan, and from the next period if the operator had assigned a paid one', async () => {
     expect(billing.takesPayments).toBe(false);
-    expect(await billing.choosePlan('a', 'starter')).toEqual({ kind: 'granted', when: 'now' });
-    expect(await billing.choosePlan('a', 'business')).toEqual({ kind: 'granted', when: 'now' });
+    expect(await billing.choosePlan('a', 'free')).toEqual({ kind: 'granted', when: 'now' });
+    await assign('business');
     expect(await billing.choosePlan('a', 'free')).toEqual({ kind: 'granted', when: 'next period' });
     expect(await subscription()).toMatchObject({ plan: 'business', nextPlan: 'free' });
     now = new Date('2026-04-11T00:00:00Z');
     expect(await subscription()).toMatchObject({ plan: 'free', nextPlan: null, status: 'active' });
   });
 
-  it('takes back a cancellation or a downgrade before the period ends', async () => {
-    await billing.choosePlan('a', 'pro');
+  it('refuses to grant a plan that has a price', async () => {
+    for (const plan of ['starter', 'pro', 'business']) {
+      await expect(billing.choosePlan('a', plan)).rejects.toMatchObject({ code: 'invalid_fields' });
+    }
+    expect(await subscription()).toBeUndefined();
+    await billing.choosePlan('a', 'free');
+    await expect(billing.choosePlan('a', 'pro')).rejects.toThrow('Ask the operator for the plan Pro.');
+    expect(await subscription()).toMatchObject({ plan: 'free', nextPlan: null });
+  });
+
+  it('takes back a cancellation of a free plan before the period ends', async () => {
     await billing.choosePlan('a', 'free');
     await billing.cancel('a');
     expect(await subscription()).toMatchObject({ renews: false });
     await billing.resume('a');
-    expect(await subscription()).toMatchObject({ plan: 'pro', nextPlan: null, renews: true });
+    expect(await subscription()).toMatchObject({ plan: 'free', nextPlan: null, renews: true });
   });
 
-  it('ends a canceled plan with its period, and any plan can be chosen again', async () => {
-    await billing.choosePlan('a', 'pro');
+  it('does not let a customer continue a paid plan that was canceled', async () => {
+    await assign('pro');
+    await store.accounts.setRenews('a', false, 'cli:operator');
+    await expect(billing.resume('a')).rejects.toMatchObject({ code: 'invalid_fields' });
+    expect(await subscription()).toMatchObject({ plan: 'pro', renews: false });
+  });
+
+  it('ends a canceled plan with its period, and a free plan can be chosen again', async () => {
+    await assign('pro');
     await billing.cancel('a');
     now = new Date('2026-04-11T00:00:00Z');
     expect(await subscription()).toMatchObject({ status: 'inactive' });

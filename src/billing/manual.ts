@@ -1,4 +1,4 @@
-// Without payments: choosing a plan grants it.
+// Without payments: choosing a free plan grants it. The operator assigns the others.
 
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
@@ -19,6 +19,7 @@ export class ManualBilling implements Billing {
 
   async choosePlan(accountId: string, plan: string): Promise<PlanChoice> {
     const { subscription } = await requireAccountForPlan(this.#store, this.#plans, accountId, plan);
+    this.#assertFree(plan);
     const lower =
       subscription?.status === 'active' &&
       subscription.plan !== plan &&
@@ -37,6 +38,9 @@ export class ManualBilling implements Billing {
   }
 
   async resume(accountId: string): Promise<void> {
+    const before = (await this.#store.accounts.find(accountId))?.subscription;
+    // The operator may have ended it, because it is no longer paid for.
+    if (before?.status === 'active') this.#assertFree(before.plan);
     await this.#setRenews(accountId, true);
     const subscription = (await this.#store.accounts.find(accountId))?.subscription;
     if (subscription?.status !== 'active' || subscription.nextPlan === null) return;
@@ -53,6 +57,15 @@ export class ManualBilling implements Billing {
 
   async reconcile(): Promise<Reconciliation> {
     return { checked: 0, failed: 0 };
+  }
+
+  #assertFree(name: string): void {
+    const plan = this.#plans.find(name);
+    if (plan === undefined || plan.monthlyPriceCents === 0) return;
+    throw new AppError(
+      'invalid_fields',
+      `Ask the operator for the plan ${plan.title}. You can choose free plans here.`,
+    );
   }
 
   async #setRenews(accountId: string, renews: boolean): Promise<void> {

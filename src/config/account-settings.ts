@@ -14,7 +14,7 @@ export const ACCOUNT_SETTINGS = {
   billing: setting(
     'STORYBAR_BILLING',
     'manual',
-    'Payment provider. `manual`: no payments; choosing a plan grants it. `stripe`: see docs/payments.md.',
+    'Payment provider. `manual`: no payments; customers can choose free plans, and the operator assigns the others. `stripe`: see docs/payments.md.',
     oneOf(['manual', 'stripe']),
   ),
   stripeSecretKey: setting(

@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { assertPlans, healthOf, whyNotReady } from './startup-checks.ts';
+import { assertPlans, healthOf, publicSignUpAdvice, whyNotReady } from './startup-checks.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from './message-of.ts';
@@ -98,6 +98,8 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   resources.add(app);
   const connections = new Connections(app.server);
   const url = await listen(app, settings, logger);
+  const advice = publicSignUpAdvice(settings);
+  if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
   await printWelcome(settings, store, plans, url);
   return {
     url,

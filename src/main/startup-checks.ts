@@ -1,7 +1,7 @@
 // Checks at startup, and the health and readiness reports.
 
 import type { PlanBook } from '../account/plans.ts';
-import { SettingsError } from '../config/settings.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
 import type { Renderer, RendererStatus } from '../dispatch/renderer.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -32,4 +32,20 @@ export async function assertPlans(store: Store, plans: PlanBook): Promise<void> 
   const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
   if (missing.length === 0) return;
   throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: the plan "${name}" is missing, but accounts use it`));
+}
+
+/** What to set on a server that lets anyone on the network sign up; undefined when there is nothing to warn about. */
+export function publicSignUpAdvice(
+  settings: Pick<Settings, 'host' | 'signUp' | 'smtpUrl' | 'publicUrl'>,
+): readonly string[] | undefined {
+  if (settings.signUp === 'closed' || isLoopback(settings.host)) return undefined;
+  return [
+    'STORYBAR_SIGN_UP=closed to require an invitation',
+    ...(settings.smtpUrl === '' ? ['STORYBAR_SMTP_URL to verify email addresses'] : []),
+    ...(settings.publicUrl === '' ? ['STORYBAR_PUBLIC_URL to the address that users open'] : []),
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/iu.test(host);
 }

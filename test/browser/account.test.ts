@@ -63,8 +63,8 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.waitForURL('**/signup');
     await fill(page, { Email: 'ann@example.com', Password: PASSWORD }, 'Sign up');
     await page.waitForURL('**/dashboard/plan');
-    await page.getByRole('button', { name: 'Choose Starter' }).click();
-    await page.getByText('You’re now on Starter.').waitFor();
+    await page.getByRole('button', { name: 'Choose Free' }).click();
+    await page.getByText('You’re now on Free.').waitFor();
     await page.getByRole('link', { name: 'Keys' }).click();
     await fill(page, { Name: 'my shop' }, 'Create key');
     const key = (await page.locator('.new-key code').textContent()) ?? '';
@@ -84,7 +84,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
         await page.reload();
         return await page.locator('.figure').textContent();
       })
-      .toBe('1 of 2,000 credits used (Starter)');
+      .toBe('1 of 100 credits used (Free)');
     await page.getByText('View as table').click();
     await page.getByRole('cell', { name: new Date().toISOString().slice(0, 10), exact: true }).waitFor();
     expect(await page.title()).toBe('Usage - Storybar');
@@ -172,7 +172,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       // An expired link responds with 422, which the console reports.
       complaints.splice(0);
       const email = await signUp(page);
-      await page.getByRole('button', { name: 'Choose Pro' }).click();
+      await page.getByRole('button', { name: 'Choose Free' }).click();
       const key = await createKey(
         page,
         `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80),

@@ -16,10 +16,15 @@ afterAll(async () => {
 });
 
 const newVisitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
-const newMember = async (plan = 'starter'): Promise<Visitor> => {
+const newMember = async (): Promise<Visitor> => {
   const visitor = newVisitor();
-  await visitor.signUpWithPlan(`user-${visitors}@example.com`, plan);
+  await visitor.signUpWithPlan(`user-${visitors}@example.com`);
   return visitor;
+};
+/** As an operator does, for the account that was created last. */
+const assignPlan = async (plan: string): Promise<void> => {
+  const accounts = JSON.parse(await server.cli('accounts', 'list', '--json')) as { id: string }[];
+  await server.cli('accounts', 'plan', accounts.at(-1)?.id ?? '', plan);
 };
 const outcomeOf = async (key: string, origin?: string): Promise<string> => {
   const response = await post({ url: server.url, key }, form(FORM), { headers: origin ? { origin } : {} });
@@ -29,13 +34,20 @@ const outcomeOf = async (key: string, origin?: string): Promise<string> => {
 };
 
 describe('the plan page', () => {
-  it('activates keys with the first plan, and says that billing is disabled', async () => {
+  it('activates keys with a free plan, and offers no plan that has a price', async () => {
     const visitor = newVisitor();
     await visitor.signUp('planless@example.com');
     expect((await visitor.get('/dashboard')).text).toContain('Choose a plan</a> to activate your API keys.');
     const { key } = await visitor.createKey();
     expect(await outcomeOf(key)).toBe('subscription_inactive');
-    expect((await visitor.get('/dashboard/plan')).text).toContain('Billing is disabled on this server.');
+    const offered = (await visitor.get('/dashboard/plan')).text;
+    expect(offered).toContain('This server takes no payments.');
+    expect(offered).toContain('Choose Free');
+    expect(offered).not.toMatch(/Choose (?:Starter|Pro|Business)/u);
+    for (const plan of ['starter', 'business']) {
+      expect((await visitor.submit('/dashboard/plan', { plan })).status).toBe(400);
+    }
+    expect(await outcomeOf(key)).toBe('subscription_inactive');
     const chosen = await visitor.submit('/dashboard/plan', { plan: 'free' });
     expect(chosen.location).toBe('/dashboard/plan?done=plan-now');
     expect((await visitor.get('/dashboard/plan?done=plan-now')).text).toContain('You’re now on Free.');
@@ -43,11 +55,9 @@ describe('the plan page', () => {
     await visitor.waitForUsage('<strong>1</strong> of 100 credits used (Free)');
   });
 
-  it('upgrades immediately, downgrades with the next billing period, and takes back a downgrade or a cancellation', async () => {
-    const visitor = await newMember('starter');
-    expect(await visitor.submit('/dashboard/plan', { plan: 'pro' })).toMatchObject({
-      location: '/dashboard/plan?done=plan-now',
-    });
+  it('downgrades an assigned plan with the next billing period, and only the operator can take that back', async () => {
+    const visitor = await newMember();
+    await assignPlan('pro');
     expect(await visitor.submit('/dashboard/plan', { plan: 'free' })).toMatchObject({
       location: '/dashboard/plan?done=plan-next',
     });
@@ -55,13 +65,20 @@ describe('the plan page', () => {
     expect(switching).toMatch(/<strong>Pro<\/strong> until <time[^>]+>\w+ \d+<\/time>, then <strong>Free<\/strong>/u);
     expect(switching).toMatch(/You’ll switch to Free on <time[^>]+>\w+ \d+<\/time>\. You keep Pro until then\./u);
     expect(switching).toMatch(/Starts <time[^>]+>\w+ \d+<\/time>/u);
-    await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
+    expect(switching).not.toContain('Keep Pro');
+    expect((await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume')).status).toBe(400);
+    expect((await visitor.get('/dashboard/plan')).text).toContain(', then <strong>');
+    await assignPlan('pro');
     expect((await visitor.get('/dashboard/plan')).text).not.toContain(', then <strong>');
+  });
+
+  it('takes back the cancellation of a free plan', async () => {
+    const visitor = await newMember();
     expect(await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/cancel')).toMatchObject({
       location: '/dashboard/plan?done=canceled',
     });
     const canceled = (await visitor.get('/dashboard/plan?done=canceled')).text;
-    expect(canceled).toMatch(/<strong>Pro<\/strong> ends on/u);
+    expect(canceled).toMatch(/<strong>Free<\/strong> ends on/u);
     expect(canceled).toContain('Everything keeps working until then.');
     await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
     const resumed = (await visitor.get('/dashboard/plan?done=resumed')).text;
@@ -72,7 +89,7 @@ describe('the plan page', () => {
 });
 
 it('confirms only what is true of the subscription, whatever the address says', async () => {
-  const visitor = await newMember('starter');
+  const visitor = await newMember();
   for (const done of ['plan-next', 'canceled', 'nonsense']) {
     expect((await visitor.get(`/dashboard/plan?done=${done}`)).text).not.toContain('role="status"');
   }
@@ -141,7 +158,7 @@ describe('the usage page', () => {
     const { key } = await visitor.createKey();
     for (let index = 0; index < 3; index += 1) await outcomeOf(key);
     await post({ url: server.url, key }, form({ ...FORM, width: '0' }));
-    await visitor.waitForUsage('<strong>3</strong> of 2,000 credits used (Starter)');
+    await visitor.waitForUsage('<strong>3</strong> of 100 credits used (Free)');
     const { text } = await visitor.waitForUsage('Rejected (4xx) 1');
     expect(text).toMatch(/: Delivered 3, Rejected \(4xx\) 1</u);
     expect(text.match(/<code>[\da-f-]{36}<\/code>/gu)).toHaveLength(3);
@@ -161,7 +178,7 @@ describe('the usage page', () => {
 
 describe('the operator pages', () => {
   it('find an account, suspend and resume it, change its plan, and log every change', async () => {
-    const customer = await newMember('starter');
+    const customer = await newMember();
     const email = `user-${visitors}@example.com`;
     const { key } = await customer.createKey();
     const operator = newVisitor();

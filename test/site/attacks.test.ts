@@ -25,7 +25,7 @@ const member = async (): Promise<{ visitor: Visitor; email: string }> => {
   const token = await visitor.tokenOf('/signup');
   const { status, text } = await visitor.send('/signup', { token, email, password: PASSWORD }, fromNewAddress());
   if (status !== 303) throw new Error(`${email} could not sign up: ${status} ${text}`);
-  await visitor.submit('/dashboard/plan', { plan: 'starter' });
+  await visitor.submit('/dashboard/plan', { plan: 'free' });
   return { visitor, email };
 };
 

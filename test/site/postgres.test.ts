@@ -27,7 +27,7 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     await (
       await post({ url: servers[1]?.url ?? '', key }, form({ width: '32', height: '32', text: 'a' }))
     ).arrayBuffer();
-    await there.waitForUsage('<strong>1</strong> of 2,000 credits used (Starter)');
+    await there.waitForUsage('<strong>1</strong> of 100 credits used (Free)');
     await there.submit('/dashboard', {}, '/signout');
     expect(await ann.get('/dashboard')).toMatchObject({ status: 303 });
   });

@@ -63,7 +63,7 @@ export class Visitor {
     return await this.submit('/signin', { email, password });
   }
 
-  async signUpWithPlan(email: string, plan = 'starter'): Promise<void> {
+  async signUpWithPlan(email: string, plan = 'free'): Promise<void> {
     await this.signUp(email);
     await this.submit('/dashboard/plan', { plan });
   }

@@ -34,7 +34,7 @@ export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependenc
     const { accountId } = visit.user;
     const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${problem(fault)}
-${!billing.takesPayments && html`<p class="note">Billing is disabled on this server. You can choose any plan, and nothing is charged.</p>`}
+${!billing.takesPayments && html`<p class="note">This server takes no payments. You can choose a free plan. Ask the operator for the others.</p>`}
 ${state === 'suspended' && problem('This account is suspended. Contact support.')}
 ${planBody(visit, plans, subscription, billing)}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
@@ -113,23 +113,24 @@ function planBody(
     return html`<p>This account’s plan is managed by the marketplace.</p>`;
   }
   const active = subscription?.status === 'active' ? subscription : undefined;
-  const cards = plans.plans.map((plan) => card(visit, { ...plan, currency: plans.currency }, active));
+  const cards = plans.plans.map((plan) => card(visit, { ...plan, currency: plans.currency }, active, billing));
   return html`${active && summary(visit, plans, active, billing)}
 <ul class="plans">${cards}</ul>`;
 }
 
-function card(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined): Html {
+function card(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
   const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan)}
-${planAction(visit, plan, active)}
+${planAction(visit, plan, active, billing)}
 </li>`;
 }
 
-function planAction(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined): Html {
+function planAction(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
   if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
   if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
+  if (!isSelfService(plan, billing)) return html`<p class="small">Ask the operator for this plan.</p>`;
   return form(
     visit,
     PATH,
@@ -138,14 +139,20 @@ function planAction(visit: SignedInVisit, plan: PlanOffer, active: Subscription 
   );
 }
 
+/** Whether a customer can choose or continue the plan without the operator. */
+function isSelfService(plan: Pick<PlanOffer, 'monthlyPriceCents'> | undefined, { takesPayments }: Billing): boolean {
+  return takesPayments || plan === undefined || plan.monthlyPriceCents === 0;
+}
+
 function summary(visit: SignedInVisit, plans: PlanBook, subscription: Subscription, billing: Billing): Html {
   const { plan, renews, nextPlan } = subscription;
   const button = (action: string, label: string): Html =>
     form(visit, `${PATH}/${action}`, html`<button class="button quiet" type="submit">${label}</button>`);
+  const canKeep = isSelfService(plans.find(plan), billing);
   return html`<p class="figure">${outlook(plans, subscription)}</p>
 <div class="actions">
 ${billing.takesPayments && button('manage', 'Invoices and card')}
-${renews && nextPlan === null ? button('cancel', 'Cancel plan') : button('resume', `Keep ${titleOf(plans, plan)}`)}
+${renews && nextPlan === null ? button('cancel', 'Cancel plan') : canKeep && button('resume', `Keep ${titleOf(plans, plan)}`)}
 </div>`;
 }
 
