@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Timings } from '../../src/render/timing.ts';
 import type { Contender, Output } from './contender.ts';
+import { nativeEncoder } from './native-peer.ts';
 import { floor, OURS, ourPipeline } from './own.ts';
 import type { Photo } from './pictures.ts';
 import { best, interleave, median, medianRatio, type Series, seriesNamed } from './rounds.ts';
@@ -19,6 +20,9 @@ export interface PhotoRow {
   readonly ms: number;
   readonly bestMs: number;
   readonly timeRatio: number;
+  /** `NaN` for programs. */
+  readonly cpuMs: number;
+  readonly cpuRatio: number;
   readonly bytes: number;
   readonly sizeRatio: number;
 }
@@ -40,7 +44,7 @@ export interface PhotoOptions {
 export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoOptions): Promise<PhotoResult> {
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-'));
   const timings: Timings[] = [];
-  const contenders = [ourPipeline((steps) => timings.push(steps)), floor, ...peers];
+  const contenders = [ourPipeline((steps) => timings.push(steps)), floor, nativeEncoder, ...peers];
   try {
     const scene = await setScene(photo, directory);
     const runners = [];
@@ -50,7 +54,7 @@ export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoO
     const all = await interleave(runners, rounds, settle);
     if (keep !== undefined) await keepOutputs(keep, photo, all);
     return {
-      rows: await toRows(all),
+      rows: await toRows(all, new Set(contenders.filter(({ isProgram }) => isProgram).map(({ name }) => name))),
       overFloor: medianRatio(seriesNamed(all, OURS), seriesNamed(all, floor.name)),
       steps: stepMedians(timings.slice(-rounds)),
     };
@@ -62,13 +66,15 @@ export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoO
 export function formatPhoto(photo: Photo, { rows, steps }: PhotoResult): string {
   const header = [`3 bars on ${photo.name} (JPEG, ${megabytes(photo.jpeg.length)} MB)`];
   const table = formatTable([
-    [...header, 'rounds', 'best ms', 'median ms', 'x ours', 'MB', 'x ours'],
+    [...header, 'rounds', 'best ms', 'median ms', 'x ours', 'CPU ms', 'x ours', 'MB', 'x ours'],
     ...rows.map((row) => [
       row.name,
       String(row.rounds),
       fixed(row.bestMs, 1),
       fixed(row.ms, 1),
       fixed(row.timeRatio, 2),
+      fixed(row.cpuMs, 1),
+      fixed(row.cpuRatio, 2),
       megabytes(row.bytes),
       fixed(row.sizeRatio, 2),
     ]),
@@ -82,7 +88,7 @@ async function setScene(photo: Photo, directory: string): Promise<Scene> {
   return { photo, directory, bars: layOut(photo) };
 }
 
-async function toRows(all: readonly Series<Output>[]): Promise<PhotoRow[]> {
+async function toRows(all: readonly Series<Output>[], programs: ReadonlySet<string>): Promise<PhotoRow[]> {
   const ours = seriesNamed(all, OURS);
   const ourBytes = await sizeOf(ours.last);
   return await Promise.all(
@@ -94,6 +100,8 @@ async function toRows(all: readonly Series<Output>[]): Promise<PhotoRow[]> {
         ms: median(series.times),
         bestMs: best(series.times),
         timeRatio: medianRatio(series, ours),
+        cpuMs: programs.has(series.name) ? Number.NaN : median(series.cpuTimes),
+        cpuRatio: programs.has(series.name) ? Number.NaN : medianRatio(series, ours, 'cpuTimes'),
         bytes,
         sizeRatio: bytes / ourBytes,
       };

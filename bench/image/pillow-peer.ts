@@ -20,6 +20,7 @@ export async function pillow(onExit: (stop: () => void) => void): Promise<Conten
   if (python === undefined) return { name, reason: 'python3 with PIL is not installed' };
   return {
     name,
+    isProgram: true,
     prepare: async (scene) => {
       const child = spawn(python, [SCRIPT, JSON.stringify(scriptInput(scene))], {
         cwd: scene.directory,

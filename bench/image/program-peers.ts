@@ -17,6 +17,7 @@ export async function imageMagick(): Promise<Contender | SkippedPeer> {
   if (program === undefined) return { name, reason: 'neither magick nor convert is installed' };
   return {
     name,
+    isProgram: true,
     prepare: async (scene) => {
       const output = 'imagemagick.png';
       const args = [photoFileName(scene), '-auto-orient', ...magickBars(scene), output];
@@ -48,6 +49,7 @@ export async function ffmpeg(): Promise<Contender | SkippedPeer> {
   if (program === undefined) return { name, reason: 'ffmpeg with the drawtext filter is not installed' };
   return {
     name,
+    isProgram: true,
     prepare: async (scene) => {
       const output = 'ffmpeg.png';
       await Promise.all(scene.bars.map((bar, index) => writeFile(captionFile(scene, index), bar.text)));

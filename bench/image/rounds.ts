@@ -12,6 +12,8 @@ export interface Series<Result> {
   readonly name: string;
   /** Milliseconds per round; `undefined` for rounds that a slow contender skipped. */
   readonly times: readonly (number | undefined)[];
+  /** Processor time of this process per round, on all its threads. */
+  readonly cpuTimes: readonly (number | undefined)[];
   readonly last: Result;
 }
 
@@ -22,16 +24,24 @@ const MIN_ROUNDS = 2;
 const WARM_UP_MS = 800;
 const MAX_WARM_UPS = 30;
 
+interface Entry<Result> {
+  readonly runner: Runner<Result>;
+  readonly times: (number | undefined)[];
+  readonly cpuTimes: (number | undefined)[];
+  readonly share: number;
+  last: Result;
+}
+
 export async function interleave<Result>(
   runners: readonly Runner<Result>[],
   rounds: number,
   beforeEach: () => Promise<void> = async () => undefined,
 ): Promise<Series<Result>[]> {
-  const entries: { runner: Runner<Result>; times: (number | undefined)[]; last: Result; share: number }[] = [];
+  const entries: Entry<Result>[] = [];
   for (const runner of runners) {
     const warm = await warmUp(runner);
     const affordable = Math.max(MIN_ROUNDS, Math.floor(TIME_PER_CONTENDER_MS / warm.ms));
-    entries.push({ runner, times: [], last: warm.result, share: Math.min(1, affordable / rounds) });
+    entries.push({ runner, times: [], cpuTimes: [], last: warm.result, share: Math.min(1, affordable / rounds) });
   }
   for (let round = 0; round < rounds; round += 1) {
     // Alternate the order, so that no contender always runs after the same one.
@@ -39,12 +49,13 @@ export async function interleave<Result>(
       // Spread the runs of a slow contender evenly over all rounds, including the first.
       const takesPart = round === 0 || Math.floor(round * entry.share) > Math.floor((round - 1) * entry.share);
       if (takesPart) await beforeEach();
-      const { ms, result } = takesPart ? await timed(entry.runner) : { ms: undefined, result: entry.last };
-      entry.times.push(ms);
-      entry.last = result;
+      const measured = takesPart ? await timed(entry.runner) : undefined;
+      entry.times.push(measured?.ms);
+      entry.cpuTimes.push(measured?.cpuMs);
+      if (measured) entry.last = measured.result;
     }
   }
-  return entries.map(({ runner, times, last }) => ({ name: runner.name, times, last }));
+  return entries.map(({ runner, times, cpuTimes, last }) => ({ name: runner.name, times, cpuTimes, last }));
 }
 
 /** Returns the shortest time, which determines how many rounds a slow contender runs. */
@@ -60,10 +71,13 @@ async function warmUp<Result>(runner: Runner<Result>): Promise<{ ms: number; res
   return { ms, result };
 }
 
-async function timed<Result>(runner: Runner<Result>): Promise<{ ms: number; result: Result }> {
+async function timed<Result>(runner: Runner<Result>): Promise<{ ms: number; cpuMs: number; result: Result }> {
+  const cpuStart = process.cpuUsage();
   const start = performance.now();
   const result = await runner.run();
-  return { ms: performance.now() - start, result };
+  const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuStart);
+  return { ms, cpuMs: (user + system) / 1e3, result };
 }
 
 export function median(values: readonly (number | undefined)[]): number {
@@ -80,10 +94,14 @@ export function best(values: readonly (number | undefined)[]): number {
 }
 
 /** The median over the rounds that both ran. */
-export function medianRatio(of: Series<unknown>, to: Series<unknown>): number {
+export function medianRatio(
+  of: Series<unknown>,
+  to: Series<unknown>,
+  measure: 'times' | 'cpuTimes' = 'times',
+): number {
   return median(
-    of.times.map((ms, round) => {
-      const base = to.times[round];
+    of[measure].map((ms, round) => {
+      const base = to[measure][round];
       return ms === undefined || base === undefined ? undefined : ms / base;
     }),
   );

@@ -1,11 +1,13 @@
 // Compares the measurements with our targets. This is a report and not a test, because noise can cause a miss.
 
 import type { PhotoResult, PhotoRow } from './photos.ts';
+import { NATIVE_ENCODER } from './native-peer.ts';
 import { OURS } from './own.ts';
 import { SHARP_DEFAULT } from './sharp-peers.ts';
 import { fixed, formatTable } from './table.ts';
 
-const SPEED_UP = 3;
+const SPEED_UP = 5;
+const CPU_OF_NATIVE = 0.75;
 const OVER_FLOOR = 1.35;
 const OVERLAY_MS = 10;
 const SERVER_MS = 15;
@@ -36,6 +38,9 @@ export function formatTargets({ photos, overlays, serverOverheadMs }: Measured):
 function photoTargets(name: string, { rows, overFloor }: PhotoResult): string[][] {
   const sharp = rowNamed(rows, SHARP_DEFAULT);
   const size = rowNamed(rows, OURS).bytes / sharp.bytes;
+  const native = rowNamed(rows, NATIVE_ENCODER);
+  const cpuOfNative = 1 / native.cpuRatio;
+  const sizeOfNative = 1 / native.sizeRatio;
   return [
     [
       `speed-up over ${SHARP_DEFAULT}, ${name}`,
@@ -44,6 +49,18 @@ function photoTargets(name: string, { rows, overFloor }: PhotoResult): string[][
       verdict(sharp.timeRatio >= SPEED_UP),
     ],
     [`file size relative to ${SHARP_DEFAULT}, ${name}`, '< 1x', `${fixed(size, 2)}x`, verdict(size < 1)],
+    [
+      `processor time relative to ${NATIVE_ENCODER}, ${name}`,
+      `<= ${CPU_OF_NATIVE}x`,
+      `${fixed(cpuOfNative, 2)}x`,
+      verdict(cpuOfNative <= CPU_OF_NATIVE),
+    ],
+    [
+      `file size relative to ${NATIVE_ENCODER}, ${name}`,
+      '<= 1x',
+      `${fixed(sizeOfNative, 3)}x`,
+      verdict(sizeOfNative <= 1),
+    ],
     [
       `time relative to the floor, ${name}`,
       `<= ${OVER_FLOOR}x`,

@@ -22,12 +22,7 @@ export interface ImageProbe extends Size {
 export interface DecodedImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
-  /** Free bytes directly before `data` in the same buffer. An encoder can write its header there. */
-  readonly headroom: number;
 }
-
-/** Room for the largest header. The decoder adds it as rows above the image, which avoids copying all pixels later. */
-const HEADROOM_BYTES = 128;
 
 /** All other loaders stay blocked: an SVG or TIFF renamed to .png must not reach its decoder. */
 const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
@@ -51,12 +46,11 @@ export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
 
 /** Decoder settings, derived from the probe and the caller's limits. */
 export interface DecodePlan {
-  readonly width: number;
   readonly maxPixels: number;
   /** Set when the embedded profile is sRGB, where a conversion would only add rounding errors. */
   readonly ignoreProfile: boolean;
   readonly color?: ColorConversion;
-  /** Set when the image is scaled down; `width` is then the scaled width. */
+  /** Set when the image is scaled down. */
   readonly scaleTo?: Size;
 }
 
@@ -99,7 +93,6 @@ function open(source: Uint8Array, options: OpenOptions): Sharp {
 }
 
 async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: DecodePlan): Promise<DecodedImage> {
-  const headroomRows = Math.ceil(HEADROOM_BYTES / (plan.width * 3));
   const hinted = withAlphaHint(source);
   const input = open(hinted ?? source, {
     failOn,
@@ -108,19 +101,9 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
   });
   const upright = input.autoOrient();
   const scaled = plan.scaleTo ? upright.resize({ ...plan.scaleTo, fit: 'fill' }) : upright;
-  const { data, info } = await toRaw(scaled.extend({ top: headroomRows }), plan.color).toBuffer({
-    resolveWithObject: true,
-  });
+  const { data, info } = await toRaw(scaled, plan.color).toBuffer({ resolveWithObject: true });
   const decoded = toEightBitRgb(data, info.channels, plan.color);
-  const { data: pixels, channels } = hinted ? dropOpaqueAlpha(decoded, headroomRows * info.width) : decoded;
-  const headroom = headroomRows * info.width * channels;
-  return {
-    width: info.width,
-    height: info.height - headroomRows,
-    channels,
-    data: pixels.subarray(headroom),
-    headroom,
-  };
+  return { width: info.width, height: info.height, ...(hinted ? dropOpaqueAlpha(decoded) : decoded) };
 }
 
 function toRaw(image: Sharp, color: ColorConversion | undefined): Sharp {
@@ -161,10 +144,8 @@ interface EightBitPixels {
   readonly channels: 3 | 4;
 }
 
-/** The pixels above the image are transparent, but not part of it. */
-function dropOpaqueAlpha(image: EightBitPixels, headroomPixels: number): EightBitPixels {
+function dropOpaqueAlpha(image: EightBitPixels): EightBitPixels {
   if (image.channels === 3) return image;
-  image.data.fill(255, 0, headroomPixels * 4);
   const rgb = withoutOpaqueAlpha(image.data);
   return rgb ? { data: rgb, channels: 3 } : image;
 }

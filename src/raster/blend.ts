@@ -7,8 +7,6 @@ import { BAR_ALPHA_BYTE, type Band, compositeOver, PLAIN_BAR, wordsOf } from './
 export interface RawImage extends Size {
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
-  /** Free bytes directly before `data` in the same buffer. An encoder can write its header there. */
-  readonly headroom?: number;
 }
 
 export function bakeBands(image: RawImage, bands: readonly Band[]): void {

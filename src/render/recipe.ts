@@ -60,7 +60,6 @@ export function composeImageRecipe(
     overlays,
     attemptMs: attemptMs(original, overlays.length),
     decode: {
-      width: canvas.width,
       maxPixels: limits.imagePixels,
       ignoreProfile: probe.isSrgb,
       ...(probe.color && { color: probe.color }),

@@ -42,7 +42,6 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('image'),
     ...baseFields,
     decode: z.object({
-      width: z.int().min(1),
       maxPixels: z.number().positive(),
       ignoreProfile: z.boolean(),
       color: colorConversionSchema.exactOptional(),
