@@ -16,7 +16,20 @@ export function generateConfiguration(): string {
   return page(
     'Configuration',
     'Settings are environment variables, read once at startup. If any are invalid, Storybar lists all of them and exits.',
-    ['| variable | default | description |', '|---|---|---|', ...rows],
+    [
+      '| variable | default | description |',
+      '|---|---|---|',
+      ...rows,
+      '',
+      '## Secrets in files',
+      '',
+      'These settings may contain a password. Instead of the value, you can set the same name with the suffix `_FILE` to ' +
+        'the path of a file, such as a Docker or Kubernetes secret. White space around the value is ignored.',
+      '',
+      ...describeSettings()
+        .filter(({ isSecret }) => isSecret)
+        .map(({ variable }) => `- \`${variable}_FILE\``),
+    ],
   );
 }
 

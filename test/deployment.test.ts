@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { describeSettings } from '../src/config/settings.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
-import { form, health, post, startServer, until } from './running-server.ts';
+import { form, health, post, startServer, until, WITH_METRICS_TOKEN } from './running-server.ts';
 import { startWorker } from './running-worker.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -139,7 +139,7 @@ describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
         async (at) => (await fetch(balancer.url + at)).status,
       );
       expect(await Promise.all(statuses)).toEqual([404, 404, 404, 200]);
-      expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
+      expect((await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).status).toBe(200);
     } finally {
       await balancer.stop();
       await server.stop();

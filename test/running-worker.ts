@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { childrenOf, innermost, until } from './running-server.ts';
+import { childrenOf, innermost, METRICS_TOKEN, until, WITH_METRICS_TOKEN } from './running-server.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
 
@@ -48,6 +48,7 @@ export async function startWorker(
       STORYBAR_WORKERS: '1',
       STORYBAR_VIDEO_WORKERS: '0',
       PORT: '0',
+      STORYBAR_METRICS_TOKEN: METRICS_TOKEN,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,7 +68,7 @@ export async function startWorker(
     pid,
     exited,
     stderr: () => printed.stderr,
-    health: async () => (await (await fetch(url)).json()) as WorkerHealth,
+    health: async () => (await (await fetch(url, WITH_METRICS_TOKEN)).json()) as WorkerHealth,
     workDirectories: () => readdirSync(path.join(dataDirectory, 'work', String(pid))),
     childPids: () => childrenOf(pid),
     renderPids: () => childrenOf(pid).map(innermost),

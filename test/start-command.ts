@@ -8,8 +8,11 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
   scripts: Readonly<Record<'start', string>>;
 };
 
-/** Arguments for Node.js, valid in any working directory. */
-export const START_ARGUMENTS: readonly string[] = scripts.start
-  .split(' ')
-  .slice(1)
-  .map((argument) => (argument.endsWith('.js') ? path.join(ROOT, argument) : argument));
+/** Arguments for Node.js, valid in any working directory. The first key is printed, although there is no terminal. */
+export const START_ARGUMENTS: readonly string[] = [
+  ...scripts.start
+    .split(' ')
+    .slice(1)
+    .map((argument) => (argument.endsWith('.js') ? path.join(ROOT, argument) : argument)),
+  '--print-key',
+];

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import Database from 'libsql';
-import { until } from '../../test/running-server.ts';
+import { until, WITH_METRICS_TOKEN } from '../../test/running-server.ts';
 import type { Journal } from './journal.ts';
 import { childrenOf, openDescriptors } from './processes.ts';
 import type { Subject } from './subject.ts';
@@ -70,7 +70,7 @@ async function findLeftovers(subject: Subject): Promise<string[]> {
 
 /** What the server holds in memory for requests in flight. */
 async function gaugesOf({ target }: Subject): Promise<Record<string, number>> {
-  const text = await (await fetch(`${target.url}/metrics`)).text();
+  const text = await (await fetch(`${target.url}/metrics`, WITH_METRICS_TOKEN)).text();
   const gauge = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'mu').exec(text)?.[1] ?? Number.NaN);
   return {
     'bytes of upload budget': gauge('storybar_uploads_promised_bytes'),

@@ -19,7 +19,7 @@ import path from 'node:path';
 import { issueKey, openAccount } from '../../src/main/issue-key.ts';
 import { withStore } from '../../src/main/open-store.ts';
 import { must } from '../../src/primitives/must.ts';
-import { health, until } from '../../test/running-server.ts';
+import { health, METRICS_TOKEN, until } from '../../test/running-server.ts';
 import { START_ARGUMENTS } from '../../test/start-command.ts';
 import { type Canaries, placeCanaries } from './canaries.ts';
 import { type Target, openTarget } from './client.ts';
@@ -148,6 +148,7 @@ export class Subject {
     const env = {
       PATH: process.env['PATH'] ?? '',
       PORT: '0',
+      STORYBAR_METRICS_TOKEN: METRICS_TOKEN,
       STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
       STORYBAR_DATA_DIR: this.dataDirectory,
       STORYBAR_PLANS: this.#plansFile,

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { UserRole } from '../store/users.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
-import { text } from './options.ts';
+import { flag, text } from './options.ts';
 import { withStore } from '../main/open-store.ts';
 import { createPasswordLink } from '../main/password-link.ts';
 import { type Print, table } from './print.ts';
@@ -26,8 +26,10 @@ const COMMAND: Command<Task> = {
     action({
       name: 'invite',
       args: ['email'],
-      options: { account: text('<id>') },
-      help: 'Print a sign-up link for a new user, who gets an account of their own or joins --account.',
+      options: { account: text('<id>'), operator: flag },
+      help:
+        'Print a sign-up link for a new user, who gets an account of their own or joins --account.\n' +
+        'With --operator, the user becomes an operator.',
       run: invite,
     }),
     action({ name: 'reset', args: ['email'], help: 'Print a link to choose a new password.', run: reset }),
@@ -66,7 +68,7 @@ async function list({ store, print }: Task): Promise<void> {
 
 async function invite(
   { store, settings, print }: Task,
-  { email, account }: { email: string; account: string | undefined },
+  { email, account, operator }: { email: string; account: string | undefined; operator: boolean | undefined },
 ): Promise<void> {
   const address = addressOf(email);
   if ((await store.users.findByEmail(address)) !== undefined) {
@@ -78,7 +80,7 @@ async function invite(
   if (account !== undefined && (await store.accounts.find(account)) === undefined) {
     throw new AppError('not_found', `There is no account "${account}".`);
   }
-  const link = { email: address, role: 'member', accountId: account ?? null } as const;
+  const link = { email: address, role: operator ? 'operator' : 'member', accountId: account ?? null } as const;
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
   printLink(print, address, url);
 }

@@ -65,7 +65,7 @@ export const ACCOUNT_SETTINGS = {
   operatorEmail: setting(
     'STORYBAR_OPERATOR_EMAIL',
     '',
-    'Email address of the first operator. Until this user exists, `storybar serve` prints a link to choose a password.',
+    'Email address of the first operator. Until this user exists, `storybar serve` prints a link to choose a password if its output is a terminal; otherwise use `storybar users invite --operator`.',
     (text) =>
       text === '' || text.includes('@') ? { value: text.trim().toLowerCase() } : { fault: 'must be an email address' },
   ),

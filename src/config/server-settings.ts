@@ -64,7 +64,7 @@ export const SERVER_SETTINGS = {
   metricsToken: setting(
     'STORYBAR_METRICS_TOKEN',
     '',
-    'Bearer token required for `/metrics`. Default: no token. In that case, block the path in your reverse proxy.',
+    'Bearer token for `/metrics` and for the details in `/health`. Default: no token. Then `/metrics` responds only to requests from this machine that no proxy forwarded, and `/health` only says whether the server is up.',
     (text) => ({ value: text.trim() }),
   ),
   logLevel: setting(

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeSettings, readSettings, SettingsError } from './settings.ts';
@@ -93,6 +95,47 @@ describe('readSettings', () => {
   it('limits an upload to 300 seconds by default', () => {
     expect(readSettings({}).uploadSeconds).toBe(300);
     expect(readSettings({ STORYBAR_UPLOAD_SECONDS: '7' }).uploadSeconds).toBe(7);
+  });
+
+  it('reads a secret from the file that the same variable with the suffix _FILE names', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-settings-'));
+    const file = path.join(folder, 'secret');
+    writeFileSync(file, 'postgres://user:from-file@host/name\n');
+    expect(readSettings({ STORYBAR_DATABASE_URL_FILE: file }).databaseUrl).toBe('postgres://user:from-file@host/name');
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(describeSettings().filter(({ isSecret }) => isSecret))('reads $variable from a file', ({ variable }) => {
+    expect(() => readSettings({ [`${variable}_FILE`]: '/nowhere/secret' })).toThrow(
+      expect.objectContaining({
+        faults: [`${variable}_FILE must name a readable file; got "/nowhere/secret" (ENOENT)`],
+      }),
+    );
+  });
+
+  it('can read every password, token and secret from a file, and nothing else', () => {
+    const secrets = describeSettings().filter(({ isSecret }) => isSecret);
+    expect(secrets.map(({ variable }) => variable)).toEqual(
+      expect.arrayContaining([
+        'STORYBAR_DATABASE_URL',
+        'STORYBAR_NATS_URL',
+        'STORYBAR_SMTP_URL',
+        'STORYBAR_STRIPE_SECRET_KEY',
+        'STORYBAR_STRIPE_WEBHOOK_SECRETS',
+        'STORYBAR_MARKETPLACE_SECRETS',
+        'STORYBAR_METRICS_TOKEN',
+      ]),
+    );
+    expect(readSettings({ PORT_FILE: '/nowhere' }).port).toBe(8080);
+  });
+
+  it('refuses a secret that is set both directly and as a file', () => {
+    const both = { STORYBAR_METRICS_TOKEN: 'a', STORYBAR_METRICS_TOKEN_FILE: '/run/secrets/token' };
+    expect(() => readSettings(both)).toThrow(
+      expect.objectContaining({
+        faults: ['STORYBAR_METRICS_TOKEN and STORYBAR_METRICS_TOKEN_FILE are both set; set only one'],
+      }),
+    );
   });
 
   it('returns a frozen object', () => {

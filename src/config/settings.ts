@@ -1,6 +1,7 @@
 // The only file that reads the environment. All settings are read and checked once, at startup. docs/configuration.md is
 // generated from the tables in the files beside this one.
 
+import { readFileSync } from 'node:fs';
 import { ACCOUNT_SETTINGS } from './account-settings.ts';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
@@ -16,6 +17,7 @@ const SETTINGS = {
   ...CLUSTER_SETTINGS,
 } as const;
 
+/** Settings that may contain a password. They can also be read from a file, and errors don't repeat their values. */
 const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN/u;
 
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
@@ -31,14 +33,20 @@ export class SettingsError extends Error {
   }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Throws a `SettingsError` that lists every invalid setting. */
-export function readSettings(environment: Readonly<Record<string, string | undefined>> = process.env): Settings {
+export function readSettings(environment: Environment = process.env): Settings {
   const faults: string[] = [];
   const entries = Object.entries(SETTINGS).map(([name, { variable, defaultText, parse }]) => {
-    const text = environment[variable] ?? defaultText;
+    const given = SECRET.test(variable) ? readSecret(environment, variable) : { text: environment[variable] };
+    if ('fault' in given) {
+      faults.push(given.fault);
+      return [name, undefined];
+    }
+    const text = given.text ?? defaultText;
     const parsed = parse(text);
     if ('value' in parsed) return [name, parsed.value];
-    // A value that may contain a password is not repeated.
     faults.push(`${variable} ${parsed.fault}${SECRET.test(variable) ? '' : `; got ${JSON.stringify(text)}`}`);
     return [name, undefined];
   });
@@ -46,16 +54,36 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   return Object.freeze(Object.fromEntries(entries)) as Settings;
 }
 
+/** From the variable itself, or from the file that the variable with the suffix `_FILE` names. */
+function readSecret(environment: Environment, variable: string): { text: string | undefined } | { fault: string } {
+  const file = environment[`${variable}_FILE`];
+  if (file === undefined || file === '') return { text: environment[variable] };
+  if (environment[variable] !== undefined)
+    return { fault: `${variable} and ${variable}_FILE are both set; set only one` };
+  try {
+    return { text: readFileSync(file, 'utf8').trim() };
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return { fault: `${variable}_FILE must name a readable file; got ${JSON.stringify(file)} (${reason})` };
+  }
+}
+
 /** The names of this process's environment variables: a sandboxed process checks that it has none. */
 export function environmentVariables(): string[] {
   return Object.keys(process.env);
 }
 
-export function describeSettings(): { variable: string; defaultText: string; description: string }[] {
+export function describeSettings(): {
+  variable: string;
+  defaultText: string;
+  description: string;
+  isSecret: boolean;
+}[] {
   return Object.values(SETTINGS).map(({ variable, defaultText, description }) => ({
     variable,
     // These defaults depend on the machine, which must not change the generated page. The description explains them.
     defaultText: variable.endsWith('_WORKERS') ? '' : defaultText,
     description,
+    isSecret: SECRET.test(variable),
   }));
 }

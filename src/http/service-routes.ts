@@ -1,18 +1,17 @@
 // What operators and load balancers ask the server: is it alive, is it ready, and how is it doing.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { hasMetricsToken, mayReadMetrics } from './access/inspection.ts';
 import type { RouteGroup } from './route-group.ts';
 
 export interface ServiceDependencies {
   readonly health: () => HealthReport;
   /** Why this server should get no requests now; undefined when it is ready. */
-  readonly readiness: () => Promise<string | undefined>;
+  readonly readiness: () => string | undefined;
   readonly metrics: Metrics;
-  /** Bearer token that `/metrics` requires; empty: no token. */
+  /** Bearer token for `/metrics` and the details of `/health`. Empty: metrics for this machine only, and no details. */
   readonly metricsToken: string;
 }
 
@@ -20,22 +19,24 @@ export function serviceRoutes({ health, readiness, metrics, metricsToken }: Serv
   return {
     register: (app) => {
       app.get('/ping', (_request, reply) => reply.type('text/plain').send('pong\n'));
-      app.get('/health', (_request, reply) => reply.header('cache-control', 'no-store').send(health()));
+      app.get('/health', (request, reply) => {
+        const report = health();
+        const body = hasMetricsToken(request.raw, metricsToken) ? report : { status: report.status };
+        return reply.header('cache-control', 'no-store').send(body);
+      });
       app.get('/ready', async (_request, reply) => {
-        const fault = await readiness();
+        const fault = readiness();
         return await reply.code(fault === undefined ? 200 : 503).send({ ready: fault === undefined, fault });
       });
       app.get('/metrics', async (request, reply) => {
-        assertMetricsToken(request, metricsToken);
+        if (!mayReadMetrics(request.raw, metricsToken)) {
+          throw new AppError(
+            'missing_api_key',
+            'Send the token in STORYBAR_METRICS_TOKEN as `authorization: Bearer <token>`.',
+          );
+        }
         return await reply.type(metrics.contentType).send(await metrics.text());
       });
     },
   };
-}
-
-/** Compares digests, so the time it takes reveals nothing about the token. */
-function assertMetricsToken({ headers }: FastifyRequest, token: string): void {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  if (token === '' || timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))) return;
-  throw new AppError('missing_api_key', 'Send the metrics token as `authorization: Bearer <token>`.');
 }

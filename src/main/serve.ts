@@ -2,7 +2,6 @@
 
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
@@ -12,12 +11,10 @@ import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
-import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { assertPlans, healthOf, publicSignUpAdvice, whyNotReady } from './startup-checks.ts';
-import { issueKey, openAccount } from './issue-key.ts';
+import { assertPlans, healthOf, publicSignUpAdvice, Readiness } from './startup-checks.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from './message-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
@@ -26,10 +23,9 @@ import { openStore } from './open-store.ts';
 import { ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
-import { operatorInstructions } from './wire-identity.ts';
 import { startRenderer } from './start-renderer.ts';
 import { VERSION } from './version.ts';
-import { welcome } from './welcome.ts';
+import { printWelcome } from './welcome.ts';
 
 /** After running requests were aborted, the time to send their error responses. */
 const FINAL_RESPONSES_MS = 2_000;
@@ -40,11 +36,12 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function serve(settings: Settings): Promise<RunningServer> {
+/** With `showSecrets`, a new installation gets its first key and the operator's link on stdout. */
+export async function serve(settings: Settings, showSecrets = false): Promise<RunningServer> {
   keepFilesPrivate();
   const resources = new ResourceStack();
   try {
-    return await open(settings, resources);
+    return await open(settings, showSecrets, resources);
   } catch (error) {
     // Reported apart, because it must not hide why the start failed.
     await resources.close().catch((closeError: unknown) => {
@@ -54,7 +51,7 @@ export async function serve(settings: Settings): Promise<RunningServer> {
   }
 }
 
-async function open(settings: Settings, resources: ResourceStack): Promise<RunningServer> {
+async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
   const logger = startLog(settings);
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
@@ -65,6 +62,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   const billing = resources.add(await wireBilling(settings, store, plans, logger));
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const { renderer, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
+  const readiness = new Readiness(renderer);
   const shutdown = new AbortController();
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
   const uploads = new UploadBudget(settings.dataDirectory, {
@@ -92,7 +90,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
     shutdown: shutdown.signal,
     isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',
-    readiness: async () => await whyNotReady(store, renderer, stage !== 'serving'),
+    readiness: () => readiness.whyNot(stage !== 'serving'),
     health,
   });
   resources.add(app);
@@ -100,7 +98,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   const url = await listen(app, settings, logger);
   const advice = publicSignUpAdvice(settings);
   if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
-  await printWelcome(settings, store, plans, url);
+  await printWelcome({ settings, store, plans, url, logger, showSecrets });
   return {
     url,
     close: async () => {
@@ -135,17 +133,6 @@ async function listen(app: FastifyInstance, { port, host }: Settings, logger: Lo
 function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
   metrics.watchPools(() => renderer.status());
   metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
-}
-
-/** A new installation gets an account on the largest plan, for the operator's own use. */
-async function printWelcome(settings: Settings, store: Store, { plans }: PlanBook, url: string): Promise<void> {
-  const plan = plans.at(-1);
-  let key: string | undefined;
-  if (plan !== undefined && (await store.accounts.count()) === 0) {
-    const accountId = await openAccount(store, plan.name, 'local', 'system');
-    ({ key } = await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system'));
-  }
-  process.stdout.write(welcome(url, key) + (await operatorInstructions(settings, store, url)));
 }
 
 /** Running requests get `graceMs` to finish. Then they fail with an error, and soon after their connections are closed. */

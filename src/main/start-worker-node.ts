@@ -8,6 +8,7 @@ import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import { type WorkerEvent, WorkerNode } from '../dispatch/remote/worker/worker-node.ts';
+import { hasMetricsToken, mayReadMetrics } from '../http/access/inspection.ts';
 import { WorkArea } from '../media/work-area.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
@@ -117,6 +118,10 @@ async function openHealth(
       return;
     }
     if (request.url === '/metrics') {
+      if (!mayReadMetrics(request, settings.metricsToken)) {
+        response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+        return;
+      }
       response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text());
       return;
     }
@@ -126,7 +131,8 @@ async function openHealth(
       'content-type': 'application/json',
       'cache-control': 'no-store',
     });
-    response.end(JSON.stringify({ status, version: VERSION, sandbox, ...state, renderer: renderer.status() }));
+    const details = { version: VERSION, sandbox, ...state, renderer: renderer.status() };
+    response.end(JSON.stringify({ status, ...(hasMetricsToken(request, settings.metricsToken) && details) }));
   };
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());

@@ -17,14 +17,25 @@ export function healthOf(
   return { status, version: VERSION, uptimeSeconds, sandbox, latencyMs, renderer };
 }
 
-/** The reason why load balancers should not send requests, if there is one. */
-export async function whyNotReady(store: Store, renderer: Renderer, isDraining: boolean): Promise<string | undefined> {
-  if (isDraining) return 'shutting down';
-  if (renderer.status().images.ready === 0) return 'no render worker is ready';
-  return await store.accounts.count().then(
-    () => undefined,
-    () => 'the database is not responding',
-  );
+/**
+ * Whether load balancers should send requests here: not while the server starts or stops. The loss of NATS or the database
+ * doesn't count, because all servers lose them at the same time, and their own 503 is more useful than the load balancer's.
+ */
+export class Readiness {
+  readonly #renderer: Renderer;
+  #hasStarted = false;
+
+  constructor(renderer: Renderer) {
+    this.#renderer = renderer;
+  }
+
+  /** The reason why load balancers should not send requests, if there is one. */
+  whyNot(isDraining: boolean): string | undefined {
+    if (isDraining) return 'shutting down';
+    const { images, remote } = this.#renderer.status();
+    this.#hasStarted ||= remote !== undefined || images.ready > 0;
+    return this.#hasStarted ? undefined : 'starting';
+  }
 }
 
 /** Refuses to start while accounts are on a plan that the plans file lacks: their requests would all fail. */

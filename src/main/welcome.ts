@@ -1,13 +1,65 @@
-// What `storybar serve` prints when it has started.
+// What `storybar serve` prints when it has started. The first key and the operator's link are secrets, and output that isn't
+// a terminal is usually kept as a log. There, the server only names the commands that create them.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { issueKey, openAccount } from './issue-key.ts';
+import { createPasswordLink } from './password-link.ts';
 import { VERSION } from './version.ts';
 
 const SAMPLE_PHOTO = fileURLToPath(new URL('../../examples/photo.jpg', import.meta.url));
 
-export function welcome(url: string, newKey: string | undefined): string {
+export interface WelcomeOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly plans: PlanBook;
+  readonly url: string;
+  readonly logger: Logger;
+  readonly showSecrets: boolean;
+}
+
+export async function printWelcome(options: WelcomeOptions): Promise<void> {
+  const key = await firstKey(options);
+  process.stdout.write(welcome(options.url, key) + (await operatorInstructions(options)));
+}
+
+/** A new installation gets an account on the largest plan, for the operator's own use. */
+async function firstKey({ store, plans, logger, showSecrets }: WelcomeOptions): Promise<string | undefined> {
+  const plan = plans.plans.at(-1);
+  if (plan === undefined || (await store.accounts.count()) > 0) return undefined;
+  if (!showSecrets) {
+    logger.info({ command: `storybar keys create --plan ${plan.name} --name first` }, 'no API key exists yet');
+    return undefined;
+  }
+  const accountId = await openAccount(store, plan.name, 'local', 'system');
+  return (await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system')).key;
+}
+
+/** Until the address in STORYBAR_OPERATOR_EMAIL belongs to an operator; empty once it does. */
+async function operatorInstructions({ settings, store, url, logger, showSecrets }: WelcomeOptions): Promise<string> {
+  const { operatorEmail, publicUrl } = settings;
+  if (operatorEmail === '') return '';
+  const user = await store.users.findByEmail(operatorEmail);
+  if (user?.role === 'operator') return '';
+  // Someone else may have signed up with the address, so it isn't promoted automatically.
+  if (user !== undefined) {
+    return `${operatorEmail} isn't an operator yet. To promote: npx storybar users promote ${operatorEmail}\n\n`;
+  }
+  if (!showSecrets) {
+    logger.info({ command: `storybar users invite ${operatorEmail} --operator` }, 'the operator has no password yet');
+    return '';
+  }
+  const link = { email: operatorEmail, role: 'operator', accountId: null } as const;
+  const linkUrl = await createPasswordLink(store, link, publicUrl || url, 'system');
+  return `To set the password of the operator ${operatorEmail}, open this link within 24 hours:\n\n  ${linkUrl}\n\n`;
+}
+
+function welcome(url: string, newKey: string | undefined): string {
   const lines = ['', `Storybar ${VERSION} listens on ${url}`, ''];
   if (newKey === undefined) {
     lines.push('Create a key with: npx storybar keys create --plan free', '');

@@ -9,7 +9,6 @@ import { LocalLimits } from '../http/limits/local-limits.ts';
 import { SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createPasswordLink } from './password-link.ts';
 
 export interface IdentityServices {
   readonly sessionGuard: SessionGuard;
@@ -51,22 +50,4 @@ export function wireIdentity(settings: Settings, store: Store, logger: Logger): 
       mailer?.close();
     },
   };
-}
-
-/** Printed at startup until the address in STORYBAR_OPERATOR_EMAIL belongs to an operator; empty once it does. */
-export async function operatorInstructions(
-  { operatorEmail, publicUrl }: Settings,
-  store: Store,
-  url: string,
-): Promise<string> {
-  if (operatorEmail === '') return '';
-  const user = await store.users.findByEmail(operatorEmail);
-  if (user?.role === 'operator') return '';
-  // Someone else may have signed up with the address, so it isn't promoted automatically.
-  if (user !== undefined) {
-    return `${operatorEmail} isn't an operator yet. To promote: npx storybar users promote ${operatorEmail}\n\n`;
-  }
-  const link = { email: operatorEmail, role: 'operator', accountId: null } as const;
-  const linkUrl = await createPasswordLink(store, link, publicUrl || url, 'system');
-  return `To set the password of the operator ${operatorEmail}, open this link within 24 hours:\n\n  ${linkUrl}\n\n`;
 }

@@ -1,6 +1,6 @@
 import type { Latency } from './latency.ts';
 
-/** The body of `GET /health`. */
+/** The body of `GET /health` for callers with the metrics token. Others get only `status`. */
 export interface HealthReport {
   /** `starting` until the first render worker is ready. */
   readonly status: 'ok' | 'starting';

@@ -7,7 +7,15 @@ import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decode, noisyJpeg, pixelAt, plainPng } from '../pictures.ts';
 import { plansFile } from '../plans-file.ts';
-import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import {
+  form,
+  post,
+  problemOf,
+  type RunningServer,
+  startServer,
+  until,
+  WITH_METRICS_TOKEN,
+} from '../running-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
 
 let server: RunningServer;
@@ -82,7 +90,9 @@ describe('credits', () => {
     expect(balanceOf(caller.account)).toEqual({ used: 1_000, reserved: 0 });
     await until(() => server.workDirectories().length === 0);
     // The refusal cost no worker.
-    expect(await (await fetch(`${server.url}/health`)).json()).toMatchObject({ renderer: { images: { restarts: 0 } } });
+    expect(await (await fetch(`${server.url}/health`, WITH_METRICS_TOKEN)).json()).toMatchObject({
+      renderer: { images: { restarts: 0 } },
+    });
   });
 
   it('charges nothing for refused requests and undecodable assets', async () => {

@@ -1,8 +1,9 @@
 // Metrics, logs, health and readiness of a running server.
 
+import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep } from '../log-lines.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, health, post, type RunningServer, startServer, WITH_METRICS_TOKEN } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ afterAll(async () => {
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
 async function scrape(): Promise<Map<string, number>> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await (await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).text();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
@@ -47,6 +48,23 @@ describe('metrics', () => {
     expect([await ask(''), await ask('Bearer other'), await ask('Bearer secret')]).toEqual([401, 401, 200]);
     await closed.stop();
   });
+
+  it('are only for requests from this machine that no proxy forwarded if there is no token', async () => {
+    const open = await startServer({ STORYBAR_METRICS_TOKEN: '', HOST: '0.0.0.0' });
+    const { port } = new URL(open.url);
+    const ask = async (host: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await fetch(`http://${host}:${port}/metrics`, { headers })).status;
+    expect(await ask('127.0.0.1')).toBe(200);
+    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']) {
+      expect([header, await ask('127.0.0.1', { [header]: '127.0.0.1' })]).toEqual([header, 401]);
+    }
+    // An empty token must not match an empty header.
+    expect(await ask('127.0.0.1', { authorization: 'Bearer ', 'x-forwarded-for': '127.0.0.1' })).toBe(401);
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    const outside = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
+    if (outside !== undefined) expect(await ask(outside.address)).toBe(401);
+    await open.stop();
+  });
 });
 
 describe('logs', () => {
@@ -62,9 +80,17 @@ describe('logs', () => {
 
 it('reports the latency of the latest deliveries in /health', async () => {
   await (await post(server, form(OVERLAY))).arrayBuffer();
-  const health = (await (await fetch(`${server.url}/health`)).json()) as { latencyMs: Record<string, unknown> };
-  expect(health.latencyMs['overlay']).toMatchObject({ median: expect.any(Number), p99: expect.any(Number) });
-  expect(health.latencyMs['video']).toBeUndefined();
+  const { latencyMs } = (await health(server)) as unknown as { latencyMs: Record<string, unknown> };
+  expect(latencyMs['overlay']).toMatchObject({ median: expect.any(Number), p99: expect.any(Number) });
+  expect(latencyMs['video']).toBeUndefined();
+});
+
+it('keeps everything but the status in /health for callers with the metrics token', async () => {
+  for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Bearer ' }]) {
+    const response = await fetch(`${server.url}/health`, { headers });
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+  }
+  expect(await health(server)).toMatchObject({ version: expect.any(String), sandbox: { level: expect.any(String) } });
 });
 
 it('reports readiness in /ready', async () => {

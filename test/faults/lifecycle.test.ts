@@ -1,12 +1,14 @@
 // Startup and shutdown of the server.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, startServer, until } from '../running-server.ts';
 
@@ -125,6 +127,35 @@ describe('startup', () => {
     second.signal('SIGTERM');
     await second.exited;
     await first.stop();
+  });
+
+  it('prints no key and no link unless the output is a terminal, and logs the commands that create them', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'storybar-silent-'));
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      PORT: '0',
+      STORYBAR_DATA_DIR: directory,
+      STORYBAR_WORKERS: '1',
+      STORYBAR_OPERATOR_EMAIL: 'boss@example.com',
+    };
+    const start = async (file: string, args: string[], until: RegExp): Promise<string> => {
+      const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (printed += String(text)));
+      await expect.poll(() => printed, { timeout: 50_000 }).toMatch(until);
+      process.kill(-must(child.pid, 'pid'), 'SIGTERM');
+      await once(child, 'close');
+      return printed;
+    };
+    const silent = await start(process.execPath, [PROGRAM, 'serve'], /the operator has no password yet/u);
+    expect(silent).toContain('"command":"storybar keys create --plan business --name first"');
+    expect(silent).toContain('"command":"storybar users invite boss@example.com --operator"');
+    expect(silent).not.toMatch(/sb_live_|\?link=/u);
+    // Nothing was created, so the next start on a terminal still shows everything.
+    const command = `${process.execPath} ${PROGRAM} serve`;
+    const shown = await start('script', ['--quiet', '--command', command, '/dev/null'], /\?link=/u);
+    expect(shown).toMatch(/curl \S+\/v1\/overlay[^]+x-api-key: sb_live_\w+/u);
+    rmSync(directory, { recursive: true, force: true });
   });
 
   it('exits with an error that names PORT when the port is in use', async () => {

@@ -164,7 +164,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     }
     expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === false));
-    expect((await fetch(`${server.url}/ready`)).status).toBe(503);
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200);
     proxy.heal();
     await waitForSlots(server, 1);
     expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });

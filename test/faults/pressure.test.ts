@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
-import { form, post, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, post, type RunningServer, startServer, until, WITH_METRICS_TOKEN } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function connectTo({ url }: Pick<RunningServer, 'url'>): Promise<Socket> {
 }
 
 async function gauge(name: string): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await (await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).text();
   return Number(new RegExp(`^storybar_${name} (\\d+)`, 'mu').exec(text)?.[1]);
 }
 

@@ -15,7 +15,7 @@ import { type RunningWorker, startWorker } from '../running-worker.ts';
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
 const API_SERVER = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' };
 const QUEUE = 'jetstream { store_dir: x }\n';
-const LOCKED_OUT = { retryAfter: '2', code: 'renderer_unavailable', ready: 503, worker: 'disconnected' };
+const LOCKED_OUT = { retryAfter: '2', code: 'renderer_unavailable', ready: 200, worker: 'disconnected' };
 const OVERLAY = { width: '64', height: '64', text: 'a' };
 /** Appears nowhere else in the output. */
 const SECRET = 'pa55-kept-to-itself';
