@@ -131,14 +131,26 @@ describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
     expect({ status, warnings: said.includes('WARNING') }).toEqual({ status: 0, warnings: false });
   });
 
-  it('does not expose metrics', async () => {
+  it('exposes neither metrics nor health, and logs no query strings', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
     const balancer = await startHaproxy([Number(new URL(server.url).port)]);
     try {
-      const statuses = ['/metrics', '/metrics/', '/metrics?a=b', '/docs'].map(
-        async (at) => (await fetch(balancer.url + at)).status,
-      );
-      expect(await Promise.all(statuses)).toEqual([404, 404, 404, 200]);
+      const hidden = [
+        '/metrics',
+        '/metrics/',
+        '/metrics?a=b',
+        '/%6detrics',
+        '/health',
+        '/health/',
+        '//health',
+        '/healt%68?a',
+      ];
+      for (const at of hidden) {
+        expect([at, (await fetch(balancer.url + at, WITH_METRICS_TOKEN)).status]).toEqual([at, 404]);
+      }
+      expect((await fetch(`${balancer.url}/docs?link=secret`)).status).toBe(200);
+      await until(() => balancer.log().includes('GET /docs\n'));
+      expect(balancer.log()).not.toContain('secret');
       expect((await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).status).toBe(200);
     } finally {
       await balancer.stop();

@@ -1,6 +1,8 @@
 // Malformed requests that no HTTP client would send: conflicting lengths and encodings, broken chunks, broken forms. The
 // server must send documented responses or close the connection, and must never treat part of a body as a request.
 
+import { METRICS_TOKEN } from '../../test/running-server.ts';
+
 export interface WireAttack {
   readonly name: string;
   readonly bytes: Buffer;
@@ -11,7 +13,8 @@ const SIZE = ['width', 'height']
   .map((name) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n64\r\n`)
   .join('');
 const FORM = `${PART}${SIZE}--b--\r\n`;
-const SMUGGLED = 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n';
+/** With the token, because a server that is fooled must betray itself with a 200. */
+const SMUGGLED = `GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${METRICS_TOKEN}\r\n\r\n`;
 
 export function makeWireAttacks(key: string): WireAttack[] {
   const all = { ...malformedFraming(key), ...malformedHeaders(key), ...malformedForms(key) };
