@@ -3,6 +3,7 @@
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { EXIT_CODES, UsageError } from './exit-codes.ts';
+import { causeOf } from '../main/message-of.ts';
 import { VERSION } from '../main/version.ts';
 
 const HELP = `Storybar ${VERSION}: story-style caption bars for photos and videos.
@@ -81,8 +82,11 @@ function describe(error: unknown): Failure {
   }
   if (error instanceof AppError) {
     const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
+    // On the command line, the caller is the operator and has to know what is wrong with the database or the disk.
+    const isOurs = error.code === 'storage_unavailable' && error.cause !== undefined;
+    const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : error.message;
     return {
-      ...{ exit: EXIT_CODES[error.code], code: error.code, message: error.message },
+      ...{ exit: EXIT_CODES[error.code], code: error.code, message },
       faults: faults.length > 1 ? faults : [],
     };
   }

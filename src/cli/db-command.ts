@@ -3,10 +3,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { readSettings } from '../config/settings.ts';
-import { copyAll, isEmpty } from '../store/copy.ts';
+import { copyAll, isEmpty, liveServers } from '../store/copy.ts';
 import type { Engine } from '../store/engine.ts';
-import { MIGRATIONS } from '../store/migrations.ts';
+import { SCHEMA } from '../store/migrations.ts';
 import { reconcile } from '../store/reconcile.ts';
+import { isGone } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import { UsageError } from './exit-codes.ts';
 import { required, text } from './options.ts';
@@ -23,7 +24,7 @@ const COMMAND: Command<Task> = {
   actions: [
     action({
       name: 'migrate',
-      help: 'Migrate the schema to this version. "storybar serve" does so too.',
+      help: 'Migrate the schema to this version. Run it before a rollout; "storybar serve" does so too.',
       run: migrate,
     }),
     action({
@@ -40,7 +41,7 @@ const COMMAND: Command<Task> = {
     action({
       name: 'copy',
       options: { from: required(text('<db>')), to: required(text('<db>')) },
-      help: 'Copy everything into an empty database. Stop the servers first.',
+      help: 'Copy everything into an empty database. Stop the servers first; it refuses while one is running.',
       run: copy,
     }),
   ],
@@ -55,7 +56,11 @@ export async function dbCommand(args: string[]): Promise<void> {
 async function migrate({ print }: Task): Promise<void> {
   const engine = await openEngine(readSettings());
   await engine.close();
-  print({ schema: MIGRATIONS.length }, `The database is at schema version ${MIGRATIONS.length}.\n`);
+  const { version, compatibleFrom } = SCHEMA;
+  print(
+    { schema: version, compatibleFrom },
+    `The database is at schema version ${version}. Programs with schema version ${compatibleFrom} or newer can use it.\n`,
+  );
 }
 
 async function check({ print }: Task): Promise<void> {
@@ -83,6 +88,7 @@ async function copy({ print }: Task, { from, to }: { from: string; to: string })
     throw error;
   });
   try {
+    await assertNoServers(source);
     if (!(await isEmpty(target))) throw new UsageError('the target is not empty; nothing was copied');
     const copied = await copyAll(source, target);
     const rows = copied.map((each) => [each.table, each.rows, each.sum]);
@@ -91,6 +97,16 @@ async function copy({ print }: Task, { from, to }: { from: string; to: string })
     await source.close();
     await target.close();
   }
+}
+
+/** What a running server charges after the copy would be missing in it. */
+async function assertNoServers(source: Engine): Promise<void> {
+  const servers = await liveServers(source, isGone);
+  if (servers.length === 0) return;
+  const list = servers.map(({ host, pid, leaseEndsAt }) => `process ${pid} on ${host} (lease until ${leaseEndsAt})`);
+  throw new UsageError(
+    `servers are using the source, nothing was copied: ${list.join(', ')}. Stop them; after a crash, wait for the lease to end`,
+  );
 }
 
 async function withEngine<Kind extends Engine, Result>(
@@ -105,7 +121,7 @@ async function withEngine<Kind extends Engine, Result>(
 }
 
 async function openDatabase(option: string, place: string): Promise<Engine> {
-  if (/^postgres(?:ql)?:\/\//u.test(place)) return await openEngine({ dataDirectory: '', databaseUrl: place });
+  if (/^postgres(?:ql)?:\/\//u.test(place)) return await openEngine({ ...readSettings(), databaseUrl: place });
   const file = /^sqlite:(?<file>.+)$/u.exec(place)?.groups?.['file'];
   if (file === undefined) throw new UsageError(`${option} must begin with sqlite: or postgres://`);
   if (option === '--from' && !existsSync(file)) throw new UsageError(`there is no file ${file}`);

@@ -1,8 +1,10 @@
 // The data directory, the database and how long records are kept.
 
 import path from 'node:path';
-import { databaseUrl, wholeNumber } from './parse.ts';
+import { anyText, databaseUrl, oneOf, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
+
+const TLS_MODES = ['', 'disable', 'require', 'verify-full'] as const;
 
 export const STORAGE_SETTINGS = {
   dataDirectory: setting(
@@ -16,6 +18,24 @@ export const STORAGE_SETTINGS = {
     '',
     'PostgreSQL database, such as `postgres://user:password@host/name`. Use it for more than one server. Default: an embedded SQLite database in the data directory.',
     databaseUrl,
+  ),
+  databasePool: setting(
+    'STORYBAR_DATABASE_POOL',
+    '10',
+    'Connections to PostgreSQL that each API server opens at most. All servers together must stay below `max_connections`.',
+    wholeNumber(2, 1_000),
+  ),
+  databaseTls: setting(
+    'STORYBAR_DATABASE_TLS',
+    '',
+    'TLS for PostgreSQL: `disable`, `require` (encrypted, certificate not checked) or `verify-full` (certificate and host name checked). Default: `sslmode` in the URL, otherwise no TLS, or `verify-full` with STORYBAR_DATABASE_CA.',
+    oneOf(TLS_MODES),
+  ),
+  databaseAuthorities: setting(
+    'STORYBAR_DATABASE_CA',
+    '',
+    'PEM file with the certificate authorities to trust for PostgreSQL; implies TLS. Default: the public authorities.',
+    anyText,
   ),
   keepRendersDays: setting(
     'STORYBAR_KEEP_RENDERS_DAYS',

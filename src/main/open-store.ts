@@ -6,9 +6,11 @@ import { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
+import { causeOf } from './message-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
 
-type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'>;
+type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'> &
+  Partial<Pick<Settings, 'databasePool' | 'databaseTls' | 'databaseAuthorities'>>;
 
 export async function openStore(location: StoreLocation, onIdleError: (error: Error) => void = ignore): Promise<Store> {
   return createStore(await openEngine(location, onIdleError));
@@ -26,16 +28,20 @@ export async function withStore(location: StoreLocation, work: (store: Store) =>
 
 /** Also brings the schema up to date. */
 export async function openEngine(
-  { dataDirectory, databaseUrl }: StoreLocation,
+  { dataDirectory, databaseUrl, databasePool, databaseTls, databaseAuthorities }: StoreLocation,
   onIdleError: (error: Error) => void = ignore,
 ): Promise<Engine> {
   try {
     if (databaseUrl === '') return openEmbedded(dataDirectory);
-    return await PostgresEngine.open(databaseUrl, onIdleError);
+    return await PostgresEngine.open(databaseUrl, onIdleError, {
+      ...(databasePool !== undefined && { poolSize: databasePool }),
+      ...(databaseTls !== undefined && { tls: databaseTls }),
+      ...(databaseAuthorities !== undefined && { authoritiesFile: databaseAuthorities }),
+    });
   } catch (error) {
     const database =
       databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
-    throw new SettingsError([`${database} cannot be used: ${messageOf(error)}`]);
+    throw new SettingsError([`${database} cannot be used: ${causeOf(error)}`]);
   }
 }
 
@@ -49,12 +55,6 @@ function openEmbedded(dataDirectory: string): Engine {
 
 export function embeddedFile(dataDirectory: string): string {
   return path.join(dataDirectory, 'storybar.db');
-}
-
-/** A refused connection may be an `AggregateError` with an empty message. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** For short commands: a connection that breaks while idle is noticed when it is used. */

@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { must } from '../primitives/must.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { type SqlValue, storedValue } from './rows.ts';
+import { type SqlValue, storedValue, text } from './rows.ts';
 
 interface Table {
   readonly name: string;
@@ -16,6 +16,12 @@ export interface TableCopy {
   readonly rows: number;
   /** The sum of the checksums of all rows, which doesn't depend on their order. */
   readonly sum: number;
+}
+
+export interface LiveServer {
+  readonly host: string;
+  readonly pid: string;
+  readonly leaseEndsAt: string;
 }
 
 const BATCH = 200;
@@ -57,6 +63,24 @@ export const TABLES: readonly Table[] = [
   table('password_links', 'hash', 'email role account_id created_at expires_at'),
   table('audit', 'seq', 'at actor action account_id subject details'),
 ];
+
+/** Servers that have renewed their lease lately and aren't known to be gone. They would write to the source after the copy. */
+export async function liveServers(
+  engine: Engine,
+  isGone: (owner: string) => boolean,
+  now = new Date(),
+): Promise<LiveServer[]> {
+  const rows = await engine.all('select id, alive_until from owners where alive_until > ? order by id', [
+    now.toISOString(),
+  ]);
+  const owners = rows.map((row) => ({ id: text(row, 'id'), leaseEndsAt: text(row, 'alive_until') }));
+  return owners
+    .filter(({ id }) => !isGone(id))
+    .map(({ id, leaseEndsAt }) => {
+      const [host = id, pid = ''] = id.split('/');
+      return { host, pid, leaseEndsAt };
+    });
+}
 
 export async function isEmpty(engine: Engine): Promise<boolean> {
   for (const { name } of TABLES) {

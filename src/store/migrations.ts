@@ -1,9 +1,17 @@
+// The schema, and which programs can use which database. Every database stores the version of its schema and the oldest
+// version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
+
 /** Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is easy to read. */
 export interface Migration {
   readonly common: string;
   /** Statements for one of the databases only. */
   readonly sqlite?: string;
   readonly postgres?: string;
+  /**
+   * Programs without this migration still work with the database, so both versions can run side by side. True for one that
+   * only adds tables, indexes, or columns with a default, and keeps the meaning of everything else.
+   */
+  readonly isCompatible?: true;
 }
 
 /** Applied in order, each once, and never edited after a release. The index + 1 is the schema version. */
@@ -208,3 +216,30 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
   },
 ];
+
+export interface SchemaState {
+  /** 0 for an empty database. */
+  readonly version: number;
+  /** Undefined if the program that migrated the database didn't store it. */
+  readonly compatibleFrom: number | undefined;
+}
+
+/** The schema of this program. */
+export const SCHEMA: Readonly<Required<SchemaState>> & { readonly compatibleFrom: number } = {
+  version: MIGRATIONS.length,
+  compatibleFrom: compatibleFrom(MIGRATIONS),
+};
+
+/** The version of the last migration that programs without it can't cope with. */
+export function compatibleFrom(migrations: readonly Migration[]): number {
+  return migrations.findLastIndex(({ isCompatible }) => isCompatible !== true) + 1;
+}
+
+/** What has to be applied. Nothing if the database is newer but still works with this program, an error if it doesn't. */
+export function pendingMigrations({ version, compatibleFrom: oldest = version }: SchemaState): readonly Migration[] {
+  if (oldest <= SCHEMA.version) return MIGRATIONS.slice(version);
+  throw new Error(
+    `the database has schema ${version}, which needs a program with schema ${oldest} or newer; this one has schema ` +
+      `${SCHEMA.version}. Install a newer version, or restore the backup from before the migration`,
+  );
+}

@@ -3,19 +3,21 @@
 
 import pg from 'pg';
 import { type Engine, isUnavailable, OutcomeUnknown, type SqlSession, unavailable } from './engine.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { isConflict, isOutage } from './postgres-errors.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
+import {
+  acceptsSessionSettings,
+  BEGIN_WITH_TIMEOUTS,
+  connectionConfig,
+  isConflict,
+  isOutage,
+  type PostgresOptions,
+  SESSION_TIMEOUTS,
+} from './postgres-connection.ts';
 import type { SqlRow, SqlValue } from './rows.ts';
 
 const POOL_SIZE = 10;
-/** Also the longest wait for a free connection. */
-const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of the store takes long, so one that does is waiting for a database in trouble. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** The same for a database server that doesn't respond at all. */
+/** Longer than any statement may take, for a database server that doesn't respond at all. */
 const RESPONSE_TIMEOUT_MS = 15_000;
-/** A storybar server that freezes in the middle of a transaction must not keep its locks for long. */
-const IDLE_IN_TRANSACTION_MS = 15_000;
 /** An arbitrary number, the same in every version of the program. */
 const MIGRATION_LOCK = 7_346_221_090;
 const MAX_ATTEMPTS = 5;
@@ -23,30 +25,35 @@ const MAX_ATTEMPTS = 5;
 export class PostgresEngine implements Engine {
   readonly dialect = 'postgres';
   readonly #pool: pg.Pool;
+  /** The statement that begins a transaction. */
+  readonly #begin: string;
   #closed: Promise<void> | undefined;
 
-  private constructor(pool: pg.Pool) {
+  private constructor(pool: pg.Pool, begin: string) {
     this.#pool = pool;
+    this.#begin = begin;
   }
 
   /** `onIdleError` is called when an idle connection breaks. A connection in use reports the error to its own caller. */
-  static async open(url: string, onIdleError: (error: Error) => void): Promise<PostgresEngine> {
-    await migrate(url);
+  static async open(
+    url: string,
+    onIdleError: (error: Error) => void,
+    options: PostgresOptions = {},
+  ): Promise<PostgresEngine> {
+    const config = connectionConfig(url, options);
+    const hasOwnSessions = await acceptsSessionSettings(config);
+    await migrate(config);
     const pool = new pg.Pool({
-      connectionString: url,
-      max: POOL_SIZE,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      ...config,
+      ...(hasOwnSessions && SESSION_TIMEOUTS),
+      max: options.poolSize ?? POOL_SIZE,
       query_timeout: RESPONSE_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      keepAlive: true,
-      application_name: 'storybar',
       types: { getTypeParser },
     });
     pool.on('error', onIdleError);
     // The pool stops listening to a connection that it hands out, and an error without a listener ends the process.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    return new PostgresEngine(pool);
+    return new PostgresEngine(pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
   }
 
   async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
@@ -60,7 +67,7 @@ export class PostgresEngine implements Engine {
   async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await onOneConnection(this.#pool, work);
+        return await onOneConnection(this.#pool, this.#begin, work);
       } catch (error) {
         if (!isConflict(error)) throw error;
         // PostgreSQL ended one of two conflicting transactions, to be tried again.
@@ -75,11 +82,15 @@ export class PostgresEngine implements Engine {
   }
 }
 
-async function onOneConnection<Result>(pool: pg.Pool, work: (session: SqlSession) => Promise<Result>): Promise<Result> {
+async function onOneConnection<Result>(
+  pool: pg.Pool,
+  begin: string,
+  work: (session: SqlSession) => Promise<Result>,
+): Promise<Result> {
   const client = await classifyErrors(async () => await pool.connect());
   try {
     const session = sessionOn(client);
-    await session.run('begin');
+    await session.run(begin);
     const result = await work(session);
     await commit(session);
     client.release();
@@ -126,30 +137,37 @@ async function classifyErrors<Result>(work: () => Promise<Result>): Promise<Resu
  * When two servers start at the same time, the second waits for the first and finds nothing left to do. Uses a connection of
  * its own, because waiting and rewriting a table may take longer than other statements are allowed to.
  */
-async function migrate(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+async function migrate(config: pg.ClientConfig): Promise<void> {
+  const client = new pg.Client(config);
   client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await client.query('create table if not exists schema_version (version bigint not null)');
-    const { rows } = await client.query<{ version: string }>('select version from schema_version');
-    const version = Number(rows[0]?.version ?? 0);
-    if (version > MIGRATIONS.length) {
-      throw new Error(`the database has schema ${version}, newer than this program (${MIGRATIONS.length})`);
-    }
-    for (const { common, postgres = '' } of MIGRATIONS.slice(version))
-      await client.query(toPostgres(common) + postgres);
-    if (version < MIGRATIONS.length) {
+    await client.query('alter table schema_version add column if not exists compatible_from bigint');
+    const state = await schemaState(client);
+    for (const { common, postgres = '' } of pendingMigrations(state)) await client.query(toPostgres(common) + postgres);
+    if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
       await client.query('delete from schema_version');
-      await client.query('insert into schema_version (version) values ($1)', [MIGRATIONS.length]);
+      await client.query('insert into schema_version (version, compatible_from) values ($1, $2)', [
+        SCHEMA.version,
+        SCHEMA.compatibleFrom,
+      ]);
     }
     await client.query('commit');
   } finally {
     // Also rolls back an open transaction.
     await client.end();
   }
+}
+
+async function schemaState(client: pg.Client): Promise<SchemaState> {
+  const { rows } = await client.query<{ version: string; compatible_from: string | null }>(
+    'select version, compatible_from from schema_version',
+  );
+  const { version = 0, compatible_from: oldest = null } = rows[0] ?? {};
+  return { version: Number(version), compatibleFrom: oldest === null ? undefined : Number(oldest) };
 }
 
 /** Migrations are written for SQLite; PostgreSQL has other words for three things. */

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, type SqlSession, unavailable } from './engine.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
 import { integer, type SqlRow, type SqlValue, toRow } from './rows.ts';
 
 /** Used while the database is opened, when the process has nothing else to do. */
@@ -135,16 +135,28 @@ export class SqliteEngine implements Engine {
     if (this.#database.inTransaction) this.#database.exec('rollback');
   }
 
+  /** The version is SQLite's own number; the table holds only what that has no room for. */
+  #schemaState(): SchemaState {
+    const version = integer(toRow(this.#database.prepare('pragma user_version').get()), 'user_version');
+    const row: unknown = this.#database.prepare('select compatible_from from schema_version').get();
+    return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
+  }
+
   /** Safe in two processes at once: the second waits for the write lock and finds nothing left to do. */
   #migrate(): void {
     this.#database.exec('begin immediate');
     try {
-      const version = integer(toRow(this.#database.prepare('pragma user_version').get()), 'user_version');
-      if (version > MIGRATIONS.length) {
-        throw new Error(`the database has schema ${version}, newer than this program (${MIGRATIONS.length})`);
+      this.#database.exec('create table if not exists schema_version (compatible_from integer not null) strict');
+      const state = this.#schemaState();
+      for (const { common, sqlite = '' } of pendingMigrations(state)) this.#database.exec(common + sqlite);
+      if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
+        this.#database.exec(`
+          pragma user_version = ${SCHEMA.version};
+          delete from schema_version;
+          insert into schema_version (compatible_from) values (${SCHEMA.compatibleFrom});
+        `);
       }
-      for (const { common, sqlite = '' } of MIGRATIONS.slice(version)) this.#database.exec(common + sqlite);
-      this.#database.exec(`pragma user_version = ${MIGRATIONS.length}; commit`);
+      this.#database.exec('commit');
     } catch (error) {
       this.#rollback();
       throw error;

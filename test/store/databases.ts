@@ -28,7 +28,11 @@ export function sqliteDatabase(options: SqliteOptions = {}, folder = tmpdir()): 
 }
 
 export async function postgresDatabase(serverUrl: string): Promise<TestDatabase> {
-  const place = await createDatabase(serverUrl);
+  return databaseAt(await createDatabase(serverUrl));
+}
+
+/** An existing PostgreSQL database. */
+export function databaseAt(place: string): TestDatabase {
   return database(
     place,
     async () => await openAt(place),

@@ -5,7 +5,7 @@ import Database from 'libsql';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createApiKey, hashKey } from '../../src/account/api-key.ts';
-import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { compatibleFrom, MIGRATIONS } from '../../src/store/migrations.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { openAt } from './databases.ts';
@@ -63,6 +63,8 @@ interface Kind {
   readonly execute: (place: string, sql: string) => Promise<void>;
   /** The statement that sets the version of the schema. */
   readonly setVersion: (version: number) => string;
+  /** Sets the oldest version of programs that can use the database. */
+  readonly setCompatibleFrom: (version: number) => string;
   readonly skip: boolean;
 }
 
@@ -74,6 +76,7 @@ const SQLITE: Kind = {
   create: async () => path.join(folder, `${(files += 1)}.db`),
   execute: async (place, sql) => onSqlite(place, sql),
   setVersion: (version) => `pragma user_version = ${version}`,
+  setCompatibleFrom: (version) => `update schema_version set compatible_from = ${version}`,
   skip: false,
 };
 const POSTGRES: Kind = {
@@ -82,13 +85,14 @@ const POSTGRES: Kind = {
   setVersion: (version) =>
     `create table if not exists schema_version (version bigint not null); delete from schema_version;
      insert into schema_version (version) values (${version})`,
+  setCompatibleFrom: (version) => `update schema_version set compatible_from = ${version}`,
   skip: url === '',
 };
 
 describe.each([
   ['SQLite', SQLITE],
   [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, POSTGRES],
-])('the schema on %s', (_name, { create, execute, setVersion, skip }) => {
+])('the schema on %s', (_name, { create, execute, setVersion, setCompatibleFrom, skip }) => {
   it.skipIf(skip)('is created once, however often the database is opened', async () => {
     const place = await create();
     const first = await openAt(place);
@@ -111,10 +115,28 @@ describe.each([
   it.skipIf(skip)('of a newer program is refused and left unchanged', async () => {
     const place = await create();
     await execute(place, setVersion(MIGRATIONS.length + 1));
-    await expect(openAt(place)).rejects.toThrow(`has schema ${MIGRATIONS.length + 1}, newer than this program`);
+    await expect(openAt(place)).rejects.toThrow(
+      `has schema ${MIGRATIONS.length + 1}, which needs a program with schema ${MIGRATIONS.length + 1} or newer`,
+    );
     await execute(place, setVersion(0));
     await (await openAt(place)).close();
   });
+
+  it.skipIf(skip)(
+    'of a newer program is used as it is if it is compatible with this one, and refused if not',
+    async () => {
+      const place = await create();
+      await (await openAt(place)).close();
+      await execute(place, `${setVersion(MIGRATIONS.length + 2)}; ${setCompatibleFrom(MIGRATIONS.length)}`);
+      const engine = await openAt(place);
+      await createStore(engine).accounts.create({ id: 'a', name: 'A' }, 'cli:test');
+      await engine.close();
+      await execute(place, setCompatibleFrom(MIGRATIONS.length + 1));
+      await expect(openAt(place)).rejects.toThrow(
+        `has schema ${MIGRATIONS.length + 2}, which needs a program with schema ${MIGRATIONS.length + 1} or newer`,
+      );
+    },
+  );
 
   it.skipIf(skip)('of version 1 is migrated with all its data', async () => {
     const place = await create();
@@ -150,4 +172,14 @@ it('a migration that fails changes nothing', async () => {
   const engine = await openAt(place);
   expect(await createStore(engine).accounts.count()).toBe(3);
   await engine.close();
+});
+
+describe('compatibleFrom', () => {
+  it('is the version of the last migration that older programs cannot cope with', () => {
+    const breaking = { common: '' };
+    const additive = { common: '', isCompatible: true } as const;
+    expect(compatibleFrom([breaking, additive, breaking, additive, additive])).toBe(3);
+    expect(compatibleFrom([breaking])).toBe(1);
+    expect(compatibleFrom([additive])).toBe(0);
+  });
 });

@@ -29,7 +29,7 @@ export type RemoteEvent =
   | {
       readonly type: 'incompatible';
       readonly worker: string;
-      readonly protocol: number | undefined;
-      readonly version: string | undefined;
+      readonly theirProtocol: number | undefined;
+      readonly theirVersion: string | undefined;
     }
   | { readonly type: 'issued' | 'connected' | 'disconnected' };

@@ -279,7 +279,7 @@ export class RemoteRenderer implements Renderer {
   #reportIncompatible({ worker, protocol, version }: Presence): void {
     if (this.#incompatible.get(worker) === protocol) return;
     this.#incompatible.set(worker, protocol);
-    this.#options.onEvent({ type: 'incompatible', worker, protocol, version });
+    this.#options.onEvent({ type: 'incompatible', worker, theirProtocol: protocol, theirVersion: version });
   }
 
   #ticketIssuer({ renderId, onAssigned }: QueueEntry): TicketIssuer {

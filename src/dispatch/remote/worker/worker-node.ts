@@ -33,8 +33,8 @@ export type WorkerEvent =
   | ({ readonly type: 'again'; readonly err: unknown } & TicketIds)
   | ({
       readonly type: 'incompatible';
-      readonly protocol: number | undefined;
-      readonly version: string | undefined;
+      readonly theirProtocol: number | undefined;
+      readonly theirVersion: string | undefined;
     } & TicketIds)
   | { readonly type: 'connected' | 'disconnected' };
 
@@ -104,7 +104,7 @@ export class WorkerNode {
     const { renderId, session, protocol, version } = ticket;
     const ids = { renderId, session };
     if (!speaksOurProtocol(ticket)) {
-      onEvent({ type: 'incompatible', ...ids, protocol, version });
+      onEvent({ type: 'incompatible', ...ids, theirProtocol: protocol, theirVersion: version });
       return 'again';
     }
     const startedAt = performance.now();

@@ -1,0 +1,88 @@
+// How to connect to PostgreSQL, directly or through PgBouncer, and what its errors mean. Codes: PostgreSQL's appendix "Error
+// Codes".
+
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+
+export interface PostgresOptions {
+  /** Connections of this process. */
+  readonly poolSize?: number;
+  /** `require` encrypts, `verify-full` also checks the certificate and the host name. Empty: what the URL says. */
+  readonly tls?: '' | 'disable' | 'require' | 'verify-full';
+  /** PEM file with the certificate authorities to trust. Implies `verify-full`. */
+  readonly authoritiesFile?: string;
+}
+
+/** Also the longest wait for a free connection. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** No statement of the store takes long, so one that does is waiting for a database in trouble. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** A storybar server that freezes in the middle of a transaction must not keep its locks for long. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+
+export const SESSION_TIMEOUTS = {
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+} as const;
+
+/** For connections that PgBouncer shares between clients: the timeouts end with the transaction. */
+export const BEGIN_WITH_TIMEOUTS = `begin; ${Object.entries(SESSION_TIMEOUTS)
+  .map(([name, milliseconds]) => `set local ${name} = ${milliseconds}`)
+  .join('; ')}`;
+
+export function connectionConfig(url: string, { tls = '', authoritiesFile = '' }: PostgresOptions): pg.ClientConfig {
+  const mode = tls === '' && authoritiesFile !== '' ? 'verify-full' : tls;
+  const common = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, application_name: 'storybar' };
+  if (mode === '') return { ...common, connectionString: url };
+  const plain = new URL(url);
+  // The driver prefers what the URL says.
+  for (const name of ['sslmode', 'ssl', 'sslrootcert', 'uselibpqcompat']) plain.searchParams.delete(name);
+  const ca = authoritiesFile === '' ? {} : { ca: readFileSync(authoritiesFile, 'utf8') };
+  const ssl = mode === 'disable' ? false : { rejectUnauthorized: mode === 'verify-full', ...ca };
+  return { ...common, connectionString: plain.href, ssl };
+}
+
+/** PgBouncer refuses parameters that would outlive a transaction. Throws if the database can't be used at all. */
+export async function acceptsSessionSettings(config: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...config, ...SESSION_TIMEOUTS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /unsupported startup parameter/iu.test(error.message)) return false;
+    throw describeRefusal(error, config);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The driver's own text for a silent server is "timeout expired". */
+function describeRefusal(error: unknown, { connectionString = '' }: pg.ClientConfig): unknown {
+  if (!(error instanceof Error) || !/^(?:timeout expired|Connection terminated)/u.test(error.message)) return error;
+  const { host } = new URL(connectionString);
+  const text = `${host} accepts connections but PostgreSQL doesn't respond within ${CONNECT_TIMEOUT_MS / 1_000} seconds`;
+  return new Error(`${text} (${error.message})`, { cause: error });
+}
+
+/** serialization_failure, deadlock_detected. */
+const CONFLICT_CODES: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/** Whole classes: connection lost, no resources (disk, memory, connections), operator intervention, system error. */
+const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58']);
+/** lock_not_available, idle_in_transaction_session_timeout, and read_only_sql_transaction, as a standby reports. */
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['55P03', '25P03', '25006']);
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code !== undefined && CONFLICT_CODES.has(error.code);
+}
+
+/** The database can't be used right now, which is neither the caller's fault nor a bug. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    const { code } = error;
+    return code !== undefined && (UNAVAILABLE_CLASSES.has(code.slice(0, 2)) || UNAVAILABLE_CODES.has(code));
+  }
+  // Other errors of the driver are about the connection: refused, reset, ended or timed out. Some have no code.
+  return error instanceof Error && !(error instanceof TypeError);
+}
