@@ -3,7 +3,7 @@
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { EXIT_CODES, UsageError } from './exit-codes.ts';
-import { causeOf } from '../main/message-of.ts';
+import { causeOf } from '../main/cause-of.ts';
 import { VERSION } from '../main/version.ts';
 
 const HELP = `Storybar ${VERSION}: story-style caption bars for photos and videos.

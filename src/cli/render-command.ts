@@ -10,7 +10,7 @@ import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered }
 import { isVideoFormat } from '../media/sniff.ts';
 import { sniffFile } from '../media/sniff-file.ts';
 import { UsageError } from './exit-codes.ts';
-import { messageOf } from '../main/message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
 const HELP = `Usage: storybar render <image or video> --text <caption> [-o <file>]

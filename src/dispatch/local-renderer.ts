@@ -2,7 +2,7 @@
 
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
-import type { AssetLimits, AssetProbe } from '../render/compose.ts';
+import { type AssetLimits, type AssetProbe, workerKindOf } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Renderer, RendererStatus, RenderJob, Requester } from './renderer.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -35,8 +35,12 @@ export class LocalRenderer implements Renderer {
     return await this.#pools[asset.kind].run<'probe'>({ type: 'probe', asset, limits }, taskLimits, signal, requester);
   }
 
+  refund(asset: Asset, requester: Requester): void {
+    this.#pools[asset.kind].refund(asset, requester);
+  }
+
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
-    const pool = this.#pools[job.recipe.kind === 'video' ? 'video' : 'image'];
+    const pool = this.#pools[workerKindOf(job.recipe)];
     return await pool.run<'render'>({ type: 'render', job }, { limitMs: job.recipe.attemptMs }, signal, requester);
   }
 

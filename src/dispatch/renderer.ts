@@ -67,6 +67,8 @@ export interface Renderer {
   /** Throws `overloaded` if a render of this account would be refused now; without a kind, if any would. */
   assertRoom(account: string, kind?: AssetKind): void;
   probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe>;
+  /** The render of a probed asset won't follow: gives back what the queue charged for it with the probe. */
+  refund(asset: Asset, requester: Requester): void;
   render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts>;
   status(): RendererStatus;
   close(): Promise<void>;

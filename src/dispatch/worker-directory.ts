@@ -8,6 +8,7 @@ import path from 'node:path';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { RenderJob } from './renderer.ts';
 import type { WorkerTask } from './tasks.ts';
+import { hasCode } from '../primitives/error-facts.ts';
 
 export interface StagedTask<Task extends WorkerTask> {
   /** The task with paths as the worker sees them. */
@@ -110,8 +111,4 @@ function remove(file: string): void {
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
   }
-}
-
-function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -2,6 +2,7 @@
 // try on another worker, so callers notice a crash only if the asset itself crashes the decoder.
 
 import { AppError } from '../errors.ts';
+import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { must } from '../primitives/must.ts';
@@ -169,6 +170,11 @@ export class WorkerPool {
   #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
     if (task.type === 'probe') return this.#queue.probeEntry(task.asset, requester);
     return this.#queue.renderEntry(task.job, requester);
+  }
+
+  /** See `Renderer.refund`. */
+  refund(asset: Asset, requester: Requester): void {
+    this.#queue.refund(asset, requester);
   }
 
   #refundProbe(task: WorkerTask, requester: Requester | undefined): void {

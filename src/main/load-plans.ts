@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_PLANS, type PlanBook, PlansError, parsePlans } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { messageOf } from './message-of.ts';
+import { hasCode, messageOf } from '../primitives/error-facts.ts';
 
 const DEFAULT_FILE = 'plans.json';
 
@@ -13,7 +13,7 @@ export function loadPlans({ plansFile }: Pick<Settings, 'plansFile'>): PlanBook 
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (plansFile === '' && isMissing(error)) return DEFAULT_PLANS;
+    if (plansFile === '' && hasCode(error, 'ENOENT')) return DEFAULT_PLANS;
     throw new SettingsError([`STORYBAR_PLANS: ${file} cannot be read: ${messageOf(error)}`]);
   }
   try {
@@ -22,8 +22,4 @@ export function loadPlans({ plansFile }: Pick<Settings, 'plansFile'>): PlanBook 
     const faults = error instanceof PlansError ? error.faults : [messageOf(error)];
     throw new SettingsError(faults.map((fault) => `STORYBAR_PLANS: ${path.basename(file)}: ${fault}`));
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -12,7 +12,7 @@ import { LocalRenderer } from '../dispatch/local-renderer.ts';
 import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
 import type { ResourceLimits } from '../dispatch/sandbox/limits.ts';
 import { GUARDS, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';

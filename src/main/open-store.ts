@@ -6,7 +6,7 @@ import { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
-import { causeOf } from './message-of.ts';
+import { causeOf } from './cause-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
 
 type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'> &

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import type { QueueAccess } from '../dispatch/remote/shared/queue-access.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 
 /** Checks the files at startup. NATS may become reachable later, but a wrong file stays wrong. */
 export function queueAccess(settings: Settings): QueueAccess {

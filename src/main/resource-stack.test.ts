@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ResourceStack } from './resource-stack.ts';
+import { openAll, ResourceStack } from './resource-stack.ts';
 
 /** A stack of these resources; `log` tells when each starts and ends to close. Those named in `failing` fail to close. */
 function stackOf(names: readonly string[], failing: readonly string[] = []): { stack: ResourceStack; log: string[] } {
@@ -45,5 +45,36 @@ describe('ResourceStack', () => {
     expect(failure).toBeInstanceOf(AggregateError);
     expect(failure).toMatchObject({ errors: [{ message: 'pages failed' }, { message: 'store failed' }] });
     expect(log).toContain('workers closed');
+  });
+});
+
+describe('openAll', () => {
+  it('returns what was opened and leaves it open', async () => {
+    const log: string[] = [];
+    const opened = await openAll(async (resources) => {
+      resources.add({ close: async () => void log.push('closed') });
+      return 'server';
+    });
+    expect([opened, log]).toEqual(['server', []]);
+  });
+
+  it('closes what was opened when a later step fails, and throws the error of that step', async () => {
+    const log: string[] = [];
+    const opening = openAll(async (resources) => {
+      resources.add({ close: async () => void log.push('store closed') });
+      throw new Error('the port is taken');
+    });
+    await expect(opening).rejects.toThrow('the port is taken');
+    expect(log).toEqual(['store closed']);
+  });
+
+  it('reports a failure to close as a warning, and still throws why the start failed', async () => {
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+    const opening = openAll(async (resources) => {
+      resources.add({ close: async () => await Promise.reject(new Error('cannot close')) });
+      throw new Error('the port is taken');
+    });
+    await expect(opening).rejects.toThrow('the port is taken');
+    expect((await warned).message).toBe('closing after a failed start: cannot close');
   });
 });

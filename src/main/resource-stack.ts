@@ -1,6 +1,8 @@
 // Everything that was opened so far, closed in reverse order, because a resource may use the ones opened before it. A start
 // that fails halfway leaves nothing running, so the process can exit.
 
+import { messageOf } from '../primitives/error-facts.ts';
+
 interface Closable {
   close(): Promise<void>;
 }
@@ -25,5 +27,19 @@ export class ResourceStack {
     }
     if (failures.length > 1) throw new AggregateError(failures, 'several resources could not be closed');
     if (failures.length === 1) throw failures[0];
+  }
+}
+
+/** Opens something that consists of several resources. If it fails halfway, closes those that were opened. */
+export async function openAll<Result>(open: (resources: ResourceStack) => Promise<Result>): Promise<Result> {
+  const resources = new ResourceStack();
+  try {
+    return await open(resources);
+  } catch (error) {
+    // Reported apart, because it must not hide why the start failed.
+    await resources.close().catch((closeError: unknown) => {
+      process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
+    });
+    throw error;
   }
 }

@@ -7,6 +7,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { Admission } from '../http/limits/admission.ts';
 import { Connections } from '../http/transport/connections.ts';
+import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
@@ -16,11 +17,11 @@ import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { assertPlans, healthOf, publicSignUpAdvice, Readiness } from './startup-checks.ts';
 import { loadPlans } from './load-plans.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { wireBilling } from './wire-billing.ts';
 import { openStore } from './open-store.ts';
-import { ResourceStack } from './resource-stack.ts';
+import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
 import { startRenderer } from './start-renderer.ts';
@@ -29,6 +30,8 @@ import { printWelcome } from './welcome.ts';
 
 /** After running requests were aborted, the time to send their error responses. */
 const FINAL_RESPONSES_MS = 2_000;
+/** After the last connection was closed, the time to charge its render. What is left by then stays uncharged. */
+const LAST_SETTLE_MS = 10_000;
 
 export interface RunningServer {
   readonly url: string;
@@ -39,16 +42,7 @@ export interface RunningServer {
 /** With `showSecrets`, a new installation gets its first key and the operator's link on stdout. */
 export async function serve(settings: Settings, showSecrets = false): Promise<RunningServer> {
   keepFilesPrivate();
-  const resources = new ResourceStack();
-  try {
-    return await open(settings, showSecrets, resources);
-  } catch (error) {
-    // Reported apart, because it must not hide why the start failed.
-    await resources.close().catch((closeError: unknown) => {
-      process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
-    });
-    throw error;
-  }
+  return await openAll(async (resources) => await open(settings, showSecrets, resources));
 }
 
 async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
@@ -73,6 +67,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = resources.add(startPayments(settings, store, plans, logger));
   const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
+  const running = new RunningRequests();
   const forRenders = { renderer, workArea, uploads, sender };
   const parts = { settings, logger, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
@@ -84,6 +79,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
     ...forRenders,
+    running,
     metrics,
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
@@ -108,6 +104,8 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
+      const unsettled = await running.ended(LAST_SETTLE_MS);
+      if (unsettled > 0) logger.error({ requests: unsettled }, 'requests not finished before shutdown');
       await resources.close();
       logger.info('server stopped');
     },

@@ -11,7 +11,7 @@ import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { startLocalWorkers } from './local-workers.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 

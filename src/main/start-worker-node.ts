@@ -13,11 +13,11 @@ import { WorkArea } from '../media/work-area.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { type LocalWorkers, startLocalWorkers } from './local-workers.ts';
-import { messageOf } from './message-of.ts';
+import { messageOf } from '../primitives/error-facts.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 import { keepFilesPrivate } from './private-files.ts';
-import { ResourceStack } from './resource-stack.ts';
+import { openAll, type ResourceStack } from './resource-stack.ts';
 
 const MAX_HOST_CHARACTERS = 48;
 
@@ -30,16 +30,7 @@ export interface RunningWorkerNode {
 
 export async function startWorkerNode(settings: Settings): Promise<RunningWorkerNode> {
   keepFilesPrivate();
-  const resources = new ResourceStack();
-  try {
-    return await open(settings, resources);
-  } catch (error) {
-    // Reported apart, because it must not hide why the start failed.
-    await resources.close().catch((closeError: unknown) => {
-      process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
-    });
-    throw error;
-  }
+  return await openAll(async (resources) => await open(settings, resources));
 }
 
 async function open(settings: Settings, resources: ResourceStack): Promise<RunningWorkerNode> {

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { Duplex } from 'node:stream';
 import { LineChannel } from './line-channel.ts';
+import { hasCode } from '../primitives/error-facts.ts';
 
 export interface ProcessExit {
   readonly code: number | null;
@@ -97,7 +98,7 @@ export class ManagedProcess {
       process.kill(-pid, 'SIGKILL');
     } catch (error) {
       // The process has already exited.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+      if (!hasCode(error, 'ESRCH')) throw error;
     }
   }
 }

@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile, rm, rmdir, stat, unlink, writeFile } from 'no
 import path from 'node:path';
 import { AppError } from '../errors.ts';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
+import { hasCode } from '../primitives/error-facts.ts';
 
 const RETRY_REMOVE_MS = 2_000;
 const LOCK = '.lock';
@@ -169,8 +170,4 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return hasCode(error, 'EPERM');
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -3,6 +3,7 @@
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { ImageProbe } from '../media/image.ts';
+import type { AssetKind } from '../media/sniff.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import {
   composeImageRecipe,
@@ -19,6 +20,11 @@ export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
 
 /** What the captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
+
+/** The kind of workers that execute the recipe. */
+export function workerKindOf({ kind }: Pick<Recipe, 'kind'>): AssetKind {
+  return kind === 'video' ? 'video' : 'image';
+}
 
 export interface ComposeOptions {
   readonly watermark?: boolean;

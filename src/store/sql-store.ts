@@ -16,6 +16,7 @@ import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
 import type { PaymentEvents, Store } from './store.ts';
+import { hasCode } from '../primitives/error-facts.ts';
 
 export function createStore(engine: Engine, clock: Clock = () => new Date(), owner: string = createOwner()): Store {
   const lease = new Lease(engine, clock, owner);
@@ -54,7 +55,7 @@ export function isGone(owner: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return hasCode(error, 'ESRCH');
   }
 }
 

@@ -14,6 +14,7 @@ import { type OverlayDependencies, overlayRoute } from '../../src/http/overlay/o
 import { ReplayCache } from '../../src/http/overlay/replay-cache.ts';
 import { CreditReservations } from '../../src/http/overlay/reserve.ts';
 import { FileSender } from '../../src/http/overlay/send.ts';
+import { RunningRequests } from '../../src/http/transport/running-requests.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
@@ -69,6 +70,7 @@ async function start(): Promise<void> {
     sender: new FileSender(new AbortController().signal, maxSeconds),
     metrics,
     workArea,
+    running: new RunningRequests(),
     deadlineMs: { image: 60_000, video: 60_000 },
     shutdown: new AbortController().signal,
   };

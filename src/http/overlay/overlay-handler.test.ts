@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { WorkArea } from '../../media/work-area.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
+import { RunningRequests } from '../transport/running-requests.ts';
 import { FileSender } from './send.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
@@ -63,6 +64,7 @@ function standIns(): OverlayDependencies {
     refusals: { add: () => steps.push('count refusal') },
     renderer: {
       assertRoom: () => step('assert room'),
+      refund: () => steps.push('refund'),
       probe: stepOf('probe', () => ({ kind: 'image', width: 16, height: 16, isSrgb: true })),
       render: stepOf('render', ({ output }: { readonly output: string }) => {
         writeFileSync(output, 'rendered');
@@ -90,6 +92,7 @@ function standIns(): OverlayDependencies {
     },
     metrics: { requestEnded: () => undefined, charged: () => undefined },
     workArea,
+    running: new RunningRequests(),
     deadlineMs: { image: 10_000, video: 10_000 },
     shutdown: new AbortController().signal,
   };
@@ -152,7 +155,7 @@ describe('the overlay handler', () => {
 
   it.each([
     ['probe', ['receive', 'claim', 'probe', 'abandon', 'count refusal']],
-    ['reserve', ['receive', 'claim', 'probe', 'reserve', 'abandon', 'count refusal']],
+    ['reserve', ['receive', 'claim', 'probe', 'reserve', 'refund', 'abandon', 'count refusal']],
     ['render', ['receive', 'claim', 'probe', 'reserve', 'render', 'release', 'abandon']],
     ['send', ['receive', 'claim', 'probe', 'reserve', 'render', 'send', 'release', 'abandon']],
   ])('undoes what was done when %s fails', async (name, expected) => {

@@ -8,7 +8,7 @@ import { priceOf } from '../../account/pricing.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import { type BaseLayer, composeRecipe } from '../../render/compose.ts';
+import { type BaseLayer, composeRecipe, type Recipe } from '../../render/compose.ts';
 import { mediaWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
@@ -92,13 +92,20 @@ async function renderAndDeliver(
   const base: BaseLayer = parsed.asset
     ? await renderer.probe(parsed.asset, limits, lifetime.signal, requester)
     : parsed.canvas;
-  const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
-  // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
-  if (!asset) renderer.assertRoom(caller.accountId, 'image');
-  const reservation = await reservations.reserve(caller, {
-    renderId: request.id,
-    kind: asset?.kind ?? 'overlay',
-    credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
+  const prepare = async (): Promise<{ recipe: Recipe; reservation: Reservation }> => {
+    const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
+    // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
+    if (!asset) renderer.assertRoom(caller.accountId, 'image');
+    const reservation = await reservations.reserve(caller, {
+      renderId: request.id,
+      kind: asset?.kind ?? 'overlay',
+      credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
+    });
+    return { recipe, reservation };
+  };
+  const { recipe, reservation } = await prepare().catch((error: unknown) => {
+    if (asset) renderer.refund(asset, requester);
+    throw error;
   });
   context.isReserved = true;
   try {

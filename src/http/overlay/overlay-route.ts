@@ -7,6 +7,7 @@ import type { WorkArea } from '../../media/work-area.ts';
 import { must } from '../../primitives/must.ts';
 import { toAppError } from '../error-handler.ts';
 import { recordOf } from '../transport/request-record.ts';
+import type { RunningRequests } from '../transport/running-requests.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
 import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
 import { type HandlerDependencies, type OverlayContext, overlayHandler } from './overlay-handler.ts';
@@ -14,6 +15,7 @@ import { outcomeOf } from './refusals.ts';
 
 export interface OverlayDependencies extends AdmitDependencies, HandlerDependencies {
   readonly workArea: WorkArea;
+  readonly running: RunningRequests;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
 }
@@ -31,7 +33,8 @@ export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandO
       }
     },
     handler: async (request, reply) => {
-      await handle(dependencies, request, reply, must(admitted.get(request), 'the admission of the request'));
+      const admission = must(admitted.get(request), 'the admission of the request');
+      await dependencies.running.run(async () => await handle(dependencies, request, reply, admission));
       return reply;
     },
   };

@@ -5,6 +5,7 @@
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
+import { hasCode } from '../../primitives/error-facts.ts';
 
 const MAX_AGE_MS = 24 * 3_600_000;
 /** The directory is read again after this share of the limit was added. Each server may exceed the limit by as much. */
@@ -103,8 +104,4 @@ async function describeFile(file: string): Promise<CachedFile | undefined> {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

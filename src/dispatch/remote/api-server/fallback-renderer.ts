@@ -2,7 +2,7 @@
 
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
+import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
@@ -44,8 +44,14 @@ export class FallbackRenderer implements Renderer {
     return await this.#choose(asset.kind, signal, (renderer) => renderer.probe(asset, limits, signal, requester));
   }
 
+  /** Only the one that probed has something to return. */
+  refund(asset: Asset, requester: Requester): void {
+    this.#preferred.refund(asset, requester);
+    this.#fallback.renderer.refund(asset, requester);
+  }
+
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
-    const kind = job.recipe.kind === 'video' ? 'video' : 'image';
+    const kind = workerKindOf(job.recipe);
     return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, requester));
   }
 

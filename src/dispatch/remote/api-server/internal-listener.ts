@@ -11,6 +11,7 @@ import type { Tokens } from '../shared/tokens.ts';
 import { ATTEMPT_PARTS, type AttemptPart, FACTS_HEADER, HASH_TRAILER } from '../shared/wire.ts';
 import { openControlStream } from './control-stream.ts';
 import type { RenderSession, StepRequest } from './session.ts';
+import { hasCode } from '../../../primitives/error-facts.ts';
 
 export interface ListenerOptions {
   readonly tokens: Tokens;
@@ -223,10 +224,9 @@ function respond(response: ServerResponse, status: number): void {
 
 /** The directory of a finished render is gone, along with everything in it. */
 function rethrowUnlessMissing(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function isDisconnect(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE' || code === 'ABORT_ERR';
+  return hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ABORT_ERR');
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../../errors.ts';
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { BoundedMap } from '../../../primitives/bounded-map.ts';
-import type { AssetLimits, AssetProbe } from '../../../render/compose.ts';
+import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
 import type { QueueEntry } from '../../fair-queue.ts';
@@ -150,10 +150,14 @@ export class RemoteRenderer implements Renderer {
     return probe;
   }
 
+  refund(asset: Asset, requester: Requester): void {
+    this.#permits[asset.kind].refund(asset, requester);
+  }
+
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
     const { recipe, asset } = job;
     // Charged once, however many workers share the render.
-    const entry = this.#permits[recipe.kind === 'video' ? 'video' : 'image'].renderEntry(job, requester);
+    const entry = this.#permits[workerKindOf(recipe)].renderEntry(job, requester);
     const resumed = asset && this.#sessions.takeProbed(asset);
     const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
     const segments =
@@ -203,7 +207,7 @@ export class RemoteRenderer implements Renderer {
     signal: AbortSignal,
     entry: QueueEntry,
   ): Promise<RenderFacts> {
-    const kind = recipe.kind === 'video' ? 'video' : 'image';
+    const kind = workerKindOf(recipe);
     const session = resumed ?? (await this.#open(kind, asset, signal, entry));
     const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
     this.#sessions.expectOutput(session, { file: output, maxBytes });

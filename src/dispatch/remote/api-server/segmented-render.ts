@@ -13,6 +13,7 @@ import type { VideoRecipe } from '../../../render/video-recipe.ts';
 import type { RemoteAsset, RenderStep } from '../shared/control-messages.ts';
 import { SegmentBoard } from './segment-board.ts';
 import type { RenderSession, StepRequest } from './session.ts';
+import { hasCode } from '../../../primitives/error-facts.ts';
 
 export interface SegmentedJob {
   readonly recipe: VideoRecipe;
@@ -208,6 +209,6 @@ function isRetryable(error: unknown): boolean {
 
 async function removeFile(file: string): Promise<void> {
   await unlink(file).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   });
 }
