@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from './free-port.ts';
 import { plainPng } from './pictures.ts';
-import { form, post, until } from './running-server.ts';
+import { form, post, problemOf, until } from './running-server.ts';
 import { plainClip } from './video/plain-clip.ts';
 
 const IMAGE = process.env['STORYBAR_TEST_IMAGE'] ?? '';
@@ -123,6 +123,16 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
     const response = await post(container, form({ width: '64', height: '64', text: 'a' }));
     expect(response.status).toBe(200);
     await response.arrayBuffer();
+  });
+
+  it('reduces the memory limits of workers in a small container, and refuses an image that needs more', async () => {
+    const container = await run(['--memory=1g'], { STORYBAR_WORKERS: '1' });
+    expect(await logs(container.id)).toMatch(/"containerMb":1024.*container memory limit too small for all workers/u);
+    const response = await post(container, form({ asset: await plainPng(7000, 7000, '#fff'), text: 'a' }));
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
+    const next = await post(container, form({ width: '64', height: '64', text: 'a' }));
+    expect(next.status).toBe(200);
+    await next.arrayBuffer();
   });
 
   it('delivers a running video and exits with 0 when the container is stopped', async () => {

@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_PLANS, parsePlans } from '../src/account/plans.ts';
 import { describeSettings } from '../src/config/settings.ts';
+import { fitMemory } from '../src/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
 import { form, health, post, startServer, until, WITH_METRICS_TOKEN } from './running-server.ts';
@@ -88,13 +90,77 @@ describe('container files', () => {
     );
     expect(listed.toSorted()).toEqual(files.toSorted());
     const secrets = read('deploy/kubernetes/secret.example.yaml').split('---');
-    const used = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: \S+) \}/gu, read(file)));
+    const used = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: [\w-]+)(?:, optional: true)? \}/gu, read(file)));
     expect(used.length).toBeGreaterThan(3);
     const isMissing = (reference: string): boolean => {
       const [name = '', key = ''] = reference.replaceAll(/name: |key: /gu, '').split(', ');
       return !secrets.some((secret) => secret.includes(`name: ${name}\n`) && secret.includes(`\n  ${key}: `));
     };
     expect(used.filter(isMissing)).toEqual([]);
+  });
+
+  it.each([
+    ['compose.yaml', read('compose.yaml').split('\n  worker:\n')[1] ?? '', /mem_limit: (\d+)g/u],
+    ['Kubernetes', read('deploy/kubernetes/worker.yaml'), /limits: \{ memory: (\d+)Gi \}/u],
+  ])('%s gives a worker enough memory for all its processes', (_platform, text, limit) => {
+    const memory = (kind: string): { workers: number; memoryBytes: number } => ({
+      workers: numberAfter(`STORYBAR_${kind}WORKERS`, text),
+      memoryBytes: numberAfter(`STORYBAR_${kind}WORKER_MEMORY_MB`, text) * 1024 ** 2,
+    });
+    const wanted = { image: memory(''), video: memory('VIDEO_') };
+    expect(wanted.image.workers + wanted.video.workers).toBeGreaterThan(1);
+    const containerBytes = Number(limit.exec(text)?.[1]) * 1024 ** 3;
+    // The measured peaks are in docs/hardening.md.
+    expect(fitMemory(wanted, containerBytes)).toEqual({
+      image: wanted.image.memoryBytes,
+      video: wanted.video.memoryBytes,
+    });
+  });
+
+  it.each([
+    ['compose.yaml', read('compose.yaml'), read('deploy/env.example')],
+    ['Kubernetes', read('deploy/kubernetes/api-server.yaml'), read('deploy/kubernetes/api-server.yaml')],
+  ])(
+    '%s ships with sign-up closed and has a place for everything a public server needs',
+    (_platform, text, example) => {
+      expect(text).toMatch(/STORYBAR_SIGN_UP(?:: \$\{STORYBAR_SIGN_UP:-|, value: )closed/u);
+      for (const name of ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRETS']) {
+        expect([text, example].map((file) => file.includes(`STORYBAR_${name}`))).toEqual([true, true]);
+      }
+      for (const name of ['BILLING', 'METRICS_TOKEN', 'OPERATOR_EMAIL', 'SIGN_UP']) {
+        expect([text, example].map((file) => file.includes(`STORYBAR_${name}`))).toEqual([true, true]);
+      }
+      expect(text).toContain('/etc/storybar/plans.json');
+    },
+  );
+
+  it('ships the built-in plans as a file to edit', () => {
+    expect(parsePlans(JSON.parse(read('deploy/plans.json')))).toEqual(DEFAULT_PLANS);
+  });
+
+  it('gives workers a seccomp profile that allows bubblewrap what it needs and nothing that render workers must not do', () => {
+    const profile = JSON.parse(read('deploy/seccomp.json')) as {
+      defaultAction: string;
+      syscalls: { names: string[] }[];
+    };
+    expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
+    const allowed = new Set(profile.syscalls.flatMap(({ names }) => names));
+    const needed = ['clone', 'unshare', 'mount', 'umount2', 'pivot_root', 'capset', 'seccomp', 'prctl', 'prlimit64'];
+    expect(needed.filter((name) => !allowed.has(name))).toEqual([]);
+    const dangerous = [
+      'bpf',
+      'init_module',
+      'kexec_load',
+      'keyctl',
+      'perf_event_open',
+      'ptrace',
+      'setns',
+      'io_uring_setup',
+    ];
+    expect(dangerous.filter((name) => allowed.has(name))).toEqual([]);
+    expect(read('compose.yaml')).toContain('seccomp:./deploy/seccomp.json');
+    expect(read('deploy/kubernetes/worker.yaml')).toMatch(/type: Localhost, localhostProfile: storybar\.json/u);
+    expect(read('deploy/kubernetes/worker.yaml')).toContain('hostUsers: false');
   });
 
   it('runs no container as root or with a writable root file system', () => {

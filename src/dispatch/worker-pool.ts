@@ -49,16 +49,6 @@ export interface LostWorker {
 }
 
 const MAX_ATTEMPTS = 2;
-/** Signals that a process receives for its own faults, such as a decoder bug that a file triggers. */
-const CRASH_SIGNALS: ReadonlySet<string> = new Set([
-  'SIGSEGV',
-  'SIGABRT',
-  'SIGBUS',
-  'SIGILL',
-  'SIGFPE',
-  'SIGTRAP',
-  'SIGXFSZ',
-]);
 /** After this many failed starts in a row, waiting tasks are rejected. */
 const MAX_FAILED_STARTS = 3;
 const RESTART_DELAY_MS = 500;
@@ -106,7 +96,7 @@ export class WorkerPool {
 
   async close(): Promise<void> {
     this.#closing = true;
-    this.#queue.rejectWaiting(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));
+    this.#queue.rejectWaiting(shuttingDown());
     const workers = [...this.#workers];
     for (const worker of workers) worker.kill();
     await Promise.all(workers.map((worker) => worker.exited));
@@ -149,7 +139,7 @@ export class WorkerPool {
       } catch (error) {
         if (error instanceof WorkerLost && attempt < MAX_ATTEMPTS) continue;
         this.#refundProbe(task, requester);
-        const explained = error instanceof WorkerLost ? explainLoss(error, task) : error;
+        const explained = error instanceof WorkerLost ? this.#explain(error, task) : error;
         ended(explained);
         throw explained;
       } finally {
@@ -160,6 +150,10 @@ export class WorkerPool {
         this.#queue.release(entry.account);
       }
     }
+  }
+
+  #explain(lost: WorkerLost, task: WorkerTask): AppError {
+    return this.#closing ? shuttingDown() : explainLoss(lost, task);
   }
 
   #assign(worker: Worker, requester: Requester | undefined): void {
@@ -255,25 +249,23 @@ export class WorkerPool {
   }
 }
 
-/** If the asset crashed or hung the decoder twice, the caller has to fix the asset. Any other loss is a server error. */
+/**
+ * Two processes in a row ended on this task. If it has an asset, the asset is the likely reason, whatever ended them: a crash,
+ * the time or memory limit, or the kernel, which kills processes when the container has no memory left. Trying again would
+ * only end more of them, so the caller has to change the asset.
+ */
 function explainLoss(lost: WorkerLost, task: WorkerTask): AppError {
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
-  if (asset && lost.killReason === 'took too much memory') {
-    return new AppError('asset_undecodable', 'Rendering the asset needs more memory than a render may use.', {
-      cause: lost,
-    });
-  }
-  const crashed = lost.killReason === 'hung' || lost.exit.code !== null || CRASH_SIGNALS.has(lost.exit.signal ?? '');
-  if (asset && crashed) {
-    return new AppError(
-      'asset_undecodable',
-      'The decoder crashed or hung twice on this asset, so it cannot be rendered.',
-      {
-        cause: lost,
-      },
-    );
-  }
-  return unavailable('The render was interrupted twice. Try again shortly.', lost);
+  if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
+  const message =
+    lost.killReason === 'took too much memory'
+      ? 'Rendering the asset needs more memory than a render may use.'
+      : 'The decoder crashed or hung twice on this asset, so it cannot be rendered.';
+  return new AppError('asset_undecodable', message, { cause: lost });
+}
+
+function shuttingDown(): AppError {
+  return new AppError('shutting_down', 'The service is shutting down. Try again shortly.');
 }
 
 function unavailable(message: string, cause?: unknown): AppError {

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Settings, SettingsError } from '../config/settings.ts';
+import { totalmem } from 'node:os';
+import { fitMemory } from '../dispatch/fit-memory.ts';
 import { WorkerDirectory } from '../dispatch/worker-directory.ts';
 import { type EndedTask, type LostWorker, WorkerPool } from '../dispatch/worker-pool.ts';
 import type { WorkerLost } from '../dispatch/worker.ts';
@@ -52,7 +54,8 @@ export async function chooseLocalSandbox(settings: SandboxSettings, directories:
   });
 }
 
-export async function startLocalWorkers(settings: Settings, logger: Logger, metrics: Metrics): Promise<LocalWorkers> {
+export async function startLocalWorkers(wanted: Settings, logger: Logger, metrics: Metrics): Promise<LocalWorkers> {
+  const settings = withFittingMemory(wanted, logger);
   const directories = await openWorkerDirectories(settings.dataDirectory);
   const { sandbox, faults } = await chooseLocalSandbox(settings, directories);
   if (sandbox === undefined) {
@@ -78,6 +81,29 @@ export async function startLocalWorkers(settings: Settings, logger: Logger, metr
       await directories.close();
     },
   };
+}
+
+/** Reduces the memory limits of workers if they don't fit into the memory limit of this process's cgroup. */
+function withFittingMemory(settings: Settings, logger: Logger): Settings {
+  const limit = process.constrainedMemory();
+  const containerBytes = limit > 0 && limit < totalmem() ? limit : undefined;
+  const { workers, workerMemory, videoWorkers, videoWorkerMemory } = settings;
+  const { image, video } = fitMemory(
+    { image: { workers, memoryBytes: workerMemory }, video: { workers: videoWorkers, memoryBytes: videoWorkerMemory } },
+    containerBytes,
+  );
+  if (image === workerMemory && video === videoWorkerMemory) return settings;
+  const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
+  logger.warn(
+    {
+      containerMb: megabytes(containerBytes ?? 0),
+      wantedMb: { image: megabytes(workerMemory), video: megabytes(videoWorkerMemory) },
+      workerMb: { image: megabytes(image), video: megabytes(video) },
+      workers: { image: workers, video: videoWorkers },
+    },
+    'container memory limit too small for all workers, reduced the memory limit of each',
+  );
+  return { ...settings, workerMemory: image, videoWorkerMemory: video };
 }
 
 function startRenderer(

@@ -47,10 +47,10 @@ describe('a worker that is killed', () => {
     expect((await health(server)).renderer.images.restarts).toBe(before + 1);
   });
 
-  it('on every attempt leads to a 503 with retry-after and leaves nothing behind', async () => {
+  it('on every attempt, as the kernel does without memory, leads to a 422 and leaves nothing behind', async () => {
     const response = await renderWhileWorkersDieOf('SIGKILL');
-    expect(response.headers.get('retry-after')).toBe('2');
-    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
     await until(() => server.workDirectories().length === 0);
   });
 
