@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
+import { generateGrayEmoji } from './generate-gray-emoji.ts';
 import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
 import { generatePngEncoder } from './generate-png-encoder.ts';
@@ -11,6 +12,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
   'src/raster/han-usage.generated.ts': generateHanUsage,
   'src/raster/png/encoder.generated.ts': generatePngEncoder,
+  'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

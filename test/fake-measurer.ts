@@ -11,9 +11,9 @@ const DESCENT = 0.2;
 
 export const fakeMeasurer: Measurer = {
   measure(run: Run, fontSize: number): Extent {
-    const ems = graphemes(run.text).map((grapheme) => (run.kind === 'emoji' ? 1 : letters(grapheme) / 2));
+    const ems = graphemes(run.text).map((grapheme) => (run.kind === 'text' ? letters(grapheme) / 2 : 1));
     const width = ems.reduce((sum, em) => sum + em, 0) * fontSize;
-    if (run.kind === 'emoji') return { width, ascent: 0, descent: 0 };
+    if (run.kind !== 'text') return { width, ascent: 0, descent: 0 };
     return { width, ascent: ASCENT * fontSize, descent: DESCENT * fontSize };
   },
 };

@@ -69,7 +69,7 @@ class Oracle {
       this.#fonts,
     );
     for (const piece of splitByKind(text)) {
-      builder.pushStyle(new kit.TextStyle(piece.kind === 'emoji' ? emoji : letters));
+      builder.pushStyle(new kit.TextStyle(piece.kind === 'text' ? letters : emoji));
       builder.addText(piece.text);
       builder.pop();
     }

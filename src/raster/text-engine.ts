@@ -94,8 +94,9 @@ export class TextEngine {
     context.fillStyle = TRUE_COVERAGE_GRAY;
     for (const run of runs) {
       setFont(context, fonts, run, bar.fontSize);
-      const shift = run.kind === 'emoji' ? bar.height - style.emojiRaise * bar.fontSize : 0;
-      context.fillText(run.text, run.x, run.baseline + shift);
+      const raise = run.kind === 'text' ? 0 : style.emojiRaise * bar.fontSize;
+      const shift = run.kind === 'emoji' ? bar.height : 0;
+      context.fillText(run.text, run.x, run.baseline - raise + shift);
     }
     const pixels = readWhiteText(context, bar, width);
     if (emoji.length > 0) compositeEmoji(context, bar, emoji, { width, pixels });
@@ -128,8 +129,8 @@ function paintedRuns({ runs, width, baseline }: Bar['lines'][number], left: numb
 }
 
 function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
-  const files = run.kind === 'emoji' ? [fonts.emoji, ...fonts.text] : fonts.text;
-  const size = run.kind === 'emoji' ? fontSize * style.emojiScale : fontSize;
+  const files = run.kind === 'text' ? fonts.text : [fonts.emoji, ...fonts.text];
+  const size = run.kind === 'text' ? fontSize : fontSize * style.emojiScale;
   context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
   // Some variable fonts default to hairline weight.
   context.fontVariationSettings = '"wght" 400';
@@ -143,7 +144,7 @@ function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontS
   setFont(context, fonts, run, fontSize);
   const metrics = context.measureText(run.text);
   // Emoji are always centered on the line and never make it taller.
-  if (run.kind === 'emoji') return { width: metrics.width, ascent: 0, descent: 0 };
+  if (run.kind !== 'text') return { width: metrics.width, ascent: 0, descent: 0 };
   return {
     width: metrics.width,
     ascent: Math.max(0, metrics.actualBoundingBoxAscent),

@@ -24,6 +24,8 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('latin-accents', 'Ångström, Čeština, Żółć, Đặng Thị Ốc ẵm gà: “¿Qué?”'),
   caption('emoji-line-end', 'First swim of the year, finally 🏊🏽‍♀️\nsee you all out there tomorrow ❤️'),
   caption('emoji-kinds', '😀 👍🏿 👨‍👩‍👧‍👦 🏳️‍🌈 🇯🇵 🏴󠁧󠁢󠁳󠁣󠁴󠁿 #️⃣ 🧑‍🚀 ❤️‍🔥 ☕️'),
+  caption('emoji-gray', 'New song 🎵 🎶 🎼 is out ✔️\n➕ ➖ ➗ ✖️ 🟰 〰️ ➰ ➿ ©️ ®️ ™️ 🎉'),
+  caption('emoji-without-selector', 'I ❤ this ☀ ✈ ☎ ⚠ ☺ 🌶 🕊 🇦 🏽\nbut ❤︎ ☀︎ → © ✔ 1 # stay text'),
   caption('arabic', 'صباح الخير يا أصدقاء، الطقس جميل اليوم على الشاطئ ونحن في انتظاركم'),
   caption('hebrew-digits-parentheses', 'הרכבת יוצאת בשעה 18:45 (רציף 3) ומגיעה ב-20:10, נתראה שם!'),
   caption('thai', 'วันนี้อากาศดีมาก ไปเที่ยวทะเลกับเพื่อน ๆ กินอาหารอร่อยที่ร้านริมหาด'),
