@@ -3,7 +3,7 @@ import { type ColorTags, effectiveTags, treatmentFor } from './frames/color.ts';
 import { encoderSettings } from './frames/encoding.ts';
 import { frameGeometry } from './frames/geometry.ts';
 import { filterSteps } from './frames/steps.ts';
-import { toneCurve } from './frames/tone-curve.ts';
+import { shownSignal, toneCurve } from './frames/tone-curve.ts';
 import { readOrientation, UPRIGHT } from './probe/orientation.ts';
 import { outputTimeBase, startOffset } from './probe/timing.ts';
 import { aacFormat } from './sound/aac.ts';
@@ -54,14 +54,23 @@ describe('frameGeometry', () => {
 
 describe('color', () => {
   it('fills in missing tags the way players do', () => {
-    expect(effectiveTags(UNTAGGED, 'yuv420p', HD).matrix).toBe('bt709');
-    expect(effectiveTags(UNTAGGED, 'yuv420p', SD).matrix).toBe('bt601');
-    expect(effectiveTags(UNTAGGED, 'yuvj420p', SD).range).toBe('full');
-    expect(effectiveTags(UNTAGGED, 'gbrp', HD)).toMatchObject({ matrix: 'rgb', range: 'full' });
-    expect(effectiveTags({ ...UNTAGGED, transfer: 'hlg' }, 'yuv420p10le', HD)).toMatchObject({
+    expect(effectiveTags(UNTAGGED, 'yuv420p', 'h264', HD).matrix).toBe('bt709');
+    expect(effectiveTags(UNTAGGED, 'yuv420p', 'h264', SD).matrix).toBe('bt601');
+    expect(effectiveTags(UNTAGGED, 'yuvj420p', 'h264', SD).range).toBe('full');
+    expect(effectiveTags(UNTAGGED, 'gbrp', 'h264', HD)).toMatchObject({ matrix: 'rgb', range: 'full' });
+    expect(effectiveTags({ ...UNTAGGED, transfer: 'hlg' }, 'yuv420p10le', 'hevc', HD)).toMatchObject({
       matrix: 'bt2020',
       primaries: 'bt2020',
     });
+  });
+
+  it.each([
+    ['vp8', 'bt709'],
+    ['vp9', 'bt601'],
+    ['av1', 'bt601'],
+    ['h264', 'bt709'],
+  ])('takes the matrix that browsers take for untagged HD in %s: %s', (codec, expected) => {
+    expect(effectiveTags(UNTAGGED, 'yuv420p', codec, HD).matrix).toBe(expected);
   });
 
   it.each([
@@ -86,6 +95,19 @@ describe('color', () => {
       needsDolbyVision: false,
     });
     expect(steps.map(({ filter }) => filter)).toEqual(['format']);
+  });
+
+  it.each([
+    ['hlg', 0.5, 99],
+    ['hlg', 0.58, 120],
+    ['hlg', 0.75, 187],
+    ['hlg', 0.9, 234],
+    ['pq', 0.2, 18],
+    ['pq', 0.5, 131],
+    ['pq', 0.58, 187],
+    ['pq', 0.75, 254],
+  ] as const)('shows a gray of %s %f within 8 levels of what Chromium shows: %i', (transfer, signal, level) => {
+    expect(Math.abs(shownSignal(transfer, signal) * 255 - level)).toBeLessThanOrEqual(8);
   });
 
   it('maps HDR with a curve that is monotonic and ends at white', () => {

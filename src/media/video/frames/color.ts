@@ -25,8 +25,11 @@ export type ColorTreatment = 'keep' | 'matrix' | 'gamut' | 'tonemap';
 const SD_MAX_WIDTH = 1279;
 const SD_MAX_HEIGHT = 576;
 
+/** Without a tag, browsers take these for BT.601 at any size. */
+const ALWAYS_BT601: ReadonlySet<string> = new Set(['vp9', 'av1']);
+
 /** Fills in missing tags. */
-export function effectiveTags(tags: ColorTags, pixelFormat: string, decoded: Size): ColorTags {
+export function effectiveTags(tags: ColorTags, pixelFormat: string, codec: string, decoded: Size): ColorTags {
   const range = pixelFormat.startsWith('yuvj') ? 'full' : tags.range;
   if (isRgb(pixelFormat)) return { ...tags, matrix: 'rgb', range: 'full' };
   if (tags.transfer !== 'sdr') {
@@ -36,7 +39,7 @@ export function effectiveTags(tags: ColorTags, pixelFormat: string, decoded: Siz
   }
   if (tags.matrix !== 'unspecified' && tags.matrix !== 'rgb') return { ...tags, range };
   const isStandardDefinition = decoded.width <= SD_MAX_WIDTH && decoded.height <= SD_MAX_HEIGHT;
-  return { ...tags, matrix: isStandardDefinition ? 'bt601' : 'bt709', range };
+  return { ...tags, matrix: isStandardDefinition || ALWAYS_BT601.has(codec) ? 'bt601' : 'bt709', range };
 }
 
 export function treatmentFor(tags: ColorTags, pixelFormat: string): ColorTreatment {

@@ -95,7 +95,7 @@ function tonemapSteps(
     .map(([x, y]) => `${x.toFixed(5)}/${y.toFixed(5)}`)
     .join(' ');
   const source = `matrixin=${ZSCALE_MATRICES[matrix]}:rangein=${range}`;
-  const gamut = `primariesin=${ZSCALE_PRIMARIES[primaries]}:primaries=709:transferin=709:transfer=709`;
+  const gamut = `primariesin=${ZSCALE_PRIMARIES[primaries]}:primaries=709:transferin=bt470m:transfer=bt470m`;
   return [
     { filter: 'zscale', args: `${source}:matrix=gbr:range=full` },
     { filter: 'format', args: 'pix_fmts=gbrp10le' },

@@ -1,15 +1,17 @@
 // Tone mapping from HDR to SDR, as one curve for red, green and blue. Shadows and midtones keep their luminance, and
 // highlights roll off instead of clipping (ITU-R BT.2390). The shared curve turns very bright colors white, as the eye
-// sees them.
+// sees them. docs/decisions/0011-tone-mapping.md compares the result with Chromium's.
 
 import type { Transfer } from './color.ts';
 
-/** Becomes white in the output. Higher than reference white (203 nits, ITU-R BT.2408), to leave room for highlights. */
-const WHITE_NITS = 330;
-/** The nominal peak of HLG, and the usual mastering peak of PQ. */
+/** Becomes white in the output. About twice reference white (203 nits, ITU-R BT.2408), to leave room for highlights. */
+const WHITE_NITS = 400;
+/** Highlights roll off from here, below reference white, so that clouds and lamps keep their structure. */
+const KNEE_NITS = 160;
+/** The usual mastering peak of PQ. */
 export const DEFAULT_PEAK_NITS = 1_000;
-/** Of the display that the output signal is for. */
-export const SHOWN_GAMMA = 2.4;
+/** Of the display that the output signal is for: phones and monitors, not the 2.4 of a dark living room. */
+export const SHOWN_GAMMA = 2.2;
 const POINTS = 48;
 
 /** Points of a spline that maps the input signal to the output signal, both in 0..1. */
@@ -23,21 +25,21 @@ export function toneCurve(
   });
 }
 
-/** The output signal for one input signal. */
+/** The output signal for one input signal. HLG has no peak of its own in its metadata. */
 export function shownSignal(
   transfer: Exclude<Transfer, 'sdr'>,
   signal: number,
   peakNits: number = DEFAULT_PEAK_NITS,
 ): number {
-  const peak = pqSignal(Math.max(peakNits, WHITE_NITS * 1.5));
+  const peak = pqSignal(transfer === 'hlg' ? hlgNits(1) : Math.max(peakNits, WHITE_NITS * 1.5));
   const nits = transfer === 'pq' ? pqNits(signal) : hlgNits(signal);
-  const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak) * peak);
+  const shown = pqNits(rollOff(Math.min(pqSignal(nits) / peak, 1), pqSignal(WHITE_NITS) / peak, peak) * peak);
   return Math.min(1, shown / WHITE_NITS) ** (1 / SHOWN_GAMMA);
 }
 
-/** The knee function of BT.2390: linear up to the knee, then a cubic that reaches `top` when `value` is 1. */
-function rollOff(value: number, top: number): number {
-  const knee = 1.5 * top - 0.5;
+/** Linear up to the knee, then a cubic that reaches `top` when `value` is 1. A knee above BT.2390's would overshoot. */
+function rollOff(value: number, top: number, peak: number): number {
+  const knee = Math.min(1.5 * top - 0.5, pqSignal(KNEE_NITS) / peak);
   if (value <= knee) return value;
   const t = (value - knee) / (1 - knee);
   return (
@@ -62,13 +64,19 @@ function pqSignal(nits: number): number {
   return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
 }
 
-// ARIB STD-B67, with the system gamma of a 1,000-nit display applied to each channel.
+// ARIB STD-B67. The system gamma applies to each channel, where the 1.2 of BT.2100 would make colors too saturated. The
+// scale keeps reference white (75 %) at 203 nits.
 const A = 0.17883277;
 const B = 1 - 4 * A;
 const C = 0.5 - A * Math.log(4 * A);
-const HLG_GAMMA = 1.1;
+const HLG_GAMMA = 1.15;
+const REFERENCE_NITS = 203;
+const REFERENCE_SIGNAL = 0.75;
 
 function hlgNits(signal: number): number {
-  const scene = signal <= 0.5 ? signal ** 2 / 3 : (Math.exp((signal - C) / A) + B) / 12;
-  return DEFAULT_PEAK_NITS * scene ** HLG_GAMMA;
+  return REFERENCE_NITS * (hlgScene(signal) / hlgScene(REFERENCE_SIGNAL)) ** HLG_GAMMA;
+}
+
+function hlgScene(signal: number): number {
+  return signal <= 0.5 ? signal ** 2 / 3 : (Math.exp((signal - C) / A) + B) / 12;
 }

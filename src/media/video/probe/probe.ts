@@ -160,7 +160,7 @@ function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackS
     square,
     orientation,
     pixelFormat,
-    tags: effectiveTags(readColorTags(stream.codecpar, frame), pixelFormat, decoded),
+    tags: effectiveTags(readColorTags(stream.codecpar, frame), pixelFormat, codec, decoded),
     interlaced: frame.hasFlags(AV_FRAME_FLAG_INTERLACED),
     peakNits: peakNitsOf(frame),
     needsDolbyVision: needsDolbyVision(stream),
