@@ -32,6 +32,7 @@ export type ErrorCode =
   | 'asset_dimensions_too_large'
   | 'asset_too_long'
   | 'asset_frame_rate_too_high'
+  | 'asset_too_heavy'
   | 'asset_undecodable'
   | 'internal_error'
   | 'overloaded'

@@ -42,6 +42,7 @@ export const EXIT_CODES = {
   asset_dimensions_too_large: 65,
   asset_too_long: 65,
   asset_frame_rate_too_high: 65,
+  asset_too_heavy: 65,
   asset_undecodable: 65,
   internal_error: 70,
   overloaded: 69,

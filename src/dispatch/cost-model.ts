@@ -13,8 +13,14 @@ const MIN_MEGAPIXELS = 0.05;
 /** Joining segments copies the video and encodes at most the sound. */
 const JOIN_FRACTION = 0.02;
 
+/** Share of a video frame's cost that remains when it is decoded but not encoded. */
+const DROPPED_FRAME_COST = 0.25;
+
+/** HDR takes a deeper decoder and tone mapping, so it has a rate of its own. */
+type RenderClass = Recipe['kind'] | 'hdr';
+
 /** Until the first render: milliseconds per megapixel, for videos per megapixel and frame, measured on two cores. */
-const INITIAL_MS_PER_UNIT: Readonly<Record<Recipe['kind'], number>> = { transparent: 4, image: 25, video: 12 };
+const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = { transparent: 4, image: 25, video: 12, hdr: 24 };
 const INITIAL_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
 
 export class CostModel {
@@ -31,7 +37,7 @@ export class CostModel {
   }
 
   estimateMs(recipe: Recipe): number {
-    return MIN_MS + this.#msPerUnit[recipe.kind] * unitsOf(recipe);
+    return MIN_MS + this.#msPerUnit[classOf(recipe)] * unitsOf(recipe);
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
@@ -39,7 +45,8 @@ export class CostModel {
     if (recipe.kind === 'video' && recipe.piece !== undefined) return;
     this.#usualMs = average(this.#usualMs, milliseconds);
     const msPerUnit = Math.max(0, milliseconds - MIN_MS) / unitsOf(recipe);
-    this.#msPerUnit[recipe.kind] = average(this.#msPerUnit[recipe.kind], msPerUnit);
+    const renderClass = classOf(recipe);
+    this.#msPerUnit[renderClass] = average(this.#msPerUnit[renderClass], msPerUnit);
   }
 }
 
@@ -47,12 +54,16 @@ function average(before: number, newest: number): number {
   return before + LEARNING_RATE * (newest - before);
 }
 
+function classOf(recipe: Recipe): RenderClass {
+  return recipe.kind === 'video' && recipe.video.tags.transfer !== 'sdr' ? 'hdr' : recipe.kind;
+}
+
 function unitsOf(recipe: Recipe): number {
   const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 
-function framesOf({ piece, video }: VideoRecipe): number {
-  if (piece === undefined) return video.frames;
+function framesOf({ piece, video, frameStep }: VideoRecipe): number {
+  if (piece === undefined) return video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
   return piece.type === 'segment' ? piece.segment.frames : video.frames * JOIN_FRACTION;
 }

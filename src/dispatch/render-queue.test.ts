@@ -12,8 +12,13 @@ const photo = (): Asset => createAsset({ path: 'photo', format: 'png', bytes: 1 
 const clip = (): Asset => createAsset({ path: 'clip', format: 'mp4', bytes: 1 });
 const imageOf = (megapixels: number) =>
   ({ kind: 'image', canvas: { width: 1_000, height: megapixels * 1_000 } }) as unknown as Recipe;
-const videoOf = (frames: number | undefined) =>
-  ({ kind: 'video', canvas: { width: 1_000, height: 1_000 }, video: { frames } }) as unknown as Recipe;
+const videoOf = (frames: number | undefined, transfer = 'sdr', frameStep = 1) =>
+  ({
+    kind: 'video',
+    canvas: { width: 1_000, height: 1_000 },
+    video: { frames, tags: { transfer } },
+    frameStep,
+  }) as unknown as Recipe;
 
 /** One busy slot. `finish` releases it, so that the next waiting entry is served. */
 function busyQueue(kind: 'image' | 'video') {
@@ -46,6 +51,24 @@ describe('a render queue', () => {
     expect(before).toBeGreaterThan(1_000);
     for (let count = 0; count < 100; count += 1) queue.learn(videoOf(100), 30_000);
     expect(queue.probeEntry(clip()).cost).toBeGreaterThan(25_000);
+  });
+
+  it('refuses a video whose estimate exceeds the deadline by more than a quarter, before it takes a slot', () => {
+    const { queue } = busyQueue('video');
+    for (let count = 0; count < 100; count += 1) queue.learn(videoOf(1_000), 10_000);
+    const asset = clip();
+    const check = (frames: number, transfer = 'sdr', frameStep = 1) =>
+      queue.assertFeasible(
+        { recipe: videoOf(frames, transfer, frameStep), asset },
+        { account: 'a', budgetMs: 100_000 },
+      );
+    expect(() => check(12_400)).not.toThrow();
+    expect(() => check(20_000, 'sdr', 4)).not.toThrow();
+    const heavy = expect.objectContaining({ code: 'asset_too_heavy', limit: { limit: 100, actual: 130 } });
+    expect(() => check(13_000)).toThrow(heavy);
+    for (let count = 0; count < 100; count += 1) queue.learn(videoOf(1_000, 'hlg'), 20_000);
+    expect(() => check(6_500, 'hlg')).toThrow(heavy);
+    expect(() => queue.assertFeasible({ recipe: videoOf(1e6), asset })).not.toThrow();
   });
 
   it('learns the cost of renders per unit of work', () => {

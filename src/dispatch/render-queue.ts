@@ -1,6 +1,7 @@
 // The fair queue for renders of one kind. An asset waits once, before its probe: its account is charged for an average
 // render, and the charge is corrected when the recipe is known.
 
+import { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { Recipe } from '../render/compose.ts';
@@ -9,6 +10,9 @@ import { FairQueue, type QueueEntry, type SlotSource } from './fair-queue.ts';
 import { ANONYMOUS, type RenderJob, type Requester } from './renderer.ts';
 
 const PROBE_MS: Readonly<Record<AssetKind, number>> = { image: 2, video: 100 };
+
+/** Estimates can be too high, so a render is refused only when its estimate exceeds the deadline by this factor. */
+const MAX_OVER_BUDGET = 1.25;
 
 export class RenderQueue<Slot> extends FairQueue<Slot> {
   readonly #kind: AssetKind;
@@ -46,6 +50,14 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
     this.#prepaid.delete(asset);
   }
 
+  /** Throws `asset_too_heavy` for a render that one slot can't finish in time. */
+  assertFeasible({ recipe, asset }: Pick<RenderJob, 'recipe' | 'asset'>, requester: Requester = ANONYMOUS): void {
+    const estimateMs = this.#costs.estimateMs(recipe);
+    if (estimateMs <= requester.budgetMs * MAX_OVER_BUDGET) return;
+    if (asset) this.refund(asset, requester);
+    throw tooHeavy(estimateMs, requester.budgetMs);
+  }
+
   /** With an asset, charges what the render costs beyond the prepaid amount; its entry does not wait a second time. */
   renderEntry({ recipe, asset }: Pick<RenderJob, 'recipe' | 'asset'>, requester: Requester = ANONYMOUS): QueueEntry {
     const cost = this.#costs.estimateMs(recipe);
@@ -58,4 +70,14 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
   learn(recipe: Recipe, milliseconds: number): void {
     this.#costs.learn(recipe, milliseconds);
   }
+}
+
+/** Refusing at once is better than keeping a worker busy until the deadline, and the caller waiting. */
+function tooHeavy(estimateMs: number, budgetMs: number): AppError {
+  const [actual, limit] = [estimateMs, budgetMs].map((milliseconds) => Math.round(milliseconds / 1_000)) as [
+    number,
+    number,
+  ];
+  const detail = `Rendering would take about ${actual} seconds; the limit is ${limit}. Send a shorter video, or one with a smaller frame or a lower frame rate.`;
+  return new AppError('asset_too_heavy', detail, { limit: { limit, actual } });
 }

@@ -163,6 +163,7 @@ export class WorkerPool {
 
   #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
     if (task.type === 'probe') return this.#queue.probeEntry(task.asset, requester);
+    this.#queue.assertFeasible(task.job, requester);
     return this.#queue.renderEntry(task.job, requester);
   }
 

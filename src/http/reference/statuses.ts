@@ -124,6 +124,12 @@ export const PROBLEMS = {
     advice:
       "The video's frame rate is more than 8 times what your plan allows; `limit` and `actual` are in frames per second. Reduce it.",
   },
+  asset_too_heavy: {
+    status: 413,
+    title: 'Render too heavy',
+    advice:
+      'Rendering would take longer than the server allows; `limit` and `actual` are in seconds. Send a shorter video, or one with a smaller frame or a lower frame rate.',
+  },
   unsupported_content_type: {
     status: 415,
     title: 'Unsupported content type',

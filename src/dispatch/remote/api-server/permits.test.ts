@@ -40,7 +40,12 @@ describe('permits', () => {
     const permits = createPermits('video', () => 0, 100);
     const held = [await take(permits), await take(permits)];
     const served: string[] = [];
-    const recipe = { kind: 'video', canvas: { width: 1_000, height: 1_000 }, video: { frames: 3_000 } };
+    const recipe = {
+      kind: 'video',
+      canvas: { width: 1_000, height: 1_000 },
+      video: { frames: 3_000, tags: { transfer: 'sdr' } },
+      frameStep: 1,
+    };
     const wait = async (account: string): Promise<void> => {
       const asset = createAsset({ path: 'clip', format: 'mp4', bytes: 1 });
       const requester = { account, budgetMs: 1e9 };
