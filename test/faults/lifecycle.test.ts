@@ -6,9 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } f
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { noisyJpeg } from '../pictures.ts';
@@ -29,30 +27,6 @@ describe('shutdown', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
     for (const pid of workers) expect(existsSync(`/proc/${pid}`)).toBe(false);
     await expect(fetch(`${server.url}/ping`)).rejects.toThrow('fetch failed');
-  });
-
-  it('charges the last render when the database takes it only after the connection was closed', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const database = new Database(path.join(server.dataDirectory, 'storybar.db'));
-    const states = (): unknown[] => database.prepare('select state, outcome from renders').all([]);
-    const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
-    await until(() => states().length === 1);
-    // From here on, the server can't write.
-    database.exec('begin immediate');
-    expect((await (await running).arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
-    server.signal('SIGTERM');
-    await until(() =>
-      fetch(`${server.url}/ping`).then(
-        () => false,
-        () => true,
-      ),
-    );
-    // Long enough for a server that doesn't wait to be gone.
-    await wait(1_000);
-    database.exec('rollback');
-    expect(await server.exited).toEqual({ code: 0, signal: null });
-    expect(states()).toEqual([{ state: 'settled', outcome: 'delivered' }]);
-    database.close();
   });
 
   it('keeps serving while it drains, reports not ready and closes connections after each response', async () => {

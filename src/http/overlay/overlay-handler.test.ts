@@ -24,6 +24,9 @@ let app: FastifyInstance;
 let steps: string[];
 let failing: string | undefined;
 let replayFile: string | undefined;
+let running: RunningRequests;
+/** Holds back the charge until a test lets it go on. */
+let charging: Promise<void>;
 
 /** Records a step; throws instead when the test wants this step to fail. */
 function step(name: string): void {
@@ -50,7 +53,10 @@ function standIns(): OverlayDependencies {
   const reservation = {
     credits: 1,
     remaining: 9,
-    settle: stepOf('settle', () => undefined),
+    settle: async () => {
+      step('settle');
+      await charging;
+    },
     release: stepOf('release', () => undefined),
   };
   const facts = { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
@@ -92,7 +98,7 @@ function standIns(): OverlayDependencies {
     },
     metrics: { requestEnded: () => undefined, charged: () => undefined },
     workArea,
-    running: new RunningRequests(),
+    running,
     deadlineMs: { image: 10_000, video: 10_000 },
     shutdown: new AbortController().signal,
   };
@@ -115,6 +121,8 @@ beforeEach(async () => {
   steps = [];
   failing = undefined;
   replayFile = undefined;
+  running = new RunningRequests();
+  charging = Promise.resolve();
   app = fastify();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -169,6 +177,19 @@ describe('the overlay handler', () => {
     await post({ text: 'Hello', asset: Buffer.from('not an image') });
     const refused = [...ADMITTED, 'receive', 'count refusal'];
     expect(steps).toEqual([...refused, ...refused]);
+  });
+
+  it('counts as running until the render is charged, although the client has its response', async () => {
+    let charge = (): void => undefined;
+    charging = new Promise((resolve) => {
+      charge = resolve;
+    });
+    expect(await (await post(CANVAS)).text()).toBe('rendered');
+    app.server.closeAllConnections();
+    await expect.poll(() => steps.at(-1)).toBe('settle');
+    expect(await running.ended(1)).toBe(1);
+    charge();
+    expect(await running.ended(60_000)).toBe(0);
   });
 
   it('removes the work directory of every request', async () => {
