@@ -26,7 +26,7 @@ export function prune(libc = ownLibc()) {
   removeUnneededPackages();
   for (const folder of packageFolders('node_modules')) {
     const name = path.relative('node_modules', folder);
-    const isForeign = libc === 'glibc' ? name.endsWith('-musl') : /-gnu$/u.test(name);
+    const isForeign = name.endsWith(libc === 'glibc' ? '-musl' : '-gnu');
     if (isForeign) rmSync(folder, { recursive: true });
     else for (const file of filesIn(folder)) if (isUnused(name, file)) rmSync(path.join(folder, file));
   }

@@ -40,7 +40,13 @@ interface Container {
 }
 
 /** As docs/hardening.md recommends. */
-const RESTRICTIONS = ['--read-only', '--tmpfs=/tmp', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
+const RESTRICTIONS = [
+  '--no-healthcheck',
+  '--read-only',
+  '--tmpfs=/tmp',
+  '--cap-drop=ALL',
+  '--security-opt=no-new-privileges',
+];
 
 async function run(options: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Container> {
   const port = await freePort();

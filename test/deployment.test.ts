@@ -90,7 +90,9 @@ describe('container files', () => {
     );
     expect(listed.toSorted()).toEqual(files.toSorted());
     const secrets = read('deploy/kubernetes/secret.example.yaml').split('---');
-    const used = MANIFESTS.flatMap((file) => all(/secretKeyRef: \{ (name: \S+, key: [\w-]+)(?:, optional: true)? \}/gu, read(file)));
+    const used = MANIFESTS.flatMap((file) =>
+      all(/secretKeyRef: \{ (name: \S+, key: [\w-]+)(?:, optional: true)? \}/gu, read(file)),
+    );
     expect(used.length).toBeGreaterThan(3);
     const isMissing = (reference: string): boolean => {
       const [name = '', key = ''] = reference.replaceAll(/name: |key: /gu, '').split(', ');

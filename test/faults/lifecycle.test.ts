@@ -138,11 +138,11 @@ describe('startup', () => {
       STORYBAR_WORKERS: '1',
       STORYBAR_OPERATOR_EMAIL: 'boss@example.com',
     };
-    const start = async (file: string, args: string[], until: RegExp): Promise<string> => {
+    const start = async (file: string, args: string[], expected: RegExp): Promise<string> => {
       const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
       let printed = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (printed += String(text)));
-      await expect.poll(() => printed, { timeout: 50_000 }).toMatch(until);
+      await expect.poll(() => printed, { timeout: 50_000 }).toMatch(expected);
       process.kill(-must(child.pid, 'pid'), 'SIGTERM');
       await once(child, 'close');
       return printed;
