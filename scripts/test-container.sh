@@ -38,4 +38,4 @@ podman build --quiet --runtime runc --network host --ulimit nofile=4096:4096 --u
   --volume "$(npm config get cache):/npm-cache" --volume /etc/ssl/certs:/etc/ssl/certs:ro \
   --format docker --tag localhost/storybar-test .
 
-STORYBAR_TEST_IMAGE=localhost/storybar-test npx vitest run test/container.test.ts
+STORYBAR_TEST_IMAGE=localhost/storybar-test npx vitest run --maxWorkers=1 test/container.test.ts test/container-topology.test.ts

@@ -1,93 +1,44 @@
 // The image itself, under podman: not root, with a read-only root file system and without capabilities. Run with
 // `npm run test:container`, which builds the image first.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from './free-port.ts';
 import { plainPng } from './pictures.ts';
-import { form, post, problemOf, until } from './running-server.ts';
+import {
+  createKey,
+  IMAGE,
+  podman,
+  PODMAN_OPTIONS,
+  type RunningContainer,
+  startContainer,
+} from './running-container.ts';
+import { form, health, post, problemOf, until } from './running-server.ts';
 import { plainClip } from './video/plain-clip.ts';
 
-const IMAGE = process.env['STORYBAR_TEST_IMAGE'] ?? '';
-const OPTIONS = (process.env['STORYBAR_PODMAN_OPTIONS'] ?? '').split(' ').filter(Boolean);
 const SECCOMP_PROFILE = path.resolve(import.meta.dirname, '../deploy/seccomp.json');
 const MAX_INSTALL_BYTES = 340_000_000;
-const METRICS_TOKEN = 'container-test';
 
 let folder: string;
-let containers: string[] = [];
+let containers: RunningContainer[] = [];
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-container-'));
 });
 afterEach(async () => {
-  for (const id of containers) await podman('rm', '--force', '--volumes', '--time', '0', id);
+  for (const container of containers) await container.remove();
   containers = [];
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function podman(...args: string[]): Promise<string> {
-  return (await promisify(execFile)('podman', args)).stdout.trim();
-}
-
-interface Container {
-  readonly id: string;
-  readonly url: string;
-  readonly key: string;
-}
-
-/** As docs/hardening.md recommends. */
-const RESTRICTIONS = [
-  '--no-healthcheck',
-  '--read-only',
-  '--tmpfs=/tmp',
-  '--cap-drop=ALL',
-  '--security-opt=no-new-privileges',
-];
-
-async function run(options: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Container> {
-  const port = await freePort();
-  const all = { HOST: '127.0.0.1', PORT: String(port), STORYBAR_METRICS_TOKEN: METRICS_TOKEN, ...environment };
-  const variables = Object.entries(all).map(([name, value]) => `--env=${name}=${value}`);
-  const id = await podman('run', '--detach', ...OPTIONS, ...RESTRICTIONS, ...options, ...variables, IMAGE);
-  containers.push(id);
-  const url = `http://127.0.0.1:${port}`;
-  const isReady = async (): Promise<boolean> => {
-    if ((await podman('inspect', '--format={{.State.Running}}', id)) !== 'true') {
-      throw new Error(`the container exited:\n${await logs(id)}`);
-    }
-    return await fetch(`${url}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  };
-  await until(isReady, 60_000);
-  const created = await podman(
-    'exec',
-    id,
-    'node',
-    'bin/storybar.js',
-    'keys',
-    'create',
-    '--plan',
-    'business',
-    '--name',
-    'a',
-  );
-  return { id, url, key: /sb_live_\w+/u.exec(created)?.[0] ?? '' };
-}
-
-async function logs(id: string): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)('podman', ['logs', id]);
-  return stdout + stderr;
-}
-
-async function sandboxLevel({ url }: Container): Promise<string> {
-  const response = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-  return ((await response.json()) as { sandbox: { level: string } }).sandbox.level;
+async function run(
+  options: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RunningContainer & { readonly key: string }> {
+  const container = await startContainer({ options, environment });
+  containers.push(container);
+  return { ...container, key: await createKey(container) };
 }
 
 /** A copy of the profile in deploy/ that refuses namespaces and mounts, as Docker's default profile does. */
@@ -106,7 +57,7 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
     ['deploy/seccomp.json', [`--security-opt=seccomp=${SECCOMP_PROFILE}`]],
   ])('renders in the bubblewrap sandbox with %s', async (_profile, options) => {
     const container = await run(options, { STORYBAR_SANDBOX: 'required' });
-    expect(await sandboxLevel(container)).toBe('bubblewrap');
+    expect((await health(container)).sandbox.level).toBe('bubblewrap');
     expect(await podman('exec', container.id, 'id', '-u')).toBe('1000');
     const requests = {
       'image/png': form({ asset: await plainPng(640, 480, '#567'), text: 'an image' }),
@@ -124,8 +75,8 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
 
   it('falls back to resource limits where the seccomp profile refuses namespaces, and says why', async () => {
     const container = await run([`--security-opt=seccomp=${profileWithoutNamespaces()}`]);
-    expect(await sandboxLevel(container)).toBe('limits');
-    expect(await logs(container.id)).toMatch(/stronger sandbox unavailable/u);
+    expect((await health(container)).sandbox.level).toBe('limits');
+    expect(await container.logs()).toMatch(/stronger sandbox unavailable/u);
     const response = await post(container, form({ width: '64', height: '64', text: 'a' }));
     expect(response.status).toBe(200);
     await response.arrayBuffer();
@@ -133,7 +84,7 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
 
   it('reduces the memory limits of workers in a small container, and refuses an image that needs more', async () => {
     const container = await run(['--memory=1g'], { STORYBAR_WORKERS: '1' });
-    expect(await logs(container.id)).toMatch(/"containerMb":1024.*container memory limit too small for all workers/u);
+    expect(await container.logs()).toMatch(/"containerMb":1024.*container memory limit too small for all workers/u);
     const response = await post(container, form({ asset: await plainPng(7000, 7000, '#fff'), text: 'a' }));
     expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
     const next = await post(container, form({ width: '64', height: '64', text: 'a' }));
@@ -145,7 +96,7 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
     const container = await run([], { STORYBAR_SHUTDOWN_SECONDS: '100' });
     const clip = plainClip(path.join(folder, 'long.mp4'), { width: 640, height: 360, frames: 240 });
     const video = post(container, form({ asset: readFileSync(clip), text: 'a' }));
-    await until(async () => (await busyVideoWorkers(container)) === 1);
+    await until(async () => (await health(container)).renderer.videos.busy === 1);
     const stopped = podman('stop', '--time', '110', container.id);
     const response = await video;
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'video/mp4']);
@@ -157,14 +108,20 @@ describe.skipIf(IMAGE === '')('container (needs npm run test:container)', () => 
   it(`contains at most ${MAX_INSTALL_BYTES / 1_000_000} MB of our own files and dependencies`, () => {
     const listed = execFileSync(
       'podman',
-      ['run', '--rm', ...OPTIONS, '--entrypoint=du', IMAGE, '--apparent-size', '--bytes', '--summarize', '/app'],
+      [
+        'run',
+        '--rm',
+        '--no-healthcheck',
+        ...PODMAN_OPTIONS,
+        '--entrypoint=du',
+        IMAGE,
+        '--apparent-size',
+        '--bytes',
+        '--summarize',
+        '/app',
+      ],
       { encoding: 'utf8' },
     );
     expect(Number(listed.split('\t')[0])).toBeLessThanOrEqual(MAX_INSTALL_BYTES);
   });
 });
-
-async function busyVideoWorkers({ url }: Container): Promise<number> {
-  const response = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-  return ((await response.json()) as { renderer: { videos: { busy: number } } }).renderer.videos.busy;
-}
