@@ -39,7 +39,12 @@ export function openApiDocument(version: string): Json {
       '/v1/overlay': { post: overlayOperation() },
       '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
       '/health': {
-        get: plainOperation('health', 'Version, workers, queues and codecs', 'application/json', { type: 'object' }),
+        get: plainOperation(
+          'health',
+          'Whether the server is up. Operators with the metrics token also get details',
+          'application/json',
+          { type: 'object' },
+        ),
       },
     },
     components: {
