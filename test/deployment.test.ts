@@ -248,6 +248,13 @@ describe.skipIf(!hasNats)('NATS (needs nats-server)', () => {
       const response = await post(server, form({ width: '64', height: '64', text: 'a' }));
       expect(response.status).toBe(200);
       await until(() => worker.health().then(({ tickets }) => tickets.used === 1));
+      // Without the token, a worker says only whether it takes tickets.
+      expect(await (await fetch(worker.healthUrl)).json()).toEqual({ status: 'ok' });
+      const metricsUrl = new URL('/metrics', worker.healthUrl);
+      const statuses = [await fetch(metricsUrl), await fetch(metricsUrl, WITH_METRICS_TOKEN)].map(
+        ({ status }) => status,
+      );
+      expect(statuses).toEqual([401, 200]);
       // The worker never tries anything that it has no permission for.
       expect(worker.stderr()).not.toContain('Permissions Violation');
       await until(() =>

@@ -18,6 +18,8 @@ interface WorkerHealth {
 
 export interface RunningWorker {
   readonly pid: number;
+  /** Address of its health endpoint. */
+  readonly healthUrl: string;
   health(): Promise<WorkerHealth>;
   /** Names of the render directories that exist now. */
   workDirectories(): string[];
@@ -66,6 +68,7 @@ export async function startWorker(
   const pid = child.pid ?? 0;
   return {
     pid,
+    healthUrl: url,
     exited,
     stderr: () => printed.stderr,
     health: async () => (await (await fetch(url, WITH_METRICS_TOKEN)).json()) as WorkerHealth,

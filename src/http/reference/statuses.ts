@@ -150,7 +150,8 @@ export const PROBLEMS = {
   asset_undecodable: {
     status: 422,
     title: "File can't be decoded",
-    advice: 'The format is supported, but the file is damaged or incomplete. Export it again.',
+    advice:
+      'The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.',
   },
   rate_limited: {
     status: 429,
