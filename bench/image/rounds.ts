@@ -94,11 +94,7 @@ export function best(values: readonly (number | undefined)[]): number {
 }
 
 /** The median over the rounds that both ran. */
-export function medianRatio(
-  of: Series<unknown>,
-  to: Series<unknown>,
-  measure: 'times' | 'cpuTimes' = 'times',
-): number {
+export function medianRatio(of: Series<unknown>, to: Series<unknown>, measure: 'times' | 'cpuTimes' = 'times'): number {
   return median(
     of[measure].map((ms, round) => {
       const base = to[measure][round];

@@ -32,7 +32,8 @@ export class StripEncoder {
     module ??= new WebAssembly.Module(Buffer.from(PNG_ENCODER, 'base64'));
     this.#exports = new WebAssembly.Instance(module).exports as Exports;
     this.#memory = new Uint8Array(this.#exports.memory.buffer);
-    if (this.#memory.length < this.#exports.MEMORY_BYTES.value) throw new Error('the PNG encoder has too little memory');
+    if (this.#memory.length < this.#exports.MEMORY_BYTES.value)
+      throw new Error('the PNG encoder has too little memory');
   }
 
   /** The number of rows that fit into one strip. */
