@@ -27,6 +27,25 @@ describe('scaleFor', () => {
   });
 });
 
+describe('scaleFor on a panorama', () => {
+  it('keeps the font at 1.2 % of the width beyond 4:1, but at most 12 % of the height', () => {
+    expect(scaleFor({ width: 4_000, height: 1_000 }).fontSize).toBe(48);
+    expect(scaleFor({ width: 8_000, height: 1_000 }).fontSize).toBeCloseTo(96, 9);
+    expect(scaleFor({ width: 16_000, height: 1_000 }).fontSize).toBeCloseTo(120, 9);
+    expect(block('Hi', 8_000, 1_000).height).toBe(192);
+    expect(block('Hi', 8_192, 16).height).toBe(4);
+  });
+
+  it('leaves every canvas up to 4:1, and every tall one, exactly as it would be by its shorter side', () => {
+    for (let height = 16; height <= 8_192; height = Math.ceil(height * 1.17)) {
+      for (const ratio of [0.002, 0.1, 0.25, 0.5, 1, 1.5, 16 / 9, 3, 3.99, 4]) {
+        const width = Math.floor(height * ratio);
+        expect(scaleFor({ width, height }).fontSize).toBe(0.048 * Math.min(width, height));
+      }
+    }
+  });
+});
+
 describe('layoutCaption: bar height', () => {
   it.each([
     [1080, 1920, 104],
@@ -35,7 +54,6 @@ describe('layoutCaption: bar height', () => {
     [720, 1280, 69],
     [540, 300, 29],
     [7680, 4320, 415],
-    [8192, 16, 2],
     [16, 8192, 2],
     [16, 16, 2],
   ])('is 9.6 %% of the shorter side for one line (%d x %d: %d)', (width, height, expected) => {
@@ -65,6 +83,27 @@ describe('layoutCaption: baselines', () => {
     const { height, lines } = block('Hi', 1080, 1920);
     const capitalHeight = 0.727 * 51.84;
     expect((lines[0]?.baseline ?? 0) - capitalHeight / 2).toBeCloseTo(height / 2, 0);
+  });
+
+  it('are higher in lines that are mostly Arabic, without a change in height', () => {
+    const latin = block('Hi there\nhello', 1080, 1920);
+    const shifts = (text: string): number[] => {
+      const { height, lines } = block(text, 1080, 1920);
+      expect(height).toBe(latin.height);
+      const inPixels = lines.map(({ baseline }, index) => (latin.lines[index]?.baseline ?? 0) - baseline);
+      return inPixels.map((shift) => Math.round((shift / 51.84) * 10) / 10);
+    };
+    expect(shifts('صباح الخير\nhello')).toEqual([0.2, 0]);
+    expect(shifts('hello\nمرحبا OK')).toEqual([0, 0.2]);
+    expect(shifts('Hello سلام\n۱۲۳۴')).toEqual([0, 0]);
+    expect(shifts('שלום\nדבר')).toEqual([0, 0]);
+    expect(shifts('الرَّحْمَٰنِ\nالرَّحِيمِ')).toEqual([0.1, 0.1]);
+  });
+
+  it('of emoji stay the same in lines that are raised', () => {
+    const [line] = block('عيد سعيد 🎂', 1080, 1920).lines;
+    expect(line?.emojiBaseline).toBe(block('Hi 🎂', 1080, 1920).lines[0]?.baseline);
+    expect(line?.baseline).toBeLessThan(line?.emojiBaseline ?? 0);
   });
 
   it('are whole pixels, one line height apart', () => {

@@ -9,6 +9,8 @@ import { type Scale, style } from './style.ts';
 interface PlacedLine extends TextLine {
   /** In pixels below the top edge of the bar. */
   readonly baseline: number;
+  /** Different from `baseline` only where letters are raised. */
+  readonly emojiBaseline: number;
 }
 
 export interface CaptionBlock {
@@ -22,6 +24,9 @@ export interface CaptionBlock {
 const EDGE_CLEARANCE = 0.1;
 /** The maximum extra space, in em, for stacked marks at one edge of the bar or between two lines. */
 const MAX_GROWTH = 1.2;
+const LETTERS = /\p{L}/gu;
+const ARABIC_LETTERS = /(?=\p{L})\p{Script=Arabic}/gu;
+const ARABIC_VOWELS = /[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]/gu;
 const SHRINK_STEPS = 12;
 const MIN_FONT_SIZE = 0.5;
 
@@ -74,27 +79,57 @@ function blockOf(
     height: rounded,
     lines: lines.map((line, index) => ({
       ...line,
-      baseline: Math.round(must(baselines[index], 'the baseline') + shift),
+      baseline: Math.round(must(baselines[index], 'the baseline').letters + shift),
+      emojiBaseline: Math.round(must(baselines[index], 'the baseline').emoji + shift),
     })),
   };
 }
 
+interface Baselines {
+  readonly letters: number;
+  readonly emoji: number;
+}
+
 /** Baselines relative to the top of the bar. The height for ordinary text is exactly `lines * 1.2 em + 0.8 em`. */
-function stack(lines: readonly TextLine[], em: number): { baselines: number[]; height: number } {
+function stack(lines: readonly TextLine[], em: number): { baselines: Baselines[]; height: number } {
   const above = (style.padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
   const below = (style.padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
   const pitch = style.lineHeight * em;
-  const baselines: number[] = [];
-  let previous: TextLine | undefined;
+  const texts = lines.map(textOf);
+  const raise = arabicRaise(texts) * em;
+  const baselines: Baselines[] = [];
+  let previousDescent: number | undefined;
   let baseline = 0;
-  for (const line of lines) {
-    baseline += previous
-      ? growToFit(pitch, previous.descent + line.ascent, em)
-      : growToFit(above, line.ascent + EDGE_CLEARANCE * em, em);
-    baselines.push(baseline);
-    previous = line;
+  for (const [index, line] of lines.entries()) {
+    const raised = isMostlyArabic(texts[index] ?? '') ? raise : 0;
+    baseline +=
+      previousDescent === undefined
+        ? growToFit(above, line.ascent + raised + EDGE_CLEARANCE * em, em)
+        : growToFit(pitch, previousDescent + line.ascent + raised, em);
+    baselines.push({ letters: baseline - raised, emoji: baseline });
+    previousDescent = line.descent - raised;
   }
-  return { baselines, height: baseline + growToFit(below, (previous?.descent ?? 0) + EDGE_CLEARANCE * em, em) };
+  return { baselines, height: baseline + growToFit(below, (previousDescent ?? 0) + EDGE_CLEARANCE * em, em) };
+}
+
+function textOf({ runs }: TextLine): string {
+  return runs.map((run) => run.text).join('');
+}
+
+function isMostlyArabic(line: string): boolean {
+  const arabic = count(line, ARABIC_LETTERS);
+  return arabic > 0 && arabic > count(line, LETTERS) / 2;
+}
+
+/** In em, and the same for all lines of a caption, so that they keep their distances. */
+function arabicRaise(lines: readonly string[]): number {
+  const text = lines.join('');
+  const isVocalized = count(text, ARABIC_VOWELS) > count(text, ARABIC_LETTERS) / 4;
+  return isVocalized ? style.vocalizedRaise : style.arabicRaise;
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
 }
 
 function growToFit(normal: number, needed: number, em: number): number {

@@ -4,6 +4,10 @@ import type { Size } from './geometry.ts';
 
 /** Font size as a share of the shorter side. As a share of the width, bars on landscape canvases would collide. */
 const FONT_SHARE = 0.048;
+/** A panorama is seen at the width of a screen. From 4:1 on, text therefore stays this share of its width. */
+const PANORAMA_FONT_SHARE = FONT_SHARE / 4;
+/** The largest font on a panorama, as a share of its height. Four bars with one line each still fit. */
+const PANORAMA_MAX_SHARE = 0.12;
 const LINE_HEIGHT = 1.2;
 const PADDING = 0.4;
 /** The share of the canvas width that lines can use. */
@@ -11,6 +15,11 @@ const WRAP_SHARE = 0.92;
 
 /** Distance of the baseline below the middle of its line. It is half the cap height, so that capitals are centered. */
 const BASELINE_BELOW_MIDDLE = 0.3635;
+
+/** Arabic letters have their weight at the baseline and below it, so their lines are raised to look centered. */
+const ARABIC_RAISE = 0.2;
+/** The marks of fully vocalized text put weight above the letters and need room there. */
+const VOCALIZED_RAISE = 0.08;
 
 /** Emoji are nominally 1.25 em wide. They are drawn smaller, and raised so that they stay centered. */
 const EMOJI_SCALE = 0.9;
@@ -28,13 +37,14 @@ export const style = {
   lineHeight: LINE_HEIGHT,
   padding: PADDING,
   baselineBelowMiddle: BASELINE_BELOW_MIDDLE,
+  arabicRaise: ARABIC_RAISE,
+  vocalizedRaise: VOCALIZED_RAISE,
   emojiScale: EMOJI_SCALE,
   emojiRaise: EMOJI_RAISE,
 } as const;
 
-export function scaleFor(canvas: Size): Scale {
-  return {
-    fontSize: FONT_SHARE * Math.min(canvas.width, canvas.height),
-    wrapWidth: WRAP_SHARE * canvas.width,
-  };
+export function scaleFor({ width, height }: Size): Scale {
+  const normal = FONT_SHARE * Math.min(width, height);
+  const onPanorama = Math.min(PANORAMA_FONT_SHARE * width, PANORAMA_MAX_SHARE * height);
+  return { fontSize: Math.max(normal, onPanorama), wrapWidth: WRAP_SHARE * width };
 }

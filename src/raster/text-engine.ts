@@ -119,12 +119,12 @@ export class TextEngine {
   }
 }
 
-function paintedRuns({ runs, width, baseline }: Bar['lines'][number], left: number): PaintedRun[] {
+function paintedRuns({ runs, width, baseline, emojiBaseline }: Bar['lines'][number], left: number): PaintedRun[] {
   return runs.map((run, index) => ({
     ...run,
     x: left + run.x,
     right: left + (runs[index + 1]?.x ?? width),
-    baseline,
+    baseline: run.kind === 'text' ? baseline : emojiBaseline,
   }));
 }
 

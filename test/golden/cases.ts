@@ -27,6 +27,15 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('emoji-gray', 'New song 🎵 🎶 🎼 is out ✔️\n➕ ➖ ➗ ✖️ 🟰 〰️ ➰ ➿ ©️ ®️ ™️ 🎉'),
   caption('emoji-without-selector', 'I ❤ this ☀ ✈ ☎ ⚠ ☺ 🌶 🕊 🇦 🏽\nbut ❤︎ ☀︎ → © ✔ 1 # stay text'),
   caption('arabic', 'صباح الخير يا أصدقاء، الطقس جميل اليوم على الشاطئ ونحن في انتظاركم'),
+  overlays(
+    'arabic-script-middle',
+    STORY,
+    ['صباح الخير يا أصدقاء', 15],
+    ['آج موسم بہت اچھا ہے', 32],
+    ['می‌خواهم برگردم', 49],
+    ['بِسْمِ اللَّهِ الرَّحْمَٰنِ الرَّحِيمِ', 66],
+    ['عيد ميلاد سعيد 🎂\nHappy birthday', 85],
+  ),
   caption('hebrew-digits-parentheses', 'הרכבת יוצאת בשעה 18:45 (רציף 3) ומגיעה ב-20:10, נתראה שם!'),
   caption('thai', 'วันนี้อากาศดีมาก ไปเที่ยวทะเลกับเพื่อน ๆ กินอาหารอร่อยที่ร้านริมหาด'),
   caption('khmer', 'ថ្ងៃនេះអាកាសធាតុល្អណាស់ យើងទៅលេងសមុទ្រជាមួយមិត្តភក្តិ'),
@@ -74,6 +83,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     ['A landscape frame takes its size from its height', 25],
     ['so that bars stay slim 🌻', 75],
   ),
+  overlays('panorama', { width: 1_600, height: 200 }, ['Eight times as wide as high 🏔️', 30], ['مساء النور', 85]),
   caption('tiny', 'Hi', { width: 16, height: 16 }),
   caption(
     'shrunk',
