@@ -50,8 +50,18 @@ export function glyphClusters(text: string): string[] {
   return clusters.flatMap((cluster) => (isEmoji(cluster) ? [cluster] : cluster.split(BEFORE_SEPARATE_MARK)));
 }
 
-/** Splits a text into pieces of one kind. A piece also ends before a half-width voicing mark, which may need another font. */
+/** The main font would draw "->" and "<=" as arrows. Pieces are shaped separately, so they stay as they were written. */
+const INSIDE_ARROW = /(?<=[-=\u2190])(?=>)|(?<=<)(?=[-=\u2192])/u;
+
+/** Splits a text into pieces of one kind that are shaped separately. */
 export function splitByKind(text: string): Piece[] {
+  return kindPieces(text).flatMap((piece) =>
+    INSIDE_ARROW.test(piece.text) ? piece.text.split(INSIDE_ARROW).map((part) => ({ ...piece, text: part })) : [piece],
+  );
+}
+
+/** A piece also ends before a half-width voicing mark, which may need another font. */
+function kindPieces(text: string): Piece[] {
   if (text !== '' && HAS_NO_EMOJI.test(text)) return [{ text, kind: 'text' }];
   const pieces: { text: string; kind: GlyphKind }[] = [];
   for (const cluster of glyphClusters(text)) {

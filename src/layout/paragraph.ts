@@ -19,8 +19,9 @@ export interface TextLine extends Extent {
 
 const SOFT_HYPHEN = '\u00ad';
 const HYPHEN = '-';
-/** Affect line breaks and direction, but are removed before drawing, because some fonts would draw a box for them. */
-const UNDRAWN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
+/** Affect line breaks and direction, but are removed before drawing, because some fonts would draw a box for them.
+ * The Mongolian vowel separator changes the shape of the letters around it and stays after them. */
+const UNDRAWN = /(?<!\p{Script=Mongolian})\u180e|[\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
 
 /** Widths to try for the pieces of a word that is too long for a line, between equal pieces (0) and full lines (1). */

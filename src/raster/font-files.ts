@@ -33,3 +33,10 @@ export function fontFiles(family: FontFamily): FontFile[] {
     return [{ familyId: family.id, alias: `${family.id}-${number}`, file, ranges: parseUnicodeRange(ranges) }];
   });
 }
+
+/** The slice of a Han family with the letters and punctuation that the main font also has. */
+export function latinSlice({ id, packageName, files }: FontFamily): FontFile {
+  if ('single' in files) throw new Error(`font family ${id} has no slices`);
+  const folder = path.dirname(require.resolve(`${packageName}/package.json`));
+  return { familyId: id, alias: `${id}-latin`, file: path.join(folder, files.slice('latin')), ranges: undefined };
+}

@@ -5,8 +5,9 @@ import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
 import { COVERAGE } from './coverage.generated.ts';
-import { type FontFile, fontFiles } from './font-files.ts';
-import { hanRegion } from './han-region.ts';
+import { type FontFile, fontFiles, latinSlice } from './font-files.ts';
+import { type HanRegion, hanRegion } from './han-region.ts';
+import { isCjkCaption } from './run-parts.ts';
 
 export interface CaptionFonts {
   /** In order of preference; the main font always comes first. */
@@ -14,6 +15,8 @@ export interface CaptionFonts {
   readonly emoji: FontFile;
   /** BCP 47 tag that selects local forms of glyphs; empty for the default forms. */
   readonly lang: string;
+  /** For a caption that is mostly Chinese, Japanese or Korean: its region, and the font for punctuation that it shares. */
+  readonly cjk: { readonly region: HanRegion; readonly marks: FontFile } | undefined;
 }
 
 export interface DrawableCaption {
@@ -30,6 +33,7 @@ const BLANK = /[\u1680\uffa0]/gu;
 /** Fillers of Hangul jamo, and a Mongolian selector that doesn't follow a Mongolian letter. They take no space. */
 const UNSEEN = /[\u115f\u1160]|(?<!\p{Script=Mongolian})\u180f/gu;
 const MARK = /^\p{M}$/u;
+const HAN_REGIONS: readonly HanRegion[] = ['sc', 'tc', 'jp', 'kr'];
 const BOX = '\u25a1';
 const TEXT_SELECTOR = '\ufe0e';
 const EMOJI_SELECTOR = '\ufe0f';
@@ -71,7 +75,16 @@ export class FontIndex {
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
     const rankOf = ({ familyId }: FontFile): number => must(rank.get(familyId), 'the rank of the font family');
     const text = [...needed].toSorted((a, b) => rankOf(a) - rankOf(b));
-    return { text, emoji: firstOf(this.#filesOf(EMOJI)), lang: lang ?? '' };
+    return { text, emoji: firstOf(this.#filesOf(EMOJI)), lang: lang ?? '', cjk: this.#cjkOf(caption, order) };
+  }
+
+  #cjkOf(caption: string, order: readonly IndexedFamily[]): CaptionFonts['cjk'] {
+    if (!isCjkCaption(caption)) return undefined;
+    for (const { family } of order) {
+      const region = HAN_REGIONS.find((candidate) => HAN_FAMILIES[candidate] === family.id);
+      if (region) return { region, marks: latinSlice(family) };
+    }
+    return undefined;
   }
 
   /** The order of the catalog, with the Han family of the caption's region before the other Han families. */

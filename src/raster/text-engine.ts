@@ -11,6 +11,7 @@ import { type Band, compositeOver, wordsOf } from './band.ts';
 import { compositeEmoji, type PaintedRun, readWhiteText, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
+import { runParts } from './run-parts.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
@@ -33,6 +34,7 @@ export class TextEngine {
   #fontsFor(caption: string, lang?: string): CaptionFonts {
     const fonts = this.#index.fontsFor(caption, lang);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
+    if (fonts.cjk) this.#register(fonts.cjk.marks);
     return fonts;
   }
 
@@ -93,10 +95,12 @@ export class TextEngine {
     context.clearRect(0, 0, width, height);
     context.fillStyle = TRUE_COVERAGE_GRAY;
     for (const run of runs) {
-      setFont(context, fonts, run, bar.fontSize);
       const raise = run.kind === 'text' ? 0 : style.emojiRaise * bar.fontSize;
       const shift = run.kind === 'emoji' ? bar.height : 0;
-      context.fillText(run.text, run.x, run.baseline - raise + shift);
+      for (const part of partsOf(context, fonts, run, bar.fontSize)) {
+        setFont(context, part.fonts, run, bar.fontSize);
+        context.fillText(part.text, run.x + part.x, run.baseline - raise + shift);
+      }
     }
     const pixels = readWhiteText(context, bar, width);
     if (emoji.length > 0) compositeEmoji(context, bar, emoji, { width, pixels });
@@ -140,16 +144,39 @@ function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
   context.direction = run.rtl ? 'rtl' : 'ltr';
 }
 
+interface PlacedPart {
+  readonly text: string;
+  readonly fonts: CaptionFonts;
+  /** Relative to the left end of the run. */
+  readonly x: number;
+}
+
+/** The parts of a run that are drawn separately: nearly always the whole run. */
+function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): PlacedPart[] {
+  const { cjk } = fonts;
+  const parts = cjk && run.kind === 'text' && !run.rtl ? runParts(run.text, cjk.region) : [];
+  if (!cjk || (parts.length < 2 && !parts[0]?.isHanMark)) return [{ text: run.text, fonts, x: 0 }];
+  const marks = { ...fonts, text: [cjk.marks, ...fonts.text] };
+  let end = 0;
+  return parts.map(({ text, isHanMark, pull }) => {
+    const part = { text, fonts: isHanMark ? marks : fonts, x: end - pull * fontSize };
+    setFont(context, part.fonts, run, fontSize);
+    end = part.x + context.measureText(text).width;
+    return part;
+  });
+}
+
 function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): Extent {
-  setFont(context, fonts, run, fontSize);
-  const metrics = context.measureText(run.text);
+  let [width, ascent, descent] = [0, 0, 0];
+  for (const part of partsOf(context, fonts, run, fontSize)) {
+    setFont(context, part.fonts, run, fontSize);
+    const metrics = context.measureText(part.text);
+    width = part.x + metrics.width;
+    ascent = Math.max(ascent, metrics.actualBoundingBoxAscent);
+    descent = Math.max(descent, metrics.actualBoundingBoxDescent);
+  }
   // Emoji are always centered on the line and never make it taller.
-  if (run.kind !== 'text') return { width: metrics.width, ascent: 0, descent: 0 };
-  return {
-    width: metrics.width,
-    ascent: Math.max(0, metrics.actualBoundingBoxAscent),
-    descent: Math.max(0, metrics.actualBoundingBoxDescent),
-  };
+  return run.kind === 'text' ? { width, ascent, descent } : { width, ascent: 0, descent: 0 };
 }
 
 interface Group {
