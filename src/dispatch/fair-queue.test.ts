@@ -288,3 +288,64 @@ describe('the accounts a queue remembers', () => {
     expect(test.queue.accounts).toBe(1);
   });
 });
+
+describe('long entries in a queue that keeps a slot for short ones', () => {
+  /** Two slots, of which long entries may take one. */
+  function queueWithShortSlot() {
+    let free = 2;
+    const served: string[] = [];
+    const refused: string[] = [];
+    const source = { total: () => 1, maxLong: () => 1, free: () => free };
+    const take = (entry: QueueEntry): void => {
+      free -= 1;
+      served.push(entry.account);
+    };
+    const queue = new FairQueue<void>({ ...source, take }, 100);
+    const add = (account: string, isLong: boolean, { isRetry = true, cost = 10, budgetMs = 1e9 } = {}): void => {
+      queue.take(never(), { account, cost, budgetMs, isRetry, isLong }).catch((error: unknown) => {
+        refused.push(`${account} ${error instanceof AppError ? error.code : String(error)}`);
+      });
+    };
+    const finish = (account: string, isLong: boolean): void => {
+      free += 1;
+      queue.release(account, isLong);
+    };
+    return { queue, served, refused, add, finish };
+  }
+
+  it('leave it free, and short entries overtake them', () => {
+    const { served, add } = queueWithShortSlot();
+    add('long 1', true);
+    add('long 2', true);
+    add('short', false, { isRetry: false });
+    expect(served).toEqual(['long 1', 'short']);
+  });
+
+  it('start as soon as another long one has ended, before anything short that waits', () => {
+    const { served, add, finish } = queueWithShortSlot();
+    add('long 1', true);
+    add('long 2', true);
+    add('short 1', false, { isRetry: false });
+    add('short 2', false, { isRetry: false });
+    finish('long 1', true);
+    expect(served).toEqual(['long 1', 'short 1', 'long 2']);
+    finish('short 1', false);
+    expect(served.at(-1)).toBe('short 2');
+  });
+
+  it('are taken from the accounts in turn', () => {
+    const { served, add, finish } = queueWithShortSlot();
+    for (const account of ['first', 'greedy', 'greedy', 'greedy', 'modest', 'modest']) add(account, true);
+    for (let count = 0; count < 5; count += 1) finish(served.at(-1) ?? '', true);
+    expect(served).toEqual(['first', 'greedy', 'modest', 'greedy', 'modest', 'greedy']);
+  });
+
+  it('are refused when the long ones before them take too long for their deadline', async () => {
+    const { refused, add } = queueWithShortSlot();
+    add('running', true);
+    add('waiting', true, { cost: 100_000 });
+    add('late', true, { cost: 50_000, budgetMs: 150_000 });
+    await setImmediate();
+    expect(refused).toEqual(['late overloaded']);
+  });
+});

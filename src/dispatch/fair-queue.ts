@@ -13,6 +13,8 @@ export interface QueueEntry extends Requester {
   readonly cost: number;
   /** Already charged: a second try, or the render of an asset that waited before its probe. Goes first, is never refused. */
   readonly isRetry?: boolean;
+  /** Takes so long that it may not occupy the slots kept free for short entries. */
+  readonly isLong?: boolean;
 }
 
 /** The slots that entries wait for. Their owner knows how many there are and which ones are free. */
@@ -20,6 +22,8 @@ export interface SlotSource<Slot> {
   /** All slots, busy ones included. */
   readonly total: () => number;
   readonly free: () => number;
+  /** How many long entries may be in service at a time; absent when all slots may serve them. */
+  readonly maxLong?: () => number;
   /** Called only when a slot is free. */
   readonly take: (entry: QueueEntry) => Slot;
 }
@@ -35,6 +39,7 @@ interface AccountState<Slot> {
   /** In order of arrival, without retries. */
   readonly waiters: Waiter<Slot>[];
   inService: number;
+  longInService: number;
   /** Of the last entry dispatched. Entries that leave the queue earlier are never charged. */
   finishTag: number;
 }
@@ -52,6 +57,9 @@ export class FairQueue<Slot> {
   #waiting = 0;
   #arrivals = 0;
   #virtualTime = 0;
+  #longInService = 0;
+  /** The account of the long entry served last. */
+  #lastLong: string | undefined;
 
   constructor(slots: SlotSource<Slot>, maxWaiting: number) {
     this.#slots = slots;
@@ -85,14 +93,20 @@ export class FairQueue<Slot> {
     signal.throwIfAborted();
     assertFinite(entry.cost);
     this.dispatch();
-    if (this.#slots.free() > 0) return this.#serve(entry);
+    if (this.#slots.free() > 0 && this.#mayServe(entry)) return this.#serve(entry);
     if (!entry.isRetry) this.#makeRoom(entry);
+    else if (entry.isLong) this.#assertInTime(entry);
     return await this.#wait(signal, entry);
   }
 
   /** Ends the service of one entry of the account, whether or not its slot can be used again. */
-  release(account: string): void {
-    must(this.#accounts.get(account), 'the account in service').inService -= 1;
+  release(account: string, isLong = false): void {
+    const state = must(this.#accounts.get(account), 'the account in service');
+    state.inService -= 1;
+    if (isLong) {
+      state.longInService -= 1;
+      this.#longInService -= 1;
+    }
     this.dispatch();
     this.#forgetAccounts();
   }
@@ -100,7 +114,9 @@ export class FairQueue<Slot> {
   /** Serves waiting entries while slots are free. Call it when the number of slots has grown. */
   dispatch(): void {
     while (this.waiting > 0 && this.#slots.free() > 0) {
-      const next = must(this.#retries[0] ?? this.#findNext(), 'the next waiting entry');
+      const next = this.#findRetry() ?? this.#findNext();
+      // Long entries wait, and the free slots are kept for short ones.
+      if (!next) return;
       const slot = this.#serve(next.entry);
       this.#remove(next);
       next.resolve(slot);
@@ -124,7 +140,13 @@ export class FairQueue<Slot> {
   }
 
   #serve(entry: QueueEntry): Slot {
-    this.#stateOf(entry.account).inService += 1;
+    const state = this.#stateOf(entry.account);
+    state.inService += 1;
+    if (entry.isLong) {
+      state.longInService += 1;
+      this.#lastLong = entry.account;
+      this.#longInService += 1;
+    }
     if (!entry.isRetry) this.#charge(entry.account, entry.cost);
     return this.#slots.take(entry);
   }
@@ -175,7 +197,7 @@ export class FairQueue<Slot> {
   #stateOf(account: string): AccountState<Slot> {
     const known = this.#accounts.get(account);
     if (known) return known;
-    const state = { waiters: [], inService: 0, finishTag: this.#virtualTime };
+    const state = { waiters: [], inService: 0, longInService: 0, finishTag: this.#virtualTime };
     this.#accounts.set(account, state);
     return state;
   }
@@ -204,6 +226,30 @@ export class FairQueue<Slot> {
     }
   }
 
+  #mayServe({ isLong = false }: QueueEntry): boolean {
+    return !isLong || this.#longInService < (this.#slots.maxLong?.() ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The first that may be served. Long ones are taken from their accounts in turn. */
+  #findRetry(): Waiter<Slot> | undefined {
+    const first = this.#retries.find(({ entry }) => this.#mayServe(entry));
+    if (!first?.entry.isLong) return first;
+    const before = new Map<string, number>();
+    let next = first;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const waiter of this.#retries) {
+      const { account, isLong } = waiter.entry;
+      if (!isLong) continue;
+      const served = (this.#accounts.get(account)?.longInService ?? 0) + (account === this.#lastLong ? 1 : 0);
+      const count = before.get(account) ?? served;
+      before.set(account, count + 1);
+      if (count >= fewest) continue;
+      next = waiter;
+      fewest = count;
+    }
+    return next;
+  }
+
   /** The entry with the lowest start tag; among equals, the one that arrived first. */
   #findNext(): Waiter<Slot> | undefined {
     let next: Waiter<Slot> | undefined;
@@ -226,6 +272,13 @@ export class FairQueue<Slot> {
     if (!evicted) throw this.#overloaded();
     this.#remove(evicted);
     evicted.reject(this.#overloaded());
+  }
+
+  /** A long entry waits for other long ones, which its probe did not wait for. */
+  #assertInTime({ cost, budgetMs }: QueueEntry): void {
+    const slots = Math.max(1, Math.min(this.#slots.total(), this.#slots.maxLong?.() ?? this.#slots.total()));
+    const waitMs = workOf(this.#retries.filter(({ entry }) => entry.isLong)) / slots;
+    if (waitMs > (budgetMs - cost) * MAX_WAIT_FRACTION) throw this.#overloaded();
   }
 
   /** Of the account's next entry: it waits for all retries and for entries whose start tags aren't later than its own. */

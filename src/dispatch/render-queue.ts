@@ -14,6 +14,9 @@ const PROBE_MS: Readonly<Record<AssetKind, number>> = { image: 2, video: 100 };
 /** Estimates can be too high, so a render is refused only when its estimate exceeds the deadline by this factor. */
 const MAX_OVER_BUDGET = 1.25;
 
+/** Renders with a higher estimate leave some slots to shorter ones. */
+const LONG_RENDER_MS = 10_000;
+
 export class RenderQueue<Slot> extends FairQueue<Slot> {
   readonly #kind: AssetKind;
   readonly #costs: CostModel;
@@ -64,7 +67,7 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
     if (!asset) return { ...requester, cost };
     this.adjustCost(requester.account, cost - (this.#prepaid.get(asset) ?? 0));
     this.#prepaid.delete(asset);
-    return { ...requester, cost, isRetry: true };
+    return { ...requester, cost, isRetry: true, isLong: cost > LONG_RENDER_MS };
   }
 
   learn(recipe: Recipe, milliseconds: number): void {

@@ -17,6 +17,8 @@ export interface WorkerPoolOptions {
   /** Prepares the directory and the command line of the next worker. */
   readonly createSpec: () => Promise<WorkerSpec>;
   readonly workers: number;
+  /** Workers beyond these that long renders never take, so that short ones don't wait for them. */
+  readonly workersForShort?: number;
   readonly maxWaiting: number;
   /** A worker is replaced after this many tasks, which bounds what decoders leak and what a worker remembers of callers. */
   readonly tasksPerWorker: number;
@@ -55,6 +57,7 @@ const RESTART_DELAY_MS = 500;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
+  readonly #size: number;
   readonly #queue: RenderQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
@@ -70,13 +73,15 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#size = options.workers + (options.workersForShort ?? 0);
     const slots = {
       total: () => options.workers,
+      maxLong: () => options.workers,
       free: () => this.#idle.length,
       take: () => must(this.#idle.pop(), 'an idle worker'),
     };
     this.#queue = new RenderQueue(options.kind, slots, options.maxWaiting);
-    for (let count = 0; count < options.workers; count += 1) this.#spawn();
+    for (let count = 0; count < this.#size; count += 1) this.#spawn();
   }
 
   get codecs(): CodecInfo | undefined {
@@ -85,7 +90,7 @@ export class WorkerPool {
 
   status(): PoolStatus {
     return {
-      workers: this.#options.workers,
+      workers: this.#size,
       ready: this.#ready.size,
       busy: this.#ready.size - this.#idle.length,
       waiting: this.#queue.waiting,
@@ -116,7 +121,10 @@ export class WorkerPool {
     const entry = this.#entryFor(task, requester);
     for (let attempt = 1; ; attempt += 1) {
       const queued = performance.now();
-      const worker = await this.#queue.take(signal, attempt === 1 ? entry : { ...entry, isRetry: true });
+      const worker = await this.#queue.take(
+        signal,
+        attempt === 1 ? entry : { ...entry, isRetry: true, budgetMs: Infinity },
+      );
       const started = performance.now();
       this.#options.onWaited(started - queued);
       this.#assign(worker, requester);
@@ -147,7 +155,7 @@ export class WorkerPool {
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         // The successor of a dead or killed worker becomes idle when it is ready.
         if (this.#ready.has(worker) && !worker.killed) this.#idle.push(worker);
-        this.#queue.release(entry.account);
+        this.#queue.release(entry.account, entry.isLong);
       }
     }
   }

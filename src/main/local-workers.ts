@@ -112,7 +112,7 @@ function startRenderer(
   directories: WorkArea,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): LocalRenderer {
-  const pool = (kind: 'image' | 'video', workers: number, limits: ResourceLimits): WorkerPool =>
+  const pool = (kind: 'image' | 'video', workers: number, limits: ResourceLimits, workersForShort = 0): WorkerPool =>
     new WorkerPool({
       kind,
       createSpec: async () => {
@@ -125,6 +125,7 @@ function startRenderer(
         };
       },
       workers,
+      workersForShort,
       maxWaiting: settings.queueLength,
       tasksPerWorker: settings.workerTasks,
       onWaited: (milliseconds) => metrics.waited(kind, milliseconds),
@@ -133,9 +134,11 @@ function startRenderer(
       onDirectoryError: (error) => logger.error({ kind, err: error }, 'failed to create or remove worker directory'),
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
+  // Workers of a fleet take tickets for as many renders as they announce, so another one would never be used.
+  const videosForShort = settings.natsUrl === undefined ? 1 : 0;
   return new LocalRenderer({
     image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
-    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }),
+    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, videosForShort),
   });
 }
 
