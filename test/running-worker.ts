@@ -17,6 +17,8 @@ interface WorkerHealth {
 }
 
 export interface RunningWorker {
+  /** Address of `/health` and `/metrics`. */
+  readonly url: string;
   readonly pid: number;
   /** Address of its health endpoint. */
   readonly healthUrl: string;
@@ -67,6 +69,7 @@ export async function startWorker(
   });
   const pid = child.pid ?? 0;
   return {
+    url: new URL(url).origin,
     pid,
     healthUrl: url,
     exited,

@@ -72,6 +72,7 @@ export async function startLocalWorkers(wanted: Settings, logger: Logger, metric
   if (faults.length > 0)
     logger.warn(entry, `stronger sandbox unavailable, render workers run at sandbox level ${level}`);
   else logger.info(entry, `render workers run at sandbox level ${level}`);
+  metrics.dependencies.sandbox(level);
   const renderer = startRenderer(settings, sandbox, directories, { logger, metrics });
   return {
     renderer,

@@ -1,19 +1,29 @@
 import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import type { Engine } from '../store/engine.ts';
+import { type Engine, observeFailures } from '../store/engine.ts';
 import { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import { causeOf } from './cause-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
 
 type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'> &
   Partial<Pick<Settings, 'databasePool' | 'databaseTls' | 'databaseAuthorities'>>;
 
-export async function openStore(location: StoreLocation, onIdleError: (error: Error) => void = ignore): Promise<Store> {
-  return createStore(await openEngine(location, onIdleError));
+export async function openStore(
+  location: StoreLocation,
+  onIdleError: (error: Error) => void = ignore,
+  metrics?: DependencyMetrics,
+): Promise<Store> {
+  const engine = await openEngine(location, onIdleError);
+  if (metrics === undefined) return createStore(engine);
+  if (engine instanceof PostgresEngine) metrics.watchConnections(() => engine.connections);
+  const store = createStore(observeFailures(engine, () => metrics.storeFailed()));
+  metrics.watchPendingWrites(() => store.pendingWrites.list().length);
+  return store;
 }
 
 /** For a command that opens the store, uses it and closes it. */

@@ -24,6 +24,7 @@ import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { wireIdentity } from './wire-identity.ts';
 import { VERSION } from './version.ts';
 
@@ -37,6 +38,7 @@ export interface PagesDependencies {
   readonly store: Store;
   readonly billing: Billing;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly health: () => HealthReport;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
@@ -51,8 +53,8 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   /** Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
-  const { settings, plans, store, logger, renderer, workArea, uploads, sender, shutdown } = dependencies;
-  const { close, ...identityServices } = wireIdentity(settings, store, logger);
+  const { settings, plans, store, logger, metrics, renderer, workArea, uploads, sender, shutdown } = dependencies;
+  const { close, ...identityServices } = wireIdentity(settings, store, logger, metrics.dependencies);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
     assets: await loadAssets(),

@@ -5,9 +5,11 @@ import type { Billing } from '../billing/billing.ts';
 import { ManualBilling } from '../billing/manual.ts';
 import { StripeBilling } from '../billing/stripe.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
+import { AppError } from '../errors.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { webhookRoutes } from '../http/webhook-route.ts';
 import type { Store } from '../store/store.ts';
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 type PaymentSettings = Pick<Settings, 'billing' | 'stripeSecretKey' | 'stripeWebhookSecrets' | 'stripeApiUrl'>;
@@ -45,6 +47,7 @@ export function startPayments(
   store: Store,
   plans: PlanBook,
   logger: Logger,
+  metrics: DependencyMetrics,
 ): PaymentServices {
   if (settings.billing === 'manual') {
     return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
@@ -57,7 +60,18 @@ export function startPayments(
     plans,
     log: logger,
   });
-  return { billing, groups: [webhookRoutes(billing)], close: reconcileHourly(billing, logger) };
+  const receive: Billing['receive'] = async (body, signature) => {
+    try {
+      const receipt = await billing.receive(body, signature);
+      metrics.webhook('accepted');
+      return receipt;
+    } catch (error) {
+      const isRefused = error instanceof AppError && error.code === 'invalid_signature';
+      metrics.webhook(isRefused ? 'refused' : 'failed');
+      throw error;
+    }
+  };
+  return { billing, groups: [webhookRoutes({ receive })], close: reconcileHourly(billing, logger) };
 }
 
 /** Runs now and every hour. The returned function stops it and waits for a run in progress. */

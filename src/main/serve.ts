@@ -3,7 +3,6 @@
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { Admission } from '../http/limits/admission.ts';
 import { Connections } from '../http/transport/connections.ts';
@@ -51,7 +50,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
   const onIdleError = (error: unknown): void => logger.warn({ err: error }, 'idle database connection failed');
-  const store = resources.add(await openStore(settings, onIdleError));
+  const store = resources.add(await openStore(settings, onIdleError, metrics.dependencies));
   await assertPlans(store, plans);
   const billing = resources.add(await wireBilling(settings, store, plans, logger));
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
@@ -63,13 +62,13 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     maxBytes: settings.uploadMegabytes * 1_000_000,
     maxSeconds: settings.uploadSeconds,
   });
-  watch(metrics, renderer, billing.parts.admission, uploads);
+  watch(metrics, billing.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
-  const payments = resources.add(startPayments(settings, store, plans, logger));
+  const payments = resources.add(startPayments(settings, store, plans, logger, metrics.dependencies));
   const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
   const running = new RunningRequests();
   const forRenders = { renderer, workArea, uploads, sender };
-  const parts = { settings, logger, plans, store, billing: payments.billing, health, ...forRenders };
+  const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const app = createServer({
     ...billing.parts,
@@ -128,8 +127,7 @@ async function listen(app: FastifyInstance, { port, host }: Settings, logger: Lo
   }
 }
 
-function watch(metrics: Metrics, renderer: Renderer, admission: Admission, uploads: UploadBudget): void {
-  metrics.watchPools(() => renderer.status());
+function watch(metrics: Metrics, admission: Admission, uploads: UploadBudget): void {
   metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
 }
 

@@ -6,7 +6,8 @@ import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-rendere
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
 import { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
+import type { PoolStatus, Renderer, RendererStatus } from '../dispatch/renderer.ts';
+import type { FleetReading } from '../telemetry/dependency-metrics.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -22,6 +23,7 @@ export interface RendererServices {
 }
 
 const WILDCARD_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const NO_WORKERS: PoolStatus = { workers: 0, ready: 0, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
 /** Added to the longest deadline, because clocks of different machines differ a little. */
 const EXPIRY_SLACK_MS = 60_000;
 
@@ -32,16 +34,21 @@ export async function startRenderer(settings: Settings, logger: Logger, metrics:
       const which = workers === 0 ? 'STORYBAR_WORKERS' : 'STORYBAR_VIDEO_WORKERS';
       throw new SettingsError([`${which} must be at least 1 unless STORYBAR_NATS_URL is set`]);
     }
-    return await startLocalWorkers(settings, logger, metrics);
+    const only = await startLocalWorkers(settings, logger, metrics);
+    metrics.watchPools(() => only.renderer.status());
+    return only;
   }
   const remote = await startRemoteRenderer(settings, logger, metrics);
+  watchRemote(metrics, remote);
   if (workers + videoWorkers === 0) {
+    metrics.watchPools(() => ownPools(remote.status()));
     return { renderer: remote, sandbox: { level: 'elsewhere', guards: [] }, close: () => remote.close() };
   }
   const local = await startLocalWorkers(settings, logger, metrics).catch(async (error: unknown) => {
     await remote.close();
     throw error;
   });
+  metrics.watchPools(() => ownPools(remote.status(), local.renderer.status()));
   const serves = { image: workers > 0, video: videoWorkers > 0 };
   return {
     renderer: new FallbackRenderer(remote, { renderer: local.renderer, serves }),
@@ -69,7 +76,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       segmentSeconds: settings.segmentSeconds,
       onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
       onEvent: (event) => {
-        if (event.type === 'claimed') metrics.waited(event.kind, event.waitedMs);
+        countEvent(event, metrics);
         logEvent(event, queueLogger);
       },
     });
@@ -77,6 +84,38 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
     throw new SettingsError([
       `STORYBAR_INTERNAL_PORT ${port} on STORYBAR_INTERNAL_HOST ${host} cannot be opened: ${messageOf(error)}`,
     ]);
+  }
+}
+
+/** Workers of other machines belong to every API server, so they count for the fleet and not for this process. */
+function ownPools(remote: RendererStatus, local?: RendererStatus): Pick<RendererStatus, 'images' | 'videos'> {
+  const own = (kind: 'images' | 'videos'): PoolStatus => ({
+    ...(local?.[kind] ?? NO_WORKERS),
+    waiting: remote[kind].waiting + (local?.[kind].waiting ?? 0),
+    backlogMs: remote[kind].backlogMs + (local?.[kind].backlogMs ?? 0),
+  });
+  return { images: own('images'), videos: own('videos') };
+}
+
+function watchRemote({ dependencies }: Metrics, remote: RemoteRenderer): void {
+  const reading = (status: RendererStatus, kind: 'images' | 'videos'): FleetReading => {
+    const { workers: slots, ready, busy } = status[kind];
+    const { waiting: ticketsWaiting = 0, taken: ticketsTaken = 0 } = status.remote?.queue[kind] ?? {};
+    return { slots, ready, busy, ticketsWaiting, ticketsTaken };
+  };
+  dependencies.watchNats(() => remote.status().remote?.isConnected === true);
+  dependencies.watchFleet(() => {
+    const status = remote.status();
+    return { image: reading(status, 'images'), video: reading(status, 'videos') };
+  });
+}
+
+function countEvent(event: RemoteEvent, metrics: Metrics): void {
+  const { type } = event;
+  if (type === 'claimed') metrics.waited(event.kind, event.waitedMs);
+  if (type === 'disconnected') metrics.dependencies.natsDisconnected();
+  if (type === 'issued' || type === 'claimed' || type === 'lost' || type === 'incompatible') {
+    metrics.dependencies.ticket(type);
   }
 }
 

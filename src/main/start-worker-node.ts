@@ -51,8 +51,12 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
     renderer,
     workArea,
     onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
-    onEvent: (event) => logEvent(event, queueLogger),
+    onEvent: (event) => {
+      countEvent(event, metrics);
+      logEvent(event, queueLogger);
+    },
   });
+  metrics.dependencies.watchNats(() => node.status().isConnected);
   resources.add({ close: async () => await node.drain() });
   const health = await openHealth(settings, node, workers, metrics).catch((error: unknown) => {
     throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
@@ -77,6 +81,12 @@ function workerName(): string {
     .replaceAll(/[^\w-]/gu, '-')
     .slice(0, MAX_HOST_CHARACTERS);
   return `${host}-${randomUUID().slice(0, 8)}`;
+}
+
+function countEvent(event: WorkerEvent, { dependencies }: Metrics): void {
+  if (event.type === 'disconnected') dependencies.natsDisconnected();
+  else if (event.type === 'served') dependencies.ticket(event.verdict === 'used' ? 'served' : 'given_back');
+  else if (event.type === 'refused' || event.type === 'incompatible') dependencies.ticket(event.type);
 }
 
 function logEvent({ type, ...fields }: WorkerEvent, logger: Logger): void {

@@ -6,8 +6,9 @@ import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
-import { SmtpMailer } from '../mail/mailer.ts';
+import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface IdentityServices {
@@ -28,19 +29,32 @@ export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings):
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function wireIdentity(settings: Settings, store: Store, logger: Logger): IdentityServices {
+export function wireIdentity(
+  settings: Settings,
+  store: Store,
+  logger: Logger,
+  metrics: DependencyMetrics,
+): IdentityServices {
   const { smtpUrl, mailFrom, publicUrl, operatorEmail } = settings;
   const { users, sessions } = store;
   const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom });
+  const counted: Mailer | undefined = mailer && {
+    send: async (email) => {
+      await mailer.send(email);
+      metrics.mail('sent');
+    },
+  };
   const identity = new Identity({
     users,
     passwords: new Passwords(),
     throttle: new Throttle(store.limits ?? new LocalLimits()),
-    mailer,
+    mailer: counted,
     publicUrl,
     operatorEmail,
-    onEmailFailed: (error, purpose, requestId) =>
-      logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent'),
+    onEmailFailed: (error, purpose, requestId) => {
+      metrics.mail('failed');
+      logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent');
+    },
   });
   return {
     sessionGuard: new SessionGuard({ sessions, publicUrl }),

@@ -47,3 +47,22 @@ export class OutcomeUnknown extends AppError {
     this.name = 'OutcomeUnknown';
   }
 }
+
+/** Calls `onFailure` for every operation that throws, except for errors that the store itself throws in a transaction. */
+export function observeFailures(engine: Engine, onFailure: () => void): Engine {
+  const observe = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof AppError) || isUnavailable(error)) onFailure();
+      throw error;
+    }
+  };
+  return {
+    dialect: engine.dialect,
+    all: async (sql, parameters) => await observe(engine.all(sql, parameters)),
+    run: async (sql, parameters) => await observe(engine.run(sql, parameters)),
+    transaction: async (work) => await observe(engine.transaction(work)),
+    close: async () => await engine.close(),
+  };
+}

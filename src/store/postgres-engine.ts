@@ -56,6 +56,12 @@ export class PostgresEngine implements Engine {
     return new PostgresEngine(pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
   }
 
+  /** Connections of this process, and operations that wait for one. */
+  get connections(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { total, idle, waiting };
+  }
+
   async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return await sessionOn(this.#pool).all(sql, parameters);
   }

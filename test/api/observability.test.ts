@@ -3,7 +3,8 @@
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep } from '../log-lines.ts';
-import { form, health, post, type RunningServer, startServer, WITH_METRICS_TOKEN } from '../running-server.ts';
+import { scrape } from '../scrape.ts';
+import { form, health, post, type RunningServer, startServer } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -15,18 +16,12 @@ afterAll(async () => {
 
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
-async function scrape(): Promise<Map<string, number>> {
-  const text = await (await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).text();
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
-}
-
 describe('metrics', () => {
   it('count requests by outcome, credits, queue waits, workers and bytes', async () => {
     await (await post(server, form(OVERLAY))).arrayBuffer();
     await post(server, form({ text: 'no size' }));
     await post({ url: server.url, key: 'nonsense' }, form(OVERLAY));
-    const seen = await scrape();
+    const seen = await scrape(server.url);
     expect(seen.get('storybar_requests_total{type="overlay",outcome="delivered"}')).toBe(1);
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_fields"}')).toBe(1);
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_api_key"}')).toBe(1);
@@ -35,6 +30,7 @@ describe('metrics', () => {
     expect(seen.get('storybar_queue_wait_seconds_count{pool="image"}')).toBe(1);
     expect(seen.get('storybar_queue_waiting{pool="image"}')).toBe(0);
     expect(seen.get('storybar_workers{pool="video",state="ready"}')).toBe(1);
+    expect(seen.get('storybar_worker_restarts_total{pool="image"}')).toBe(0);
     expect(seen.get('storybar_requests_inside')).toBe(0);
     expect(seen.get('storybar_uploads_promised_bytes')).toBe(0);
     expect(seen.get('storybar_bytes_total{direction="sent"}')).toBeGreaterThan(500);

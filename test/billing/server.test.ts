@@ -12,6 +12,7 @@ import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { scrape } from '../scrape.ts';
 import { WebhookSender, sign, WEBHOOK_SECRET } from './webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
 import { PLANS_FILE, PRICES } from './stripe-world.ts';
@@ -140,6 +141,14 @@ describe('a server with Stripe', () => {
     fake.faults.push(500, 500, 500);
     expect(await webhooks.deliver()).toEqual([503]);
     expect(await webhooks.deliver()).toEqual([200]);
+  });
+
+  it('counts accepted, refused and failed events', async () => {
+    const seen = await scrape(server.url);
+    for (const result of ['accepted', 'refused', 'failed']) {
+      expect([result, seen.get(`storybar_webhooks_total{result="${result}"}`)]).toEqual([result, expect.any(Number)]);
+      expect(seen.get(`storybar_webhooks_total{result="${result}"}`)).toBeGreaterThan(0);
+    }
   });
 
   it('reconciles with Stripe at start, and logs no secret', async () => {
