@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'asset_frame_rate_too_high'
   | 'asset_too_heavy'
   | 'asset_undecodable'
+  | 'asset_unreachable'
   | 'internal_error'
   | 'overloaded'
   | 'renderer_unavailable'
@@ -57,7 +58,9 @@ export type FaultCode =
   | 'invalid_language'
   | 'conflict'
   | 'duplicate'
-  | 'unknown_field';
+  | 'unknown_field'
+  | 'invalid_url'
+  | 'forbidden_address';
 
 export interface FieldFault {
   /** JSON pointer into the request, as a URL fragment such as `#/overlays/1/position`. */
@@ -73,6 +76,8 @@ interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** When the account's credits renew, for quotas. */
   readonly renewsAt?: Date;
+  /** The status of another server's response, for assets that can't be fetched. */
+  readonly upstreamStatus?: number;
   readonly cause?: unknown;
 }
 
@@ -91,6 +96,7 @@ export class AppError extends Error {
   readonly limit: { readonly limit: number; readonly actual: number } | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly renewsAt: Date | undefined;
+  readonly upstreamStatus: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     const { stackTraceLimit } = Error;
@@ -103,5 +109,6 @@ export class AppError extends Error {
     this.limit = options.limit;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.renewsAt = options.renewsAt;
+    this.upstreamStatus = options.upstreamStatus;
   }
 }

@@ -1,7 +1,10 @@
 // `storybar render` as the built program, and the library as an import.
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -30,6 +33,16 @@ async function storybar(...args: string[]) {
 }
 
 describe('storybar render', () => {
+  it('takes a URL in place of a file', async () => {
+    const files = createServer((_request, response) => response.end(readFileSync(path.join(folder, 'photo.png'))));
+    files.listen(0, '127.0.0.1');
+    await once(files, 'listening');
+    const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/holiday.png`;
+    const { code, stderr } = await storybar('render', url, '--text', 'Hello');
+    files.close();
+    expect([code, stderr]).toEqual([0, expect.stringContaining('holiday-captioned.png: 300x500')]);
+  });
+
   it('writes next to the image by default', async () => {
     const { code, stderr } = await storybar('render', 'photo.png', '--text', 'Hello');
     expect([code, stderr]).toEqual([0, expect.stringContaining('photo-captioned.png: 300x500')]);

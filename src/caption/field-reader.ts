@@ -17,7 +17,7 @@ export interface Form {
   readonly faults: readonly FieldFault[];
 }
 
-const FIELD_NAMES = ['text', 'overlays', 'lang', 'width', 'height'] as const;
+const FIELD_NAMES = ['asset_url', 'width', 'height', 'text', 'overlays', 'lang'] as const;
 export type FieldName = (typeof FIELD_NAMES)[number];
 
 /** How much of a value sent by the client an error message repeats. */
@@ -85,7 +85,10 @@ export class FieldReader {
   #add(name: string, value: unknown): void {
     const known = FIELD_NAMES.find((fieldName) => fieldName === name);
     if (known === undefined) {
-      const detail = `Unknown field ${quoteValue(name)}. Valid fields are asset, ${FIELD_NAMES.join(', ')}.`;
+      const detail =
+        name === 'asset'
+          ? 'Only multipart/form-data can hold a file. Send its URL in asset_url instead.'
+          : `Unknown field ${quoteValue(name)}. Valid fields are asset, ${FIELD_NAMES.join(', ')}.`;
       this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
       return;
     }

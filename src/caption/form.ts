@@ -2,6 +2,7 @@
 // the body and the asset itself are handled by the HTTP layer.
 
 import { AppError } from '../errors.ts';
+import { parseAssetUrl, type UrlFault } from './asset-url.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
@@ -12,14 +13,24 @@ export interface CaptionForm {
   readonly overlays: readonly Overlay[];
   /** Size of the transparent overlay; undefined when there is an asset, which sets the size itself. */
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
+  /** Where to fetch the asset from. */
+  readonly assetUrl: URL | undefined;
 }
+
+/** Says what is wrong with a well-formed URL, if anything. */
+export type CheckUrl = (url: URL) => UrlFault | undefined;
 
 const NUMBER = new Intl.NumberFormat('en');
 
-export function parseForm(form: Form): CaptionForm {
+export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
   const fields = new FieldReader(form);
   const overlays = parseCaptions(fields);
-  const canvas = form.hasAsset ? undefined : parseCanvas(fields);
+  const assetUrl = parseUrl(fields, checkUrl);
+  if (form.hasAsset && fields.has('asset_url')) {
+    fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
+  }
+  const hasAsset = form.hasAsset || fields.has('asset_url') || fields.isUnreadable('asset_url');
+  const canvas = hasAsset ? undefined : parseCanvas(fields);
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
   if (faults.length > 0) {
@@ -27,7 +38,16 @@ export function parseForm(form: Form): CaptionForm {
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays: withLanguage(overlays, lang), canvas };
+  return { overlays: withLanguage(overlays, lang), canvas, assetUrl };
+}
+
+function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {
+  const text = fields.text('asset_url');
+  if (text === undefined) return undefined;
+  const url = parseAssetUrl(text);
+  const fault = url instanceof URL ? checkUrl(url) : url;
+  if (fault) fields.add('asset_url', fault.code, fault.detail);
+  return url instanceof URL ? url : undefined;
 }
 
 /** A blank field counts as absent, so a browser form with an empty input works. */

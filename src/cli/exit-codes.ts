@@ -44,6 +44,7 @@ export const EXIT_CODES = {
   asset_frame_rate_too_high: 65,
   asset_too_heavy: 65,
   asset_undecodable: 65,
+  asset_unreachable: 69,
   internal_error: 70,
   overloaded: 69,
   renderer_unavailable: 69,

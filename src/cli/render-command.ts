@@ -9,12 +9,13 @@ import { AppError } from '../errors.ts';
 import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered } from '../index.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { sniffFile } from '../media/sniff-file.ts';
+import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
-const HELP = `Usage: storybar render <image or video> --text <caption> [-o <file>]
-       storybar render <image or video> --overlays '[{"text":"...","position":25}]' [-o <file>]
+const HELP = `Usage: storybar render <image or video, file or URL> --text <caption> [-o <file>]
+       storybar render <image or video, file or URL> --overlays '[{"text":"...","position":25}]' [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
 Captions an image (the output is a PNG) or a video (the output is an MP4). With --width and --height instead of a file, the
@@ -45,10 +46,19 @@ export async function renderCommand(args: string[]): Promise<void> {
   const { output, ...formValues } = values;
   const fields = Object.entries(formValues).map(([name, value]): FormField => ({ name, value: String(value) }));
   const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
+  if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
+    await withDownload(asset, async (file, name) => await renderFile(file, name, overlays, output));
+    return;
+  }
   if (canvas) await deliver(await renderOverlay(canvas, overlays), output ?? 'overlay.png');
   else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
-  else if (await isVideo(asset)) await captionVideo(asset, overlays, output ?? outputNextTo(asset, 'mp4'));
-  else await deliver(await renderImage(asset, overlays), output ?? outputNextTo(asset, 'png'));
+  else await renderFile(asset, asset, overlays, output);
+}
+
+/** `name` decides where the output goes by default. */
+async function renderFile(file: string, name: string, overlays: Captions, output: string | undefined): Promise<void> {
+  if (await isVideo(file)) await captionVideo(file, overlays, output ?? outputNextTo(name, 'mp4'));
+  else await deliver(await renderImage(file, overlays), output ?? outputNextTo(name, 'png'));
 }
 
 async function isVideo(asset: string): Promise<boolean> {

@@ -16,13 +16,21 @@ export function list(text: string): string[] {
 export function proxies(text: string): ParseResult<false | number | string[]> {
   if (text.trim() === '') return { value: false };
   if (/^[1-9]\d?$/u.test(text)) return { value: Number(text) };
-  const isNetwork = (item: string): boolean => {
-    const [address = '', bits] = item.split('/');
-    const maxBits = isIP(address) === 4 ? 32 : 128;
-    return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= maxBits));
-  };
   if (list(text).every(isNetwork)) return { value: list(text) };
   return { fault: 'must be IP addresses, networks such as 10.0.0.0/8, or a number from 1 to 99' };
+}
+
+function isNetwork(item: string): boolean {
+  const [address = '', bits] = item.split('/');
+  const maxBits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= maxBits));
+}
+
+export function hostsOrNetworks(text: string): ParseResult<readonly string[]> {
+  const isHost = (item: string): boolean => /^[a-z\d_](?:[\w.-]*[\w.])?$/iu.test(item) && /[a-z]/iu.test(item);
+  const value = list(text);
+  if (value.every((item) => isNetwork(item) || isHost(item))) return { value };
+  return { fault: 'must be comma-separated host names, IP addresses or networks such as 10.1.0.0/16' };
 }
 
 export function databaseUrl(text: string): ParseResult<string> {

@@ -1,8 +1,9 @@
 // Listening, request limits, shutdown, logs.
 
-import { nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
+import { hostsOrNetworks, nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
 
+const FETCH_MODES = ['off', 'public', 'any'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
 
 export const SERVER_SETTINGS = {
@@ -42,6 +43,18 @@ export const SERVER_SETTINGS = {
     '3600',
     'Time limit for a client to read a whole response, in seconds. The connection of a slower client is closed, as is one that reads fewer than 2,048 bytes per second.',
     wholeNumber(1, 86_400),
+  ),
+  fetch: setting(
+    'STORYBAR_FETCH',
+    'public',
+    'Where files of `asset_url` may be fetched from. `public`: public addresses and STORYBAR_FETCH_ALLOW. `any`: also the networks of this server; only for callers you trust. `off`: nowhere.',
+    oneOf(FETCH_MODES),
+  ),
+  fetchAllow: setting(
+    'STORYBAR_FETCH_ALLOW',
+    '',
+    'Comma-separated host names, IP addresses and networks such as `10.1.0.0/16` that `asset_url` may use although they are not public.',
+    hostsOrNetworks,
   ),
   replayMegabytes: setting(
     'STORYBAR_REPLAY_MB',

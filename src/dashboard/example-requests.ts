@@ -9,6 +9,9 @@ export interface ExampleRequest {
   readonly request: Omit<SnippetRequest, 'baseUrl'>;
 }
 
+/** Stands for a URL of the reader. */
+export const EXAMPLE_URL = 'https://www.example.com/photo.jpg';
+
 export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
   {
     id: 'one-caption',
@@ -41,6 +44,18 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
       asset: 'clip.mp4',
       overlays: [{ text: 'Wait for it', position: 75 }],
       output: 'captioned.mp4',
+    },
+  },
+  {
+    id: 'url',
+    title: 'File from a URL',
+    description:
+      'Instead of uploading the file, send its public URL in asset_url. Such a request can be JSON, which suits no-code tools.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      assetUrl: EXAMPLE_URL,
+      overlays: [{ text: 'Golden hour', position: 20 }, { text: 'no filter needed 🌅' }],
+      output: 'captioned.png',
     },
   },
   {

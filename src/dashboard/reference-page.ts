@@ -13,8 +13,9 @@ import { snippetTabs } from './snippet-tabs.ts';
 
 const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   asset: 'no',
-  width: 'without asset',
-  height: 'without asset',
+  asset_url: 'no',
+  width: 'without an asset',
+  height: 'without an asset',
   text: 'without overlays',
   overlays: 'without text',
   lang: 'no',

@@ -15,7 +15,7 @@ import type { Limits } from '../store/store.ts';
 import { AddressLimit, DailyAddressLimit } from './limits/address-limit.ts';
 import type { OverlayDependencies } from './overlay/overlay-route.ts';
 import type { ReceivedForm } from './overlay/multipart.ts';
-import { parseRequest } from './overlay/parse.ts';
+import { parseUpload } from './overlay/parse.ts';
 import { receive } from './overlay/receive.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
@@ -79,7 +79,7 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
         assertRoom: () => undefined,
       });
       accept(upload);
-      const { asset, canvas, overlays } = parseRequest(upload);
+      const { asset, canvas, overlays } = parseUpload(upload);
       const started = performance.now();
       const requester = { ...ANONYMOUS, renderId: request.id };
       lifetime.startDeadline(deadlineMs.image);

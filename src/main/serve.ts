@@ -4,6 +4,8 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
+import { AssetFetcher } from '../http/fetch/asset-fetcher.ts';
+import { FetchPolicy } from '../http/fetch/fetch-policy.ts';
 import type { Admission } from '../http/limits/admission.ts';
 import { Connections } from '../http/transport/connections.ts';
 import { RunningRequests } from '../http/transport/running-requests.ts';
@@ -79,6 +81,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     trustProxy: settings.trustProxy,
     ...forRenders,
     running,
+    fetcher: createFetcher(settings),
     metrics,
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
@@ -115,6 +118,11 @@ function startLog({ logLevel }: Settings): Logger {
   const logger = createLogger(logLevel, VERSION);
   logger.info({ pid: process.pid, nodejs: process.version }, 'server starting');
   return logger;
+}
+
+function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {
+  const contact = publicUrl === '' ? '' : ` (+${publicUrl})`;
+  return new AssetFetcher({ policy: new FetchPolicy(fetch, fetchAllow), userAgent: `storybar/${VERSION}${contact}` });
 }
 
 async function listen(app: FastifyInstance, { port, host }: Settings, logger: Logger): Promise<string> {

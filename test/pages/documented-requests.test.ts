@@ -2,18 +2,22 @@
 // guides and the README.
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY_PLACEHOLDER, type SnippetRequest, snippetsFor } from '../../src/dashboard/browser/snippets.ts';
-import { EXAMPLE_REQUESTS } from '../../src/dashboard/example-requests.ts';
+import { EXAMPLE_REQUESTS, EXAMPLE_URL } from '../../src/dashboard/example-requests.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
+const FILES_HOST = '127.0.0.2';
 const DOCUMENTED_URL = 'http://127.0.0.1:8080';
 const SIGNATURES: Readonly<Record<string, string>> = { '.png': '89504e47', '.mp4': '00000020' };
 const canRun = async (program: string, ...args: string[]): Promise<boolean> =>
@@ -36,13 +40,19 @@ const LANGUAGES = Object.entries(IS_INSTALLED).map(([language, installed]) => ({
 
 let server: RunningServer;
 let folder: string;
+/** Serves the file behind the URL in the examples. */
+let files: Server;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ STORYBAR_FETCH_ALLOW: FILES_HOST });
+  files = createServer((_request, response) => response.end(readFileSync(path.join(ROOT, 'examples/photo.jpg'))));
+  files.listen(0, FILES_HOST);
+  await once(files, 'listening');
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
   for (const name of ['photo.jpg', 'clip.mp4'])
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
 });
 afterAll(async () => {
+  files.close();
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -52,6 +62,7 @@ const fillIn = (code: string): string =>
   code
     .replaceAll(KEY_PLACEHOLDER, server.key)
     .replaceAll(DOCUMENTED_URL, server.url)
+    .replaceAll(EXAMPLE_URL, `http://${FILES_HOST}:${(files.address() as AddressInfo).port}/photo.jpg`)
     .replaceAll('examples/photo.jpg', 'photo.jpg')
     .replaceAll('clip.mov', 'clip.mp4');
 
@@ -84,9 +95,11 @@ interface NodeParameters {
   readonly method: string;
   readonly url: string;
   readonly headerParameters: { readonly parameters: readonly { name: string; value: string }[] };
-  readonly bodyParameters: {
+  readonly bodyParameters?: {
     readonly parameters: readonly { parameterType: string; name: string; value?: string }[];
   };
+  readonly specifyBody?: string;
+  readonly jsonBody?: string;
 }
 
 /** Sends what n8n would send for this node: text fields from the node, the file from the previous node. */
@@ -95,15 +108,25 @@ async function sendAsNode(code: string, { asset = '', output }: Files): Promise<
   const [node] = nodes;
   if (node === undefined) throw new Error('the workflow has no node');
   expect(node.type).toBe('n8n-nodes-base.httpRequest');
-  const { method, url, headerParameters, bodyParameters } = node.parameters;
+  const { method, url, headerParameters, bodyParameters, specifyBody, jsonBody } = node.parameters;
+  const headers = Object.fromEntries(headerParameters.parameters.map(({ name, value }) => [name, value]));
+  if (specifyBody === 'json') {
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: jsonBody ?? '',
+    });
+    expect(response.status).toBe(200);
+    writeFileSync(path.join(folder, output), Buffer.from(await response.arrayBuffer()));
+    return;
+  }
   const data = new FormData();
-  for (const { parameterType, name, value = '' } of bodyParameters.parameters) {
+  for (const { parameterType, name, value = '' } of bodyParameters?.parameters ?? []) {
     // n8n reads a value that starts with = as an expression.
     expect(value.startsWith('=')).toBe(false);
     if (parameterType === 'formData') data.append(name, value);
     else data.append(name, new Blob([readFileSync(path.join(folder, asset))]), 'file');
   }
-  const headers = Object.fromEntries(headerParameters.parameters.map(({ name, value }) => [name, value]));
   const response = await fetch(url, { method, headers, body: data });
   expect(response.status).toBe(200);
   writeFileSync(path.join(folder, output), Buffer.from(await response.arrayBuffer()));

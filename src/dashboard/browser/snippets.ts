@@ -11,6 +11,8 @@ export interface SnippetRequest {
   readonly key: string;
   /** File name of the asset; undefined for an overlay-only PNG. */
   readonly asset?: string | undefined;
+  /** URL of the asset instead of a file. The request is sent as JSON. */
+  readonly assetUrl?: string | undefined;
   /** Size of an overlay-only PNG. */
   readonly size?: { readonly width: number; readonly height: number } | undefined;
   readonly overlays: readonly SnippetOverlay[];
@@ -48,7 +50,27 @@ function fields({ size, overlays }: SnippetRequest): [string, string][] {
   return [...sides, caption];
 }
 
+/** The fields of a request without a file, with real types. */
+function jsonFields({ assetUrl, size, overlays }: SnippetRequest): Readonly<Record<string, unknown>> {
+  const [first] = overlays;
+  const isPlain = overlays.length === 1 && first?.position === undefined;
+  return {
+    ...(assetUrl !== undefined && { asset_url: assetUrl }),
+    ...size,
+    ...(isPlain ? { text: first?.text } : { overlays }),
+  };
+}
+
 function curl(request: SnippetRequest): string {
+  if (request.assetUrl !== undefined) {
+    return [
+      `curl ${shell(`${request.baseUrl}/v1/overlay`)}`,
+      `-H ${shell(`x-api-key: ${request.key}`)}`,
+      `-H ${shell('content-type: application/json')}`,
+      `--data-binary ${shell(JSON.stringify(jsonFields(request)))}`,
+      `-o ${shell(request.output)}`,
+    ].join(' \\\n  ');
+  }
   const parts = [
     `curl ${shell(`${request.baseUrl}/v1/overlay`)}`,
     `-H ${shell(`x-api-key: ${request.key}`)}`,
@@ -71,6 +93,19 @@ function shell(text: string): string {
 }
 
 function javascript(request: SnippetRequest): string {
+  if (request.assetUrl !== undefined) {
+    return [
+      `import { writeFileSync } from ${quote('node:fs')};`,
+      '',
+      `const response = await fetch(${quote(`${request.baseUrl}/v1/overlay`)}, {`,
+      "  method: 'POST',",
+      `  headers: { 'x-api-key': ${quote(request.key)}, 'content-type': 'application/json' },`,
+      `  body: JSON.stringify(${JSON.stringify(jsonFields(request))}),`,
+      '});',
+      'if (!response.ok) throw new Error(await response.text());',
+      `writeFileSync(${quote(request.output)}, Buffer.from(await response.arrayBuffer()));`,
+    ].join('\n');
+  }
   const asset = request.asset === undefined ? [] : [`form.append('asset', await openAsBlob(${quote(request.asset)}));`];
   return [
     `import { ${request.asset === undefined ? '' : 'openAsBlob, '}writeFileSync } from ${quote('node:fs')};`,
@@ -104,7 +139,11 @@ function python(request: SnippetRequest): string {
     'response = requests.post(',
     `    ${pythonString(`${request.baseUrl}/v1/overlay`)},`,
     `    headers={"x-api-key": ${pythonString(request.key)}},`,
-    ...(request.asset === undefined ? multipartWithoutFile(request) : ['    data={', ...data, '    },', ...files]),
+    ...(request.assetUrl !== undefined
+      ? [`    json=${JSON.stringify(jsonFields(request))},`]
+      : request.asset === undefined
+        ? multipartWithoutFile(request)
+        : ['    data={', ...data, '    },', ...files]),
     ')',
     'response.raise_for_status()',
     `open(${pythonString(request.output)}, "wb").write(response.content)`,
@@ -133,8 +172,12 @@ function n8n(request: SnippetRequest): string {
       sendHeaders: true,
       headerParameters: { parameters: [{ name: 'x-api-key', value: request.key }] },
       sendBody: true,
-      contentType: 'multipart-form-data',
-      bodyParameters: { parameters: request.asset === undefined ? body : [file, ...body] },
+      ...(request.assetUrl === undefined
+        ? {
+            contentType: 'multipart-form-data',
+            bodyParameters: { parameters: request.asset === undefined ? body : [file, ...body] },
+          }
+        : { specifyBody: 'json', jsonBody: JSON.stringify(jsonFields(request)) }),
       options: { response: { response: { responseFormat: 'file' } } },
     },
     type: 'n8n-nodes-base.httpRequest',

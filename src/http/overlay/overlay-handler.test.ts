@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { WorkArea } from '../../media/work-area.ts';
+import { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { RunningRequests } from '../transport/running-requests.ts';
 import { FileSender } from './send.ts';
@@ -89,6 +90,7 @@ function standIns(): OverlayDependencies {
         replayFile === undefined ? claim : { ...claim, replay: { renderId: 'first', headers: {}, file: replayFile } },
       ),
     },
+    fetcher: { policy: new FetchPolicy('off', []) },
     reservations: { reserve: stepOf('reserve', () => reservation) },
     sender: {
       send: async (...args: Parameters<FileSender['send']>) => {

@@ -1,6 +1,6 @@
 // What happens to an admitted request, from top to bottom:
 //
-//   receive -> parse -> idempotency -> probe -> compose -> reserve -> render -> send -> settle or release
+//   receive -> parse -> idempotency -> fetch -> probe -> compose -> reserve -> render -> send -> settle or release
 
 import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -13,11 +13,13 @@ import { mediaWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
+import { fetchAsset } from './fetch-asset.ts';
 import type { IdempotencyKeys, IdempotentRequest } from './idempotency.ts';
-import { type ParsedRequest, parseRequest } from './parse.ts';
+import { type ParsedRequest, parseRequest, type UnfetchedRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
@@ -26,6 +28,7 @@ import { DeliveryBroken, type FileSender, renderHeaders } from './send.ts';
 export interface HandlerDependencies extends ReceiveDependencies {
   readonly idempotency: IdempotencyKeys;
   readonly reservations: CreditReservations;
+  readonly fetcher: AssetFetcher;
   readonly renderer: Renderer;
   readonly sender: FileSender;
   readonly marketplace: Marketplace;
@@ -47,24 +50,31 @@ export interface OverlayContext extends Admitted {
 }
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
-  const { caller, idempotencyKey, request, reply, directory } = context;
+  const { caller, idempotencyKey, request, reply, directory, lifetime } = context;
   const upload = await receive(dependencies, context, caller.plan.limits, {
     hash: idempotencyKey !== undefined,
     assertRoom: (kind) => dependencies.renderer.assertRoom(caller.accountId, kind),
   });
-  const parsed = parseRequest(upload);
-  context.type = parsed.asset?.kind ?? 'overlay';
+  const parsed = parseRequest(upload, dependencies.fetcher.policy);
+  context.type = typeOf(parsed);
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
   if (claim.replay?.file !== undefined) {
     await dependencies.sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
     return;
   }
   try {
-    await renderAndDeliver(dependencies, context, upload, parsed, claim);
+    const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);
+    context.type = typeOf(ready);
+    await renderAndDeliver(dependencies, context, upload, ready, claim);
   } catch (error) {
     await claim.abandon();
     throw error;
   }
+}
+
+/** Unknown until a URL has been fetched. */
+function typeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
+  return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
 }
 
 async function renderAndDeliver(

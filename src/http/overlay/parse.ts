@@ -6,22 +6,42 @@ import { AppError } from '../../errors.ts';
 import { type Asset, createAsset } from '../../media/asset.ts';
 import { must } from '../../primitives/must.ts';
 import type { BaseLayer } from '../../render/compose.ts';
+import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import type { ReceivedForm } from './multipart.ts';
 import type { ReceivedFile } from './receive-asset.ts';
 
-/** Either captions on an asset, or captions on an empty canvas. */
-export type ParsedRequest = { readonly overlays: readonly Overlay[] } & (
-  | { readonly asset: Asset; readonly canvas: undefined }
-  | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> }
-);
+interface Captions {
+  readonly overlays: readonly Overlay[];
+}
 
-export function parseRequest(form: ReceivedForm): ParsedRequest {
-  const { overlays, canvas } = parseForm(form);
+/** Captions on an asset, or on an empty canvas. */
+export type ParsedRequest = Captions &
+  (
+    | { readonly asset: Asset; readonly canvas: undefined }
+    | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> }
+  );
+
+/** Captions on an asset that has to be fetched first. */
+export interface UnfetchedRequest extends Captions {
+  readonly assetUrl: URL;
+}
+
+export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
+  const { overlays, canvas, assetUrl } = parseForm(form, (url) => policy.faultOf(url));
+  if (assetUrl) return { overlays, assetUrl };
   if (form.asset) return { overlays, asset: acceptAsset(form.asset), canvas: undefined };
   return { overlays, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
 }
 
-function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
+/** For callers that may not let the server fetch files. */
+export function parseUpload(form: ReceivedForm): ParsedRequest {
+  const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
+  const { overlays, canvas } = parseForm(form, () => fault);
+  if (form.asset) return { overlays, asset: acceptAsset(form.asset), canvas: undefined };
+  return { overlays, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+}
+
+export function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
   if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
   const detail =
     bytes === 0

@@ -120,7 +120,7 @@ class AssetFile {
   }
 }
 
-function assertSize(bytes: number, limit: number): void {
+export function assertSize(bytes: number, limit: number): void {
   if (bytes <= limit) return;
   throw new AppError('asset_too_large', `The asset is larger than ${limit} bytes, the limit for its type.`, {
     limit: { limit, actual: bytes },

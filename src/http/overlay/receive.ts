@@ -11,6 +11,7 @@ import { watchPace } from '../transport/pace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import { bodyReader } from './body.ts';
 import type { ReceivedForm } from './multipart.ts';
+import type { AssetDestination } from './receive-asset.ts';
 
 export interface ReceiveDependencies {
   readonly uploads: UploadBudget;
@@ -33,6 +34,8 @@ export interface ReceiveOptions {
 export interface Upload extends ReceivedForm {
   readonly receiveMs: number;
   readonly disk: DiskReservation;
+  /** Where an asset goes that is fetched afterwards, with the same limits. */
+  readonly destination: AssetDestination;
 }
 
 export async function receive(
@@ -60,7 +63,7 @@ export async function receive(
   try {
     sendContinue(request, reply);
     const form = await readBody(lifetime.signal, destination);
-    return { ...form, receiveMs: performance.now() - started, disk };
+    return { ...form, receiveMs: performance.now() - started, disk, destination };
   } finally {
     stopWatching();
   }

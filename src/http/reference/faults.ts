@@ -14,7 +14,9 @@ export const FAULTS = {
   invalid_json: "`overlays` isn't valid JSON.",
   invalid_encoding: "The field isn't valid UTF-8.",
   invalid_language: "`lang` isn't a BCP 47 language tag such as `ja` or `zh-Hant`.",
-  conflict: 'Both `text` and `overlays` were sent. Send one of them.',
+  conflict: 'Two fields exclude each other: `text` and `overlays`, or `asset` and `asset_url`. Send one of them.',
   duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
+  invalid_url: '`asset_url` must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',
+  forbidden_address: "The server doesn't fetch files from this address; `detail` names the setting.",
 } as const satisfies Record<FaultCode, string>;

@@ -31,6 +31,14 @@ export const FIELDS = {
       `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second; faster videos lose frames). The format is detected from the ` +
       "file's bytes; its name and declared type are ignored. Leave it out to get an overlay-only PNG.",
   },
+  asset_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: 2_048,
+    description:
+      'Public `http` or `https` URL of the file, instead of `asset`. The server fetches it with the same limits as an upload, ' +
+      'within 120 seconds and at most 3 redirects. The URL must work without cookies or a password.',
+  },
   width: side('Width'),
   height: side('Height'),
   text: {
@@ -64,7 +72,7 @@ const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;
 export const FORM_SCHEMA: Json = {
   type: 'object',
   description:
-    'Fields of a form. Send either `text` or `overlays`, and either `asset` or both `width` and `height`. ' +
+    'Fields of a form. Send either `text` or `overlays`, and either `asset`, `asset_url`, or both `width` and `height`. ' +
     'Send `overlays` as one JSON array, or once per overlay with one JSON object each.',
   properties: { asset: ASSET, ...FIELDS_WITHOUT_ASSET },
   additionalProperties: false,
@@ -73,7 +81,8 @@ export const FORM_SCHEMA: Json = {
 /** A request without an uploaded file. */
 export const REQUEST_SCHEMA: Json = {
   type: 'object',
-  description: 'A request without an uploaded file. Send either `text` or `overlays`, and both `width` and `height`.',
+  description:
+    'A request without an uploaded file. Send either `text` or `overlays`, and either `asset_url` or both `width` and `height`.',
   properties: FIELDS_WITHOUT_ASSET,
   additionalProperties: false,
 };
@@ -122,6 +131,6 @@ function side(label: 'Width' | 'Height') {
     maximum: MAX_SIDE,
     description:
       `${label} of the overlay in pixels, ${MIN_SIDE} to ${MAX_SIDE}. Width times height can be at most ` +
-      `${megas(MAX_CANVAS_PIXELS)} megapixels. Required without \`asset\`, ignored with it.`,
+      `${megas(MAX_CANVAS_PIXELS)} megapixels. Required without an asset, ignored with one.`,
   } as const;
 }

@@ -55,6 +55,10 @@ export function problemSchema(): Json {
       },
       limit: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the limit.' },
       actual: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the actual value.' },
+      upstream_status: {
+        type: 'integer',
+        description: 'Only with `asset_unreachable`: the status that the server of `asset_url` responded with.',
+      },
       renewsAt: {
         type: 'string',
         format: 'date-time',

@@ -21,6 +21,8 @@ export interface Problem {
   readonly actual?: number;
   /** When credits reset (ISO 8601). */
   readonly renewsAt?: string;
+  /** The status that the server of `asset_url` responded with. */
+  readonly upstream_status?: number;
 }
 
 /** Renders an error as an HTML page for browsers. */
@@ -41,6 +43,7 @@ export function toProblem(error: AppError, renderId: string, baseUrl = 'http://l
     code: error.code,
     ...(error.faults.length > 0 && { errors: error.faults }),
     ...error.limit,
+    ...(error.upstreamStatus !== undefined && { upstream_status: error.upstreamStatus }),
     ...(error.renewsAt && { renewsAt: error.renewsAt.toISOString() }),
   };
 }

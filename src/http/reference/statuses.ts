@@ -153,6 +153,12 @@ export const PROBLEMS = {
     advice:
       'The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.',
   },
+  asset_unreachable: {
+    status: 422,
+    title: "File can't be fetched",
+    advice:
+      'The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

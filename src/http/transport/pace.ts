@@ -16,17 +16,18 @@ export function watchPace(
   request: IncomingMessage,
   onTooSlow: (reason: AppError) => void,
   maxSeconds: number,
+  intervalMs = INTERVAL_MS,
 ): () => void {
   const { socket } = request;
   let bytesBefore = socket.bytesRead;
   const timer = setInterval(() => {
     const received = socket.bytesRead - bytesBefore;
     bytesBefore = socket.bytesRead;
-    if (request.complete || received >= (MIN_BYTES_PER_SECOND * INTERVAL_MS) / 1_000) return;
+    if (request.complete || received >= (MIN_BYTES_PER_SECOND * intervalMs) / 1_000) return;
     clearInterval(timer);
     const detail = `The upload was slower than ${MIN_BYTES_PER_SECOND} bytes per second.`;
     onTooSlow(new AppError('upload_too_slow', detail));
-  }, INTERVAL_MS);
+  }, intervalMs);
   const deadline = setTimeout(() => {
     if (request.complete) return;
     clearInterval(timer);

@@ -1,0 +1,56 @@
+// Where the server may fetch files from. Callers choose the URLs, so without these rules they could reach services that
+// only this machine or its network can reach.
+
+import { type BlockList, isIP } from 'node:net';
+import type { UrlFault } from '../../caption/asset-url.ts';
+import { blockListOf, isInNetworks, isPublicAddress } from './addresses.ts';
+
+type FetchMode = 'off' | 'public' | 'any';
+
+export class FetchPolicy {
+  readonly #mode: FetchMode;
+  readonly #networks: BlockList;
+  readonly #hosts: ReadonlySet<string>;
+
+  /** `allow`: host names, addresses and networks that are allowed in addition to public addresses. */
+  constructor(mode: FetchMode, allow: readonly string[]) {
+    const isNetwork = (item: string): boolean => isIP(item.split('/', 1)[0] ?? '') !== 0;
+    this.#mode = mode;
+    this.#networks = blockListOf(allow.filter(isNetwork));
+    this.#hosts = new Set(allow.filter((item) => !isNetwork(item)).map(nameOf));
+  }
+
+  /** What is wrong with a URL as far as its text tells. A host name is checked again when its addresses are known. */
+  faultOf(url: URL): UrlFault | undefined {
+    if (this.#mode === 'off') {
+      const detail = "This server doesn't fetch files (STORYBAR_FETCH is off). Upload the file in asset instead.";
+      return { code: 'forbidden_address', detail };
+    }
+    const host = hostOf(url);
+    return isIP(host) !== 0 && !this.allows(host, host) ? forbiddenAddress(host) : undefined;
+  }
+
+  /** True for a host that the operator trusts, whatever its addresses. */
+  isTrusted(host: string): boolean {
+    return this.#mode === 'any' || this.#hosts.has(nameOf(host));
+  }
+
+  allows(host: string, address: string): boolean {
+    return this.isTrusted(host) || isPublicAddress(address) || isInNetworks(this.#networks, address);
+  }
+}
+
+/** Doesn't name the address that a host name has, because that could tell callers about an internal network. */
+export function forbiddenAddress(host: string): UrlFault {
+  const detail = `The host ${host} has no public address. The operator can allow it with STORYBAR_FETCH_ALLOW.`;
+  return { code: 'forbidden_address', detail };
+}
+
+/** The host without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
+}
+
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/\.$/u, '');
+}

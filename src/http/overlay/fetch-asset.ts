@@ -1,0 +1,20 @@
+// Replaces the URL of a request by the file it points to. The file arrives in the work directory like an upload.
+
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import { acceptAsset, type ParsedRequest, type UnfetchedRequest } from './parse.ts';
+import type { Upload } from './receive.ts';
+
+/**
+ * The request holds one of its account's render slots all the time, so an account never fetches more files at once than its
+ * plan renders.
+ */
+export async function fetchAsset(
+  fetcher: AssetFetcher,
+  request: ParsedRequest | UnfetchedRequest,
+  { destination }: Upload,
+  signal: AbortSignal,
+): Promise<ParsedRequest> {
+  if (!('assetUrl' in request)) return request;
+  const file = await fetcher.fetch(request.assetUrl, { ...destination, hash: false }, signal);
+  return { overlays: request.overlays, asset: acceptAsset(file), canvas: undefined };
+}
