@@ -1,18 +1,19 @@
 // Writes all generated files. With `--check`, fails if one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateGrayEmoji } from './generate-gray-emoji.ts';
 import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
-import { generatePngEncoder } from './generate-png-encoder.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
   'src/raster/han-usage.generated.ts': generateHanUsage,
   'src/raster/png/encoder.generated.ts': generatePngEncoder,
   'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
+  'src/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

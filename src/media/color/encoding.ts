@@ -15,7 +15,7 @@ export interface ColorEncoding {
 
 const D65 = [0.3127, 0.329] as const;
 export const SRGB_CHROMATICITIES: readonly number[] = [...D65, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06];
-const BT2020: readonly number[] = [...D65, 0.708, 0.292, 0.17, 0.797, 0.131, 0.046];
+export const BT2020_CHROMATICITIES: readonly number[] = [...D65, 0.708, 0.292, 0.17, 0.797, 0.131, 0.046];
 
 const PRIMARIES: ReadonlyMap<number, readonly number[]> = new Map([
   [1, SRGB_CHROMATICITIES],
@@ -23,7 +23,7 @@ const PRIMARIES: ReadonlyMap<number, readonly number[]> = new Map([
   [5, [...D65, 0.64, 0.33, 0.29, 0.6, 0.15, 0.06]],
   [6, [...D65, 0.63, 0.34, 0.31, 0.595, 0.155, 0.07]],
   [7, [...D65, 0.63, 0.34, 0.31, 0.595, 0.155, 0.07]],
-  [9, BT2020],
+  [9, BT2020_CHROMATICITIES],
   [11, [0.314, 0.351, 0.68, 0.32, 0.265, 0.69, 0.15, 0.06]],
   [12, [...D65, 0.68, 0.32, 0.265, 0.69, 0.15, 0.06]],
   [22, [...D65, 0.63, 0.34, 0.295, 0.605, 0.155, 0.077]],

@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { generatePngEncoder } from '../../../scripts/generate-png-encoder.ts';
+import { generatePngEncoder } from '../../../scripts/generate-assembly.ts';
 import { must } from '../../primitives/must.ts';
 import type { RawImage } from '../blend.ts';
 import { COLOR_TYPE } from './chunks.ts';

@@ -39,7 +39,33 @@ export interface FrameFormat {
 const FINAL_FORMAT: FilterStep = { filter: 'format', args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv' };
 const TO_BT709 = 'out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int';
 
+/** What the WebAssembly tone mapper has to know about a clip. */
+export interface ToneMapping {
+  readonly transfer: 'pq' | 'hlg';
+  readonly peakNits: number;
+}
+
+const MAX_MAPPED_WIDTH = 8_192;
+
+/** The usual HDR of phones is mapped before the filters; undefined for everything else. */
+export function toneMappingOf(source: FrameFormat): ToneMapping | undefined {
+  const { decoded, pixelFormat, tags, interlaced, peakNits } = source;
+  const { transfer, matrix, primaries, range } = tags;
+  if (transfer === 'sdr' || matrix !== 'bt2020' || primaries !== 'bt2020' || range !== 'limited') return undefined;
+  if (pixelFormat !== 'yuv420p10le' || interlaced || source.needsDolbyVision) return undefined;
+  if (decoded.width % 4 !== 0 || decoded.height % 2 !== 0 || decoded.width > MAX_MAPPED_WIDTH) return undefined;
+  return { transfer, peakNits };
+}
+
+/** The format of the frames after tone mapping. */
+export function toneMappedFormat<Format extends FrameFormat>(source: Format): Format {
+  return { ...source, pixelFormat: 'yuv420p', tags: BT709_TAGS };
+}
+
+const BT709_TAGS: ColorTags = { matrix: 'bt709', primaries: 'bt709', transfer: 'sdr', range: 'limited' };
+
 export function filterSteps(source: FrameFormat): readonly FilterStep[] {
+  if (toneMappingOf(source)) return filterSteps(toneMappedFormat(source));
   return [
     ...(source.interlaced ? [{ filter: 'bwdif', args: 'mode=send_frame:deint=interlaced' }] : []),
     ...evenSteps(source.decoded),

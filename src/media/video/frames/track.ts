@@ -12,8 +12,9 @@ import { Decoder } from './decoder.ts';
 import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import { type BarImage, VideoFilterGraph } from './graph.ts';
-import { filterSteps, refitSteps } from './steps.ts';
+import { filterSteps, refitSteps, toneMappedFormat, toneMappingOf } from './steps.ts';
 import { FrameThinning } from './thinning.ts';
+import { ToneMapper } from './tone-mapper.ts';
 
 export class VideoTrack {
   readonly #plan: TranscodePlan;
@@ -30,6 +31,7 @@ export class VideoTrack {
   readonly #decoded = new Frame();
   readonly #filtered = new Frame();
   readonly #packet = new Packet();
+  #toneMapper: ToneMapper | undefined;
   #graph: VideoFilterGraph | undefined;
   #graphFormat = '';
   #firstPts = AV_NOPTS_VALUE as bigint;
@@ -96,20 +98,34 @@ export class VideoTrack {
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
     if (!this.#shouldEncode(this.#decoded) || !this.#thinning.keeps(this.#decoded.pts)) return;
-    writeColorTags(this.#decoded, video.tags);
-    clearPictureType(this.#decoded);
-    this.#ensureGraph();
-    this.#graph?.push(this.#decoded);
+    const mapped = this.#toneMap();
+    const frame = mapped ?? this.#decoded;
+    writeColorTags(frame, mapped ? toneMappedFormat(video).tags : video.tags);
+    clearPictureType(frame);
+    this.#ensureGraph(frame, mapped ? toneMappedFormat(video) : video);
+    this.#graph?.push(frame);
+    mapped?.free();
     this.#encodeFiltered();
   }
 
-  /** Some streams change their size or format midway. A filter graph accepts only one format, so it is rebuilt. */
-  #ensureGraph(): void {
-    const { video, steps, canvas } = this.#plan;
+  /** Returns undefined for a frame that the filters convert. A stream can change its format midway. */
+  #toneMap(): Frame | undefined {
     const { width, height } = this.#decoded;
-    const pixelFormat =
-      avGetPixFmtName(this.#decoded.format as Parameters<typeof avGetPixFmtName>[0]) ?? video.pixelFormat;
-    const format = `${width}x${height} ${pixelFormat}`;
+    const pixelFormat = pixelFormatOf(this.#decoded) ?? '';
+    const mapping = toneMappingOf({ ...this.#plan.video, decoded: { width, height }, pixelFormat });
+    if (mapping === undefined) return undefined;
+    this.#toneMapper ??= new ToneMapper(mapping);
+    const mapped = this.#toneMapper.map(this.#decoded);
+    this.#decoded.unref();
+    return mapped;
+  }
+
+  /** Some streams change their size or format midway. A filter graph accepts only one format, so it is rebuilt. */
+  #ensureGraph(frame: Frame, video: TranscodePlan['video']): void {
+    const { steps, canvas } = this.#plan;
+    const { width, height } = frame;
+    const pixelFormat = pixelFormatOf(frame) ?? video.pixelFormat;
+    const format = `${width}x${height} ${pixelFormat} ${video.tags.transfer}`;
     if (format === this.#graphFormat) return;
     if (this.#graph !== undefined) {
       this.#graph.finish();
@@ -175,4 +191,8 @@ export class VideoTrack {
   #writePackets(): void {
     while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#timeBase);
   }
+}
+
+function pixelFormatOf(frame: Frame): string | null {
+  return avGetPixFmtName(frame.format as Parameters<typeof avGetPixFmtName>[0]);
 }
