@@ -38,7 +38,7 @@ printf '%s\n' "registry=$(npm config get registry)" cache=/npm-cache prefer-offl
 authorities=/etc/ssl/certs/ca-certificates.crt
 [[ ! -e $authorities ]] || echo "cafile=$authorities" >>"$work/npmrc"
 mkdir -p "$(npm config get cache)"
-podman build --quiet --runtime runc --network host --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 \
+podman build --quiet --layers=false --runtime runc --network host --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 \
   --build-arg "BASE_IMAGE=$base" --volume "$work/npmrc:/usr/local/etc/npmrc:ro" \
   --volume "$(npm config get cache):/npm-cache" --volume /etc/ssl/certs:/etc/ssl/certs:ro \
   --format docker --tag localhost/storybar-test .
