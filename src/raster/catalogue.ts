@@ -41,7 +41,16 @@ const SCRIPTS = words(`
   adlam balinese bamum canadian-aboriginal cham cherokee hanifi-rohingya javanese kayah-li lisu meetei-mayek new-tai-lue
   ol-chiki sundanese syriac tai-tham
 `);
-const STATIC_SCRIPTS = ['mongolian', 'nko', 'tifinagh', 'vai', 'yi'];
+const STATIC_SCRIPTS = words(`
+  mongolian nko tifinagh vai yi
+  buginese egyptian-hieroglyphs lepcha limbu newa osage runic syloti-nagri tagalog tai-viet warang-citi
+`);
+
+const CHAKMA: FontFamily = {
+  id: 'noto-sans-chakma',
+  packageName: '@expo-google-fonts/noto-sans-chakma',
+  files: { single: '400Regular/NotoSansChakma_400Regular.ttf' },
+};
 
 export const FAMILIES: readonly FontFamily[] = [
   MAIN,
@@ -51,9 +60,12 @@ export const FAMILIES: readonly FontFamily[] = [
   ...SCRIPTS.map((script) => variable(`noto-sans-${script}`, script)),
   variable('noto-serif-tibetan', 'tibetan'),
   ...STATIC_SCRIPTS.map((script) => fixed(`noto-sans-${script}`, script)),
+  CHAKMA,
+  variable('noto-serif-np-hmong', 'nyiakeng-puachue-hmong'),
   variable('noto-sans-symbols', 'symbols'),
   fixed('noto-sans-symbols-2', 'symbols'),
   fixed('noto-sans-math', 'latin'),
+  fixed('noto-music', 'music'),
   HAN,
 ];
 

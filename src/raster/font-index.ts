@@ -7,7 +7,7 @@ import { decodeRanges, includes, type Ranges } from './code-points.ts';
 import { COVERAGE } from './coverage.generated.ts';
 import { type FontFile, fontFiles, latinSlice } from './font-files.ts';
 import { type HanRegion, hanRegion } from './han-region.ts';
-import { isCjkCaption } from './run-parts.ts';
+import { hasSharedMark, isCjkCaption } from './run-parts.ts';
 
 export interface CaptionFonts {
   /** In order of preference; the main font always comes first. */
@@ -15,8 +15,8 @@ export interface CaptionFonts {
   readonly emoji: FontFile;
   /** BCP 47 tag that selects local forms of glyphs; empty for the default forms. */
   readonly lang: string;
-  /** For a caption that is mostly Chinese, Japanese or Korean: its region, and the font for punctuation that it shares. */
-  readonly cjk: { readonly region: HanRegion; readonly marks: FontFile } | undefined;
+  /** For a caption that is mostly Chinese, Japanese or Korean: its region, and the font for shared punctuation, if any. */
+  readonly cjk: { readonly region: HanRegion; readonly marks: FontFile | undefined } | undefined;
 }
 
 export interface DrawableCaption {
@@ -82,7 +82,7 @@ export class FontIndex {
     if (!isCjkCaption(caption)) return undefined;
     for (const { family } of order) {
       const region = HAN_REGIONS.find((candidate) => HAN_FAMILIES[candidate] === family.id);
-      if (region) return { region, marks: latinSlice(family) };
+      if (region) return { region, marks: hasSharedMark(caption) ? latinSlice(family) : undefined };
     }
     return undefined;
   }

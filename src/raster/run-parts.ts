@@ -41,6 +41,11 @@ const SQUARES: Readonly<Record<HanRegion, Squares>> = {
   kr: { opening: OPENING, closing: CLOSING + STOPS, middle: MIDDLE + COLONS },
 };
 
+/** Whether a caption has punctuation for the Han font. */
+export function hasSharedMark(caption: string): boolean {
+  return Array.from(SHARED_MARKS).some((mark) => caption.includes(mark));
+}
+
 /** True when a caption has more Chinese, Japanese and Korean characters than words of other scripts. */
 export function isCjkCaption(caption: string): boolean {
   return (caption.match(CJK_LETTER)?.length ?? 0) > (caption.match(OTHER_WORD)?.length ?? 0);

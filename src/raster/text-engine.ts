@@ -34,7 +34,7 @@ export class TextEngine {
   #fontsFor(caption: string, lang?: string): CaptionFonts {
     const fonts = this.#index.fontsFor(caption, lang);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
-    if (fonts.cjk) this.#register(fonts.cjk.marks);
+    if (fonts.cjk?.marks) this.#register(fonts.cjk.marks);
     return fonts;
   }
 
@@ -156,7 +156,7 @@ function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
   const { cjk } = fonts;
   const parts = cjk && run.kind === 'text' && !run.rtl ? runParts(run.text, cjk.region) : [];
   if (!cjk || (parts.length < 2 && !parts[0]?.isHanMark)) return [{ text: run.text, fonts, x: 0 }];
-  const marks = { ...fonts, text: [cjk.marks, ...fonts.text] };
+  const marks = cjk.marks ? { ...fonts, text: [cjk.marks, ...fonts.text] } : fonts;
   let end = 0;
   return parts.map(({ text, isHanMark, pull }) => {
     const part = { text, fonts: isHanMark ? marks : fonts, x: end - pull * fontSize };

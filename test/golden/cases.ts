@@ -70,6 +70,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
   caption('burmese', 'ဒီနေ့ရာသီဥတုသာယာတယ် သူငယ်ချင်းတွေနဲ့အတူပင်လယ်ကမ်းခြေကိုသွားကြမယ်'),
   caption('tibetan', 'བཀྲ་ཤིས་བདེ་ལེགས། བསྒྲུབས་པའི་རྫོགས་ཆེན། ཧཱུྃ་བཛྲ་གུ་རུ་པདྨ་སིདྡྷི'),
   caption('mongolian', 'ᠮᠣᠩᠭᠣᠯ ᠬᠡᠯᠡ ᠬᠠᠷ᠎ᠠ ᠰᠠᠶᠢᠬᠠᠨ'),
+  caption('rare-scripts', 'ᚱᚢᚾᛖᛋ ᜊᜌ᜔ᜊᜌᜒᜈ᜔ 𐓏𐓘𐓻𐓘𐓻𐓟 𝄞 𝅘𝅥𝅮 𓂀 𓆏 𓋹\n𑐣𑐾𑐥𑐵𑐮 𑄌𑄋𑄴𑄟𑄳𑄦 ᤕᤠᤰᤌᤢᤱ ᰛᰩᰵ ᨅᨔ ᨕᨘᨁᨗ ꠍꠤꠟꠐꠤ ꪼꪕ 𞄀𞄩𞄰 𑣁𑣜𑣊'),
   caption('mixed-bidi', 'הסרט "Blade Runner 2049" הכי טוב 🏆 בעולם\nThe word سلام means peace (and שלום too)'),
   overlays('edges', STORY, ['Touches the top', 0], ['Right in the middle', 50], ['Touches the bottom', 100]),
   overlays(
