@@ -73,8 +73,8 @@ describe('line breaks around emoji', () => {
 describe('line breaks in a URL', () => {
   it('never follow the slashes of the scheme', () => {
     const url = 'https://example.com/albums';
-    for (let columns = 1; columns < 40; columns += 1) {
-      for (const line of shown(`see ${url} now`, columns)) if (columns > 20) expect(line).not.toMatch(/:\/\/$/u);
+    for (let columns = 20; columns < 40; columns += 1) {
+      for (const line of shown(`see ${url} now`, columns)) expect(line).not.toMatch(/:\/\/$/u);
     }
     expect(lineBreaks(url).map(({ position }) => position)).toEqual(['https://example.com/'.length, url.length]);
   });

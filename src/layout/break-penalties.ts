@@ -31,7 +31,10 @@ export const PENALTIES = {
 const FORBIDDEN = Number.POSITIVE_INFINITY;
 
 const URL_TEXT = /(?:\b[a-z][a-z\d+.-]*:\/\/|\bwww\.)[!-~]+|\b(?:[a-z\d-]+\.)+[a-z]{2,}\/[!-~]*/giu;
+/** Much faster than `URL_TEXT`, and most captions have no URL. */
+const URL_HINT = /\/|www\./iu;
 const HANGUL = '\\p{Script=Hangul}';
+const HANGUL_LETTER = new RegExp(HANGUL, 'u');
 const HANGUL_WORD = new RegExp(`${HANGUL}\\p{M}*(?=[\\p{L}\\p{N}])|[\\p{L}\\p{N}]\\p{M}*(?=${HANGUL})`, 'gu');
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{2,}/gu;
 /** Japanese particles and endings, which belong to the word before them although the dictionary separates them. */
@@ -41,6 +44,7 @@ const STARTS_WITH_HIRAGANA = /^\p{Script=Hiragana}/u;
 const ENDS_WITH_HIRAGANA = /\p{Script=Hiragana}$/u;
 /** Polite prefixes, which belong to the word after them. */
 const PREFIX = /^[おご]$/u;
+const ASCII = /^[ -~]$/u;
 const EXPLICIT_BREAK = /[\s\u200b]$/u;
 /** Hyphens, the en dash, the soft hyphen and the slash. */
 const COMPOUND = /[-\u00ad\u058a\u2010\u2013/]$/u;
@@ -50,16 +54,17 @@ const ideographWords = new Intl.Segmenter('ja', { granularity: 'word' });
 
 /** The positions where a line can end, ascending, each with its penalty. The last one is the end of the paragraph. */
 export function lineBreaks(paragraph: string): LineBreak[] {
+  const clusters = graphemes(paragraph);
   const hangul = new Set(insideHangulWords(paragraph));
   const ideographs = insideIdeographWords(paragraph);
-  const known = new Map([...urlPenalties(paragraph), ...emojiPenalties(paragraph)]);
+  const known = new Map([...urlPenalties(paragraph), ...emojiPenalties(clusters)]);
   const penaltyOf = (position: number): number => {
     if (position === paragraph.length) return PENALTIES.none;
     if (hangul.has(position)) return FORBIDDEN;
     if (ideographs.has(position)) return PENALTIES.insideWord;
     return known.get(position) ?? penaltyAt(paragraph, position);
   };
-  return breakPositions(paragraph)
+  return breakPositions(paragraph, clusters)
     .map((position) => ({ position, penalty: penaltyOf(position) }))
     .filter(({ penalty }) => penalty !== FORBIDDEN);
 }
@@ -72,12 +77,12 @@ function penaltyAt(paragraph: string, position: number): number {
 }
 
 /** The penalties of the positions before emoji. */
-function emojiPenalties(paragraph: string): Map<number, number> {
+function emojiPenalties(clusters: readonly string[]): Map<number, number> {
   const starts = new Map<number, number>();
   let position = 0;
   let isAfterEmoji = false;
-  for (const grapheme of graphemes(paragraph)) {
-    if (isEmoji(grapheme)) {
+  for (const grapheme of clusters) {
+    if (!ASCII.test(grapheme) && isEmoji(grapheme)) {
       starts.set(position, isAfterEmoji ? PENALTIES.insideEmojiRow : PENALTIES.beforeEmoji);
       isAfterEmoji = true;
     } else if (grapheme.trim() !== '') {
@@ -91,6 +96,7 @@ function emojiPenalties(paragraph: string): Map<number, number> {
 /** A URL can be broken only after a delimiter, and never after that of its scheme. */
 function urlPenalties(paragraph: string): Map<number, number> {
   const penalties = new Map<number, number>();
+  if (!URL_HINT.test(paragraph)) return penalties;
   for (const { index, 0: url } of paragraph.matchAll(URL_TEXT)) {
     for (let offset = 1; offset < url.length; offset += 1) penalties.set(index + offset, FORBIDDEN);
     for (const { end, penalty } of delimitersOf(url)) penalties.set(index + end, penalty);
@@ -100,6 +106,7 @@ function urlPenalties(paragraph: string): Map<number, number> {
 
 /** Korean separates words by spaces, so that a break between two syllables splits a word. */
 function* insideHangulWords(paragraph: string): Generator<number> {
+  if (!HANGUL_LETTER.test(paragraph)) return;
   for (const { index, 0: letter } of paragraph.matchAll(HANGUL_WORD)) yield index + letter.length;
 }
 

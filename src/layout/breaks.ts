@@ -21,12 +21,12 @@ const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
 const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
 /** The positions where a line can end, ascending. The last one is always the end of the paragraph. */
-export function breakPositions(paragraph: string): number[] {
+export function breakPositions(paragraph: string, clusters: readonly string[] = graphemes(paragraph)): number[] {
   const positions = new Set<number>();
   for (const { position } of rules.breaks(paragraph)) positions.add(position);
   for (const position of dictionaryBreaks(paragraph)) positions.add(position);
   positions.add(paragraph.length);
-  const boundaries = graphemeBoundaries(paragraph);
+  const boundaries = graphemeBoundaries(clusters);
   return [...positions]
     .filter((position) => boundaries.has(position))
     .filter((position) => !NEVER_FIRST.test(paragraph.slice(position)))
@@ -44,10 +44,10 @@ function* dictionaryBreaks(paragraph: string): Generator<number> {
   }
 }
 
-function graphemeBoundaries(text: string): Set<number> {
+function graphemeBoundaries(clusters: readonly string[]): Set<number> {
   const boundaries = new Set<number>();
   let position = 0;
-  for (const grapheme of graphemes(text)) {
+  for (const grapheme of clusters) {
     position += grapheme.length;
     boundaries.add(position);
   }

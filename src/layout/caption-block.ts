@@ -24,6 +24,7 @@ export interface CaptionBlock {
 const EDGE_CLEARANCE = 0.1;
 /** The maximum extra space, in em, for stacked marks at one edge of the bar or between two lines. */
 const MAX_GROWTH = 1.2;
+const ARABIC = /\p{Script=Arabic}/u;
 const LETTERS = /\p{L}/gu;
 const ARABIC_LETTERS = /(?=\p{L})\p{Script=Arabic}/gu;
 const ARABIC_VOWELS = /[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]/gu;
@@ -96,12 +97,12 @@ function stack(lines: readonly TextLine[], em: number): { baselines: Baselines[]
   const below = (style.padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
   const pitch = style.lineHeight * em;
   const texts = lines.map(textOf);
-  const raise = arabicRaise(texts) * em;
+  const raise = arabicRaise(texts.join('')) * em;
   const baselines: Baselines[] = [];
   let previousDescent: number | undefined;
   let baseline = 0;
   for (const [index, line] of lines.entries()) {
-    const raised = isMostlyArabic(texts[index] ?? '') ? raise : 0;
+    const raised = raise > 0 && isMostlyArabic(texts[index] ?? '') ? raise : 0;
     baseline +=
       previousDescent === undefined
         ? growToFit(above, line.ascent + raised + EDGE_CLEARANCE * em, em)
@@ -122,8 +123,8 @@ function isMostlyArabic(line: string): boolean {
 }
 
 /** In em, and the same for all lines of a caption, so that they keep their distances. */
-function arabicRaise(lines: readonly string[]): number {
-  const text = lines.join('');
+function arabicRaise(text: string): number {
+  if (!ARABIC.test(text)) return 0;
   const isVocalized = count(text, ARABIC_VOWELS) > count(text, ARABIC_LETTERS) / 4;
   return isVocalized ? style.vocalizedRaise : style.arabicRaise;
 }

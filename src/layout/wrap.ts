@@ -26,22 +26,20 @@ const PRECISION = 0.5;
 const LINE_COST = 10_000;
 
 export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
-  const widest = wrapCheapest(segments, maxWidth);
-  if (widest.lines.length < 2) return widest.lines;
+  const costs = Array.from({ length: segments.length + 1 }, () => 0);
+  const ends = segments.map(() => 0);
+  const cheapest = wrapCheapest(segments, maxWidth, costs, ends);
+  const lines = linesOf(ends);
+  if (lines.length < 2) return lines;
   let tooNarrow = Math.max(...segments.map((segment) => segment.width)) - PRECISION;
   let wide = maxWidth;
-  let best = widest.lines;
   while (wide - tooNarrow > PRECISION) {
     const middle = (wide + tooNarrow) / 2;
-    const { lines, cost } = wrapCheapest(segments, middle);
-    if (cost <= widest.cost) {
-      best = lines;
-      wide = middle;
-    } else {
-      tooNarrow = middle;
-    }
+    if (wrapCheapest(segments, middle, costs, ends) <= cheapest) wide = middle;
+    else tooNarrow = middle;
   }
-  return withoutOrphan(segments, best, maxWidth);
+  wrapCheapest(segments, wide, costs, ends);
+  return withoutOrphan(segments, linesOf(ends), maxWidth);
 }
 
 /** Moves a word down to a last line that has only one, if both lines then fit and differ less in width. */
@@ -62,31 +60,35 @@ function widthOf(segments: readonly WrapSegment[], { first, last }: LineRange): 
   return full - must(segments[last], 'the last segment').spaceWidth;
 }
 
-/** From the end to the start: what the rest costs, and where its first line ends. Equal costs give the fuller line. */
-function wrapCheapest(segments: readonly WrapSegment[], maxWidth: number): { lines: LineRange[]; cost: number } {
-  const count = segments.length;
-  const costs = new Float64Array(count + 1);
-  const ends = new Int32Array(count);
-  for (let first = count - 1; first >= 0; first -= 1) {
+/**
+ * From the end to the start, determines for each segment what the rest costs if a line starts there (`costs`), and where
+ * that line ends (`ends`). Equal costs give the fuller line. Returns the total cost.
+ */
+function wrapCheapest(segments: readonly WrapSegment[], maxWidth: number, costs: number[], ends: number[]): number {
+  for (let first = segments.length - 1; first >= 0; first -= 1) {
     let cost = Number.POSITIVE_INFINITY;
-    let width = 0;
-    for (let last = first; last < count; last += 1) {
-      const segment = must(segments[last], 'the segment');
-      if (last > first && width + segment.width > maxWidth) break;
-      const total = LINE_COST + segment.penalty + (costs[last + 1] ?? 0);
+    let lineWidth = 0;
+    for (let last = first; last < segments.length; last += 1) {
+      const { width, spaceWidth, penalty } = segments[last] as WrapSegment;
+      if (last > first && lineWidth + width > maxWidth) break;
+      const total = LINE_COST + penalty + (costs[last + 1] as number);
       if (total <= cost) {
         cost = total;
         ends[first] = last;
       }
-      width += segment.width + segment.spaceWidth;
+      lineWidth += width + spaceWidth;
     }
     costs[first] = cost;
   }
+  return costs[0] ?? 0;
+}
+
+function linesOf(ends: readonly number[]): LineRange[] {
   const lines: LineRange[] = [];
-  for (let first = 0; first < count; ) {
-    const last = ends[first] ?? count;
+  for (let first = 0; first < ends.length; ) {
+    const last = must(ends[first], 'the end of the line');
     lines.push({ first, last });
     first = last + 1;
   }
-  return { lines, cost: costs[0] ?? 0 };
+  return lines;
 }

@@ -12,6 +12,7 @@ const HAN = /\p{Script=Han}/u;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
 const HANGUL = /\p{Script=Hangul}/u;
 const BOPOMOFO = /\p{Script=Bopomofo}/u;
+const OTHER_LETTER = new RegExp(`${KANA.source}|${HANGUL.source}|${BOPOMOFO.source}`, 'u');
 /** Kana that Chinese writers use as ornaments. */
 const ORNAMENT = /[のツシ]/u;
 
@@ -69,7 +70,7 @@ export function hanRegion(text: string, lang?: string): HanRegion {
 
 /** Without Han characters, the region only decides which font draws punctuation. */
 function regionOfLetters(text: string): HanRegion {
-  return Array.from(text, ownerOf).find((owner) => owner !== undefined) ?? 'sc';
+  return ownerOf(OTHER_LETTER.exec(text)?.[0] ?? '') ?? 'sc';
 }
 
 function ownerOf(char: string): HanRegion | undefined {
