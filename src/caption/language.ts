@@ -11,7 +11,7 @@ const VARIANT = '(?:-(?:[a-z\\d]{5,8}|\\d[a-z\\d]{3}))*';
 const EXTENSION = '(?:-[a-wy-z\\d](?:-[a-z\\d]{2,8})+)*';
 const PRIVATE_USE = 'x(?:-[a-z\\d]{1,8})+';
 /** The syntax of section 2.1, without the tags that were registered before it. */
-export const LANGUAGE_TAG = new RegExp(
+const LANGUAGE_TAG = new RegExp(
   `^(?:${LANGUAGE}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\\d{3}))?${VARIANT}${EXTENSION}(?:-${PRIVATE_USE})?|${PRIVATE_USE})$`,
   'iu',
 );
