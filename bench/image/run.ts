@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import type { Contender, SkippedPeer } from './contender.ts';
 import { jimpPeer } from './jimp-peer.ts';
+import { reportJpegOutput } from './jpeg-output.ts';
 import { measureOverlays } from './overlay-only.ts';
 import { formatPhoto, measurePhoto, type PhotoResult } from './photos.ts';
 import { makePhotos, type Photo } from './pictures.ts';
@@ -75,6 +76,8 @@ async function compareAll(options: BenchOptions, rounds: number, onExit: (stop: 
     console.log(`${formatPhoto(photo, result)}\n`);
   }
   printSkipped(candidates);
+  console.log(`${await reportJpegOutput(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
+  console.log(`${await reportJpegOutput(large, rounds)}\n`);
 
   const overlays = (await measureOverlays(rounds)).map((series) => {
     return { name: series.name, ms: median(series.times), row: [...timeRow(series), fixed(series.last / 1e3, 1)] };

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { filesOf, hasSharedMedia, sharedMedia } from '../../../test/shared-media.ts';
+import type { Size } from '../../layout/geometry.ts';
+import { must } from '../../primitives/must.ts';
+import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
+import { bakeBands } from '../blend.ts';
+import { type JpegHeaders, readHeaders } from './headers.ts';
+import { spliceBands } from './splice.ts';
+
+const WHITE = 0xffffffff | 0;
+const HALF_WHITE = 0x80ffffff | 0;
+
+/** A bar with white shapes whose edges are half transparent. */
+function barAt(width: number, top: number, height: number): Band {
+  const pixels = new Uint8ClampedArray(width * height * 4);
+  const words = wordsOf(pixels);
+  for (let at = 0; at < words.length; at += 1) {
+    const [x, y] = [at % width, Math.floor(at / width)];
+    const isText = y > height / 4 && y < (3 * height) / 4 && x % 40 < 12;
+    words[at] = isText ? (x % 40 < 2 ? HALF_WHITE : WHITE) : PLAIN_BAR;
+  }
+  return { top, height, width, pixels };
+}
+
+/** This many bars, of a tenth of the height at most and never touching. */
+function barsOn({ width, height }: Size, count: number): Band[] {
+  const distance = height / count;
+  return Array.from({ length: count }, (_, index) =>
+    barAt(width, Math.floor(index * distance + distance / 3), Math.max(1, Math.floor(distance / 3))),
+  );
+}
+
+async function pixelsOf(jpeg: Uint8Array): Promise<Buffer> {
+  return await sharp(jpeg, { failOn: 'error', ignoreIcc: true }).toColorspace('srgb').raw().toBuffer();
+}
+
+interface Comparison {
+  readonly changedRowsOutside: number;
+  /** The mean difference to the bars drawn on the decoded pixels, in levels. */
+  readonly differenceInside: number;
+}
+
+async function compare(source: Uint8Array, spliced: Uint8Array, bands: readonly Band[]): Promise<Comparison> {
+  const headers = must(readHeaders(source), 'headers');
+  const { width, height } = headers;
+  const [before, after] = await Promise.all([pixelsOf(source), pixelsOf(spliced)]);
+  const stride = width * 3;
+  const touched = touchedRows(headers, bands);
+  const rows = Array.from({ length: height }, (_, row) => row).filter((row) => !touched.has(row));
+  const isChanged = (row: number): boolean =>
+    before.compare(after, row * stride, (row + 1) * stride, row * stride, (row + 1) * stride) !== 0;
+  const expected = { width, height, channels: 3 as const, data: Buffer.from(before) };
+  bakeBands(expected, bands);
+  let [sum, count] = [0, 0];
+  for (const { top, height: rowCount } of bands) {
+    for (let at = top * stride; at < (top + rowCount) * stride; at += 1) {
+      sum += Math.abs((expected.data[at] ?? 0) - (after[at] ?? 0));
+      count += 1;
+    }
+  }
+  return { changedRowsOutside: rows.filter(isChanged).length, differenceInside: count === 0 ? 0 : sum / count };
+}
+
+/** With subsampled chroma, decoders also use the chroma of the neighboring row of MCUs for one line. */
+function touchedRows({ components }: JpegHeaders, bands: readonly Band[]): Set<number> {
+  const vertical = components[0]?.vertical ?? 1;
+  const [side, margin] = [8 * vertical, vertical > 1 ? 1 : 0];
+  return new Set(
+    bands.flatMap(({ top, height }) => {
+      const first = Math.floor(top / side) * side - margin;
+      const last = Math.ceil((top + height) / side) * side + margin;
+      return Array.from({ length: last - first }, (_, index) => first + index);
+    }),
+  );
+}
+
+interface Sample extends Size {
+  readonly quality: number;
+  readonly chromaSubsampling: '4:2:0' | '4:4:4';
+  readonly optimizeCoding: boolean;
+  readonly isGray: boolean;
+  readonly seed: number;
+}
+
+async function encodeSample({
+  width,
+  height,
+  quality,
+  chromaSubsampling,
+  optimizeCoding,
+  isGray,
+  seed,
+}: Sample): Promise<Buffer> {
+  const data = Buffer.alloc(width * height * 3);
+  let state = seed >>> 0;
+  for (let at = 0; at < data.length; at += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const pixel = Math.floor(at / 3);
+    data[at] = 60 + ((pixel % width) / width) * 100 + (pixel / data.length) * 200 + (state >>> 27) + (at % 3) * 15;
+  }
+  const image = sharp(data, { raw: { width, height, channels: 3 } });
+  const colored = isGray ? image.toColorspace('b-w') : image;
+  return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding }).toBuffer();
+}
+
+const samples: fc.Arbitrary<Sample> = fc.record({
+  width: fc.integer({ min: 1, max: 200 }),
+  height: fc.integer({ min: 1, max: 200 }),
+  quality: fc.integer({ min: 40, max: 100 }),
+  chromaSubsampling: fc.constantFrom<'4:2:0' | '4:4:4'>('4:2:0', '4:4:4'),
+  optimizeCoding: fc.boolean(),
+  isGray: fc.boolean(),
+  seed: fc.nat(),
+});
+
+describe('spliceBands', () => {
+  it('changes no pixel outside the touched rows of MCUs, for images of any size and one to ten bars', async () => {
+    await fc.assert(
+      fc.asyncProperty(samples, fc.integer({ min: 1, max: 10 }), async (sample, count) => {
+        const source = await encodeSample(sample);
+        const bands = barsOn(sample, Math.min(count, sample.height));
+        const spliced = spliceBands(source, bands);
+        expect(spliced).toBeDefined();
+        const { changedRowsOutside } = await compare(source, must(spliced, 'spliced image'), bands);
+        expect(changedRowsOutside).toBe(0);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('draws the bars as exactly as a new encoding at the same quality would', async () => {
+    for (const chromaSubsampling of ['4:2:0', '4:4:4'] as const) {
+      const size = { width: 333, height: 250 };
+      const coding = { quality: 95, chromaSubsampling, optimizeCoding: true };
+      const source = await encodeSample({ ...size, ...coding, isGray: false, seed: 1 });
+      const bands = barsOn(size, 2);
+      const baked = { ...size, channels: 3 as const, data: await pixelsOf(source) };
+      bakeBands(baked, bands);
+      const encoded = await sharp(baked.data, { raw: { ...size, channels: 3 } })
+        .jpeg(coding)
+        .toBuffer();
+      const reference = await compare(source, encoded, bands);
+      const ours = await compare(source, must(spliceBands(source, bands), 'spliced image'), bands);
+      expect(ours.differenceInside).toBeLessThan(reference.differenceInside * 1.15);
+    }
+  });
+
+  it('keeps the entropy-coded data of an image without bars', async () => {
+    const options = { quality: 80, chromaSubsampling: '4:2:0', optimizeCoding: false, isGray: false, seed: 3 } as const;
+    const source = await encodeSample({ width: 123, height: 77, ...options });
+    const { dataStart } = must(readHeaders(source), 'headers');
+    const spliced = must(spliceBands(source, []), 'spliced image');
+    expect(spliced.subarray(-(source.length - dataStart)).equals(source.subarray(dataStart))).toBe(true);
+  });
+
+  it('refuses color on a grayscale image, and bands of another width', async () => {
+    const size = { width: 64, height: 64 };
+    const options = { quality: 80, chromaSubsampling: '4:4:4', optimizeCoding: true, seed: 4 } as const;
+    const gray = await encodeSample({ ...size, ...options, isGray: true });
+    const color = barAt(64, 16, 16);
+    color.pixels.set([255, 0, 0, 255], 0);
+    expect(spliceBands(gray, [color])).toBeUndefined();
+    expect(spliceBands(gray, [barAt(63, 16, 16)])).toBeUndefined();
+  });
+
+  it('returns either nothing or an image of the same size for mutated files', async () => {
+    const size = { width: 90, height: 70 };
+    const options = { quality: 75, chromaSubsampling: '4:2:0', optimizeCoding: true, isGray: false, seed: 5 } as const;
+    const source = await encodeSample({ ...size, ...options });
+    const edits = fc.array(fc.tuple(fc.nat(source.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(edits, fc.nat(source.length), async (changes, cut) => {
+        const file = Buffer.from(source);
+        for (const [at, value] of changes) file[at] = value;
+        const damaged = cut % 3 === 0 ? file.subarray(0, cut) : file;
+        const headers = readHeaders(damaged);
+        const spliced = spliceBands(damaged, headers ? barsOn(headers, 1) : []);
+        if (spliced === undefined) return;
+        const { width, height } = await sharp(spliced, { failOn: 'none' }).metadata();
+        expect({ width, height }).toEqual({ width: headers?.width, height: headers?.height });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+const FOLDERS = ['jpeg_photos', 'jpeg_variants', 'jpeg_orientation', 'jpeg_hdr'];
+/** Files that aren't sequential, in YCbCr or gray, and complete. */
+const OTHERS =
+  /london|white-1x1|progressive|monkey12|testimgari|icc_profile_big|cmyk|Channel_digital|motion-photo|pillow__ultrahdr/iu;
+
+describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../shared/media)', () => {
+  it.each(FOLDERS.flatMap((folder) => filesOf(folder)))(
+    'keeps every pixel outside the touched rows of %s, or leaves it to the decoder',
+    async (file) => {
+      const source = readFileSync(sharedMedia(file));
+      const headers = readHeaders(source);
+      const bands = headers ? barsOn(headers, 1) : [];
+      const spliced = spliceBands(source, bands);
+      expect(spliced === undefined).toBe(OTHERS.test(file));
+      if (spliced === undefined) return;
+      const { changedRowsOutside } = await compare(source, spliced, bands);
+      expect(changedRowsOutside).toBe(0);
+    },
+  );
+
+  it.each(filesOf('jpeg_corrupt'))('never throws on the damaged file %s', (file) => {
+    const source = readFileSync(sharedMedia(file));
+    const headers = readHeaders(source);
+    expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [])).not.toThrow();
+  });
+});
