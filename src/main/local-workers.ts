@@ -136,7 +136,7 @@ function startRenderer(
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
   // Workers of a fleet take tickets for as many renders as they announce, so another one would never be used.
-  const videosForShort = settings.natsUrl === undefined ? 1 : 0;
+  const videosForShort = settings.natsUrl === '' ? 1 : 0;
   return new LocalRenderer({
     image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
     video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, videosForShort),

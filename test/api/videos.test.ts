@@ -32,9 +32,14 @@ afterAll(async () => {
 });
 
 const videosBusy = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.busy > 0);
-const videosReady = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.ready === 1);
+const videosReady = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.ready === 2);
 
 describe('a captioned video', () => {
+  it('finds a second worker when the first is busy with a long one', async () => {
+    const { renderer } = await health(server);
+    expect(renderer.videos.workers).toBe(2);
+  });
+
   it('is returned as an MP4 with the render facts in the headers', async () => {
     const response = await post(server, form({ asset: clip, text: 'Moving' }));
     expect(response.status).toBe(200);

@@ -217,8 +217,8 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', 
     const [before, directories] = [other.workerPids(), directoriesOf(other)];
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await until(() => !directoriesOf(other).some((directory) => directories.includes(directory)));
-    await until(() => health(other).then(({ renderer }) => renderer.images.ready + renderer.videos.ready === 2));
-    expect(directoriesOf(other)).toHaveLength(2);
+    await until(() => health(other).then(({ renderer }) => renderer.images.ready + renderer.videos.ready === 3));
+    expect(directoriesOf(other)).toHaveLength(3);
     other.signal('SIGTERM');
     expect(await other.exited).toEqual({ code: 0, signal: null });
     expect(readdirSync(path.join(other.dataDirectory, 'work'))).toEqual([]);
