@@ -16,7 +16,7 @@ import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { assertPlans, healthOf, publicSignUpAdvice, Readiness } from './startup-checks.ts';
+import { assertPlans, healthOf, Readiness, warnAboutPublicSignUp } from './startup-checks.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { keepFilesPrivate } from './private-files.ts';
@@ -51,6 +51,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const metrics = new Metrics(VERSION);
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
+  warnAboutPublicSignUp(settings, logger);
   const onIdleError = (error: unknown): void => logger.warn({ err: error }, 'idle database connection failed');
   const store = resources.add(await openStore(settings, onIdleError, metrics.dependencies));
   await assertPlans(store, plans);
@@ -94,8 +95,6 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   resources.add(app);
   const connections = new Connections(app.server);
   const url = await listen(app, settings, logger);
-  const advice = publicSignUpAdvice(settings);
-  if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
   await printWelcome({ settings, store, plans, url, logger, showSecrets });
   return {
     url,
@@ -106,8 +105,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
-      const unsettled = await running.ended(LAST_SETTLE_MS);
-      if (unsettled > 0) logger.error({ requests: unsettled }, 'requests not finished before shutdown');
+      await waitForHandlers(running, logger);
       await resources.close();
       logger.info('server stopped');
     },
@@ -155,4 +153,9 @@ async function stopAccepting(
   await closed;
   clearTimeout(abortTimer);
   clearTimeout(closeTimer);
+}
+
+async function waitForHandlers(running: RunningRequests, logger: Logger): Promise<void> {
+  const unfinished = await running.ended(LAST_SETTLE_MS);
+  if (unfinished > 0) logger.error({ requests: unfinished }, 'requests not finished before shutdown');
 }

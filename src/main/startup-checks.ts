@@ -5,6 +5,7 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import type { Renderer, RendererStatus } from '../dispatch/renderer.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { VERSION } from './version.ts';
 
 export function healthOf(
@@ -43,6 +44,11 @@ export async function assertPlans(store: Store, plans: PlanBook): Promise<void> 
   const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
   if (missing.length === 0) return;
   throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: the plan "${name}" is missing, but accounts use it`));
+}
+
+export function warnAboutPublicSignUp(settings: Settings, logger: Logger): void {
+  const advice = publicSignUpAdvice(settings);
+  if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
 }
 
 /** What to set on a server that lets anyone on the network sign up; undefined when there is nothing to warn about. */
