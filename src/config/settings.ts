@@ -7,6 +7,7 @@ import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
 import type { Setting } from './setting.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
+import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
 
 const SETTINGS = {
@@ -15,10 +16,11 @@ const SETTINGS = {
   ...ACCOUNT_SETTINGS,
   ...WORKER_SETTINGS,
   ...CLUSTER_SETTINGS,
+  ...TELEMETRY_SETTINGS,
 } as const;
 
 /** Settings that may contain a password. They can also be read from a file, and errors don't repeat their values. */
-const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN/u;
+const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN|_HEADERS$/u;
 
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[Name]> };

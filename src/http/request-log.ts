@@ -1,12 +1,14 @@
-// One log line per request. It holds ids, sizes, times and codes, but never a path, a query string, a key or a caption.
+// One log line and one trace per request. They hold ids, sizes, times and codes, but never a path, a query string, a key or a
+// caption.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError, ErrorCode } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { PROBLEMS } from './reference/statuses.ts';
-import { recordOf } from './transport/request-record.ts';
-import { traceIdOf } from './transport/trace.ts';
+import { newTraceId, type Span, type SpanAttributes, spansOf } from '../telemetry/trace-spans.ts';
+import { type RequestRecord, recordOf } from './transport/request-record.ts';
+import { parseTraceparent } from './transport/trace.ts';
 
 /** Load balancers and monitoring ask for these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/ping', '/health', '/ready', '/metrics']);
@@ -27,6 +29,8 @@ const CODES_WITH_DETAIL: ReadonlySet<ErrorCode> = new Set([
 export interface RequestLogDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Receives the spans of every request; undefined when traces are off. */
+  readonly traces: { add(spans: readonly Span[]): void } | undefined;
 }
 
 interface SocketBytes {
@@ -41,7 +45,7 @@ const earlierBytes = new WeakMap<object, SocketBytes>();
 export function logWhenEnded(
   request: FastifyRequest,
   reply: FastifyReply,
-  { logger, metrics }: RequestLogDependencies,
+  { logger, metrics, traces }: RequestLogDependencies,
 ): void {
   const { socket } = request.raw;
   recordOf(request).watch(reply, () => {
@@ -51,15 +55,63 @@ export function logWhenEnded(
     const bytes = { bytesIn: now.read - before.read, bytesOut: now.written - before.written };
     metrics.moved('received', bytes.bytesIn);
     metrics.moved('sent', bytes.bytesOut);
-    writeLine(logger, request, reply, bytes);
+    const traceId = writeTrace(traces, request, reply);
+    writeLine(logger, request, reply, { ...bytes, traceId });
   });
+}
+
+/** Returns the id of the trace, if there is one. */
+function writeTrace(
+  traces: RequestLogDependencies['traces'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  const parent = parseTraceparent(request.headers.traceparent);
+  const route = request.routeOptions.url ?? 'unknown';
+  if (traces === undefined || parent?.isSampled === false || PROBES.has(route)) return parent?.traceId;
+  const record = recordOf(request);
+  const traceId = parent?.traceId ?? newTraceId();
+  const now = performance.now();
+  const onWallClock = (time: number): number => performance.timeOrigin + time;
+  const spans = spansOf({
+    name: `${request.method} ${route}`,
+    ...{ traceId, parentSpanId: parent?.spanId },
+    start: onWallClock(now - reply.elapsedTime),
+    end: onWallClock(now),
+    attributes: attributesOf(request, reply, record),
+    isError: isServerFault(record.error),
+    steps: record.steps.map(({ name, start }) => ({ name, start: onWallClock(start) })),
+    timings: record.timings,
+  });
+  traces.add(spans);
+  return traceId;
+}
+
+/** Names without a prefix are OpenTelemetry's own. */
+function attributesOf(request: FastifyRequest, reply: FastifyReply, record: RequestRecord): SpanAttributes {
+  return {
+    'http.request.method': request.method,
+    'http.route': request.routeOptions.url,
+    'http.response.status_code': statusOf(reply, record.error),
+    'error.type': record.error?.code,
+    'storybar.render_id': request.id,
+    'storybar.account_id': record.accountId,
+    'storybar.key_id': record.keyId,
+    'storybar.source_type': record.sourceType,
+    'storybar.credits': record.credits,
+    'storybar.worker': record.worker,
+  };
+}
+
+function statusOf(reply: FastifyReply, error: AppError | undefined): number {
+  return error ? PROBLEMS[error.code].status : reply.statusCode;
 }
 
 function writeLine(
   logger: Logger,
   request: FastifyRequest,
   reply: FastifyReply,
-  bytes: { readonly bytesIn: number; readonly bytesOut: number },
+  transfer: { readonly bytesIn: number; readonly bytesOut: number; readonly traceId: string | undefined },
 ): void {
   const { accountId, keyId, sourceType, credits, worker, error } = recordOf(request);
   const route = request.routeOptions.url;
@@ -68,11 +120,10 @@ function writeLine(
     renderId: request.id,
     method: request.method,
     route: route ?? 'unknown',
-    status: error ? PROBLEMS[error.code].status : reply.statusCode,
+    status: statusOf(reply, error),
     ...(error && describe(error)),
     ms: Math.round(reply.elapsedTime),
-    ...{ accountId, keyId, sourceType, ...bytes, credits, worker },
-    traceId: traceIdOf(request.headers.traceparent),
+    ...{ accountId, keyId, sourceType, ...transfer, credits, worker },
   };
   if (isServerFault(error)) {
     const level = error.code === 'internal_error' ? 'error' : 'warn';

@@ -14,8 +14,8 @@ import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
-import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { Metrics } from '../telemetry/metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { assertPlans, healthOf, Readiness, warnAboutPublicSignUp } from './startup-checks.ts';
 import { loadPlans } from './load-plans.ts';
 import { messageOf } from '../primitives/error-facts.ts';
@@ -26,6 +26,7 @@ import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
 import { startRenderer } from './start-renderer.ts';
+import { startTelemetry } from './start-telemetry.ts';
 import { VERSION } from './version.ts';
 import { printWelcome } from './welcome.ts';
 
@@ -47,8 +48,7 @@ export async function serve(settings: Settings, showSecrets = false): Promise<Ru
 }
 
 async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
-  const logger = startLog(settings);
-  const metrics = new Metrics(VERSION);
+  const { logger, metrics, traces } = resources.add(await startTelemetry(settings));
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
   warnAboutPublicSignUp(settings, logger);
@@ -84,6 +84,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     running,
     fetcher: createFetcher(settings),
     metrics,
+    traces,
     metricsToken: settings.metricsToken,
     deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
     shutdown: shutdown.signal,
@@ -110,12 +111,6 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       logger.info('server stopped');
     },
   };
-}
-
-function startLog({ logLevel }: Settings): Logger {
-  const logger = createLogger(logLevel, VERSION);
-  logger.info({ pid: process.pid, nodejs: process.version }, 'server starting');
-  return logger;
 }
 
 function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {

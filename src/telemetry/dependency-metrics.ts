@@ -33,6 +33,7 @@ export class DependencyMetrics {
   readonly #storeErrors: Counter;
   readonly #webhooks: Counter<'result'>;
   readonly #mails: Counter<'result'>;
+  readonly #spansLost: Counter;
   #natsDisconnects: Counter | undefined;
 
   constructor(registry: MetricsRegistry) {
@@ -41,6 +42,7 @@ export class DependencyMetrics {
     this.#storeErrors = registry.counter('store_errors_total', 'Database operations that failed.', []);
     this.#webhooks = registry.counter('webhooks_total', 'Events from the payment provider, by result.', ['result']);
     this.#mails = registry.counter('mails_total', 'Emails, by result.', ['result']);
+    this.#spansLost = registry.counter('trace_spans_lost_total', 'Spans that the collector did not accept.', []);
     for (const event of TICKET_EVENTS) this.#tickets.inc({ event }, 0);
     for (const result of WEBHOOK_RESULTS) this.#webhooks.inc({ result }, 0);
     for (const result of MAIL_RESULTS) this.#mails.inc({ result }, 0);
@@ -60,6 +62,10 @@ export class DependencyMetrics {
 
   mail(result: (typeof MAIL_RESULTS)[number]): void {
     this.#mails.inc({ result });
+  }
+
+  spansLost(spans: number): void {
+    this.#spansLost.inc(spans);
   }
 
   natsDisconnected(): void {

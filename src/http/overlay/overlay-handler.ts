@@ -88,15 +88,17 @@ async function renderAndDeliver(
   const { caller, request, directory, lifetime } = context;
   const { asset } = parsed;
   const { limits } = caller.plan;
+  const record = recordOf(request);
   const started = performance.now();
   const budgetMs = deadlineMs[asset?.kind ?? 'image'];
   const requester = {
     account: caller.accountId,
     budgetMs,
     renderId: request.id,
-    onAssigned: (worker: string) => recordOf(request).addWorker(worker),
+    onAssigned: (worker: string) => record.assign(worker, asset ? 'probe' : 'render'),
   };
   lifetime.startDeadline(budgetMs);
+  if (asset) record.begin('queue');
 
   // A damaged asset is refused before credits are checked.
   const base: BaseLayer = parsed.asset
@@ -106,6 +108,7 @@ async function renderAndDeliver(
     const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
     // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
     if (!asset) renderer.assertRoom(caller.accountId, 'image');
+    record.begin('reserve');
     const reservation = await reservations.reserve(caller, {
       renderId: request.id,
       kind: asset?.kind ?? 'overlay',
@@ -121,7 +124,9 @@ async function renderAndDeliver(
   try {
     await directory.make();
     const output = directory.file('output');
+    record.begin(asset ? 'render' : 'queue');
     const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
+    record.timings = facts.timings;
     lifetime.signal.throwIfAborted();
     upload.disk.addResult(statSync(output).size);
     const warnings = mediaWarnings(recipe);
@@ -165,6 +170,7 @@ async function deliver(
   const replayed = claim.replay ? REPLAYED : {};
   const endDelivery = claim.startDelivery();
   try {
+    recordOf(request).begin('deliver');
     await sender.send(reply, output, { ...headers, ...billing, ...replayed });
     await claim.keep(output);
     await reservation.settle(renderMs, claim.remember(headers));

@@ -51,6 +51,7 @@ async function handle(
   // Credits are charged after the last byte, and the log line says how many.
   const endRecord = record.hold();
   record.credits = 0;
+  record.begin('receive');
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   const context: OverlayContext = {

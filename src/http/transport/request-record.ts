@@ -4,6 +4,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
+/** The steps that become spans of a trace. */
+export type RequestStep = 'receive' | 'queue' | 'probe' | 'reserve' | 'render' | 'deliver';
+
 export class RequestRecord {
   accountId: string | undefined;
   keyId: string | undefined;
@@ -11,6 +14,10 @@ export class RequestRecord {
   /** Credits charged. Undefined for requests that cost none by nature. */
   credits: number | undefined;
   error: AppError | undefined;
+  /** Milliseconds of the render's own steps, as the worker reports them. */
+  timings: Readonly<Record<string, number>> = {};
+  /** What the request was doing, and since when (`performance.now`). Each step ends where the next one begins. */
+  readonly steps: { readonly name: RequestStep; readonly start: number }[] = [];
   readonly #workers = new Set<string>();
   #holds = 0;
   #isClosed = false;
@@ -21,8 +28,14 @@ export class RequestRecord {
     return this.#workers.size === 0 ? undefined : [...this.#workers].join(',');
   }
 
-  addWorker(worker: string): void {
+  begin(name: RequestStep): void {
+    this.steps.push({ name, start: performance.now() });
+  }
+
+  /** A worker starts. If the request was waiting for it, `next` begins. */
+  assign(worker: string, next: RequestStep): void {
     this.#workers.add(worker);
+    if (this.steps.at(-1)?.name === 'queue') this.begin(next);
   }
 
   /** Keeps the line from being written until the returned function is called. */

@@ -1,14 +1,16 @@
-// W3C trace context: the client's trace id goes into the logs.
+// W3C trace context: where the client's trace continues.
+
+import type { TraceParent } from '../../telemetry/trace-spans.ts';
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
-const TRACEPARENT = /^[\da-f]{2}-(?<trace>[\da-f]{32})-(?<parent>[\da-f]{16})-[\da-f]{2}(?:-.*)?$/u;
+const TRACEPARENT = /^[\da-f]{2}-(?<trace>[\da-f]{32})-(?<parent>[\da-f]{16})-(?<flags>[\da-f]{2})(?:-.*)?$/u;
+const SAMPLED = 1;
 
-/** The client's trace id; undefined when the header is missing or invalid. */
-export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
+/** Undefined when the header is missing or invalid. */
+export function parseTraceparent(traceparent: string | string[] | undefined): TraceParent | undefined {
   if (typeof traceparent !== 'string') return undefined;
-  const { trace, parent } = TRACEPARENT.exec(traceparent)?.groups ?? {};
-  if (trace === undefined || /^0+$/u.test(trace) || /^0+$/u.test(parent ?? '0') || traceparent.startsWith('ff')) {
-    return undefined;
-  }
-  return trace;
+  const { trace, parent, flags = '' } = TRACEPARENT.exec(traceparent)?.groups ?? {};
+  if (trace === undefined || parent === undefined || traceparent.startsWith('ff')) return undefined;
+  if (/^0+$/u.test(trace) || /^0+$/u.test(parent)) return undefined;
+  return { traceId: trace, spanId: parent, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
