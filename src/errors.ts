@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'asset_too_heavy'
   | 'asset_undecodable'
   | 'asset_unreachable'
+  | 'strict_warnings'
   | 'internal_error'
   | 'overloaded'
   | 'renderer_unavailable'
@@ -78,6 +79,8 @@ interface AppErrorOptions {
   readonly renewsAt?: Date;
   /** The status of another server's response, for assets that can't be fetched. */
   readonly upstreamStatus?: number;
+  /** What `strict` refused. */
+  readonly warnings?: readonly string[];
   readonly cause?: unknown;
 }
 
@@ -97,6 +100,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly renewsAt: Date | undefined;
   readonly upstreamStatus: number | undefined;
+  readonly warnings: readonly string[];
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     const { stackTraceLimit } = Error;
@@ -110,5 +114,6 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.renewsAt = options.renewsAt;
     this.upstreamStatus = options.upstreamStatus;
+    this.warnings = options.warnings ?? [];
   }
 }

@@ -13,7 +13,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
     await sleep(renderMs, undefined, { signal });
     await writeFile(file, output);
     const bars = recipe.overlays.map(() => ({ top: 0, height: 1 }));
-    return { ...recipe.canvas, bars, missingGlyphs: 0, timings: { sleep: renderMs } };
+    return { ...recipe.canvas, bars, missingGlyphs: 0, warnings: [], timings: { sleep: renderMs } };
   };
   return {
     assertRoom: () => undefined,

@@ -13,12 +13,17 @@ export interface Form {
   /** Whether the values come from a JSON object. In forms they are strings. */
   readonly isJson?: boolean;
   readonly hasAsset: boolean;
+  /** The fields that are allowed; those of a render by default. */
+  readonly names?: readonly FieldName[];
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
 
-const FIELD_NAMES = ['asset_url', 'width', 'height', 'text', 'overlays', 'lang'] as const;
-export type FieldName = (typeof FIELD_NAMES)[number];
+/** The fields of a render, besides the uploaded file. */
+const RENDER_FIELDS = ['asset_url', 'width', 'height', 'text', 'overlays', 'lang', 'strict'] as const;
+/** The fields of a layout. */
+export const LAYOUT_FIELDS = ['width', 'height', 'text', 'overlays', 'lang', 'strict', 'duration'] as const;
+export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS)[number];
 
 /** How much of a value sent by the client an error message repeats. */
 const MAX_QUOTED_LENGTH = 32;
@@ -26,11 +31,13 @@ const MAX_QUOTED_LENGTH = 32;
 export class FieldReader {
   readonly faults: FieldFault[];
   readonly isJson: boolean;
+  readonly #names: readonly FieldName[];
   readonly #values = new Map<FieldName, unknown[]>();
   readonly #unreadable: ReadonlySet<string>;
 
-  constructor({ fields, isJson = false, faults }: Form) {
+  constructor({ fields, isJson = false, names = RENDER_FIELDS, faults }: Form) {
     this.isJson = isJson;
+    this.#names = names;
     this.faults = [...faults];
     this.#unreadable = new Set(faults.map(({ pointer }) => pointer));
     for (const { name, value } of fields) if (value !== null) this.#add(name, value);
@@ -73,6 +80,28 @@ export class FieldReader {
     return undefined;
   }
 
+  /** False for an absent or blank field. Anything but a boolean, or its name in a form, is reported. */
+  boolean(name: FieldName): boolean {
+    const [value] = this.all(name);
+    const text = typeof value === 'string' && !this.isJson ? value.trim() : value;
+    if (text === undefined || text === '' || text === false || (text === 'false' && !this.isJson)) return false;
+    if (text === true || (text === 'true' && !this.isJson)) return true;
+    this.add(name, 'wrong_type', `${capitalize(name)} must be true or false.`);
+    return false;
+  }
+
+  /** A number of seconds. Undefined for an absent or blank field, and for anything else, which is reported. */
+  seconds(name: FieldName, max: number): number | undefined {
+    const [value] = this.all(name);
+    if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
+    const isNumber = this.isJson ? typeof value === 'number' : /^\d+(?:\.\d+)?$/u.test(asText(value).trim());
+    const seconds = isNumber ? Number(value) : Number.NaN;
+    if (seconds > 0 && seconds <= max) return seconds;
+    const code = isNumber ? 'out_of_range' : 'wrong_type';
+    this.add(name, code, `${capitalize(name)} must be a number of seconds above 0 and up to ${max}.`);
+    return undefined;
+  }
+
   /** The value of a field as an error message repeats it. */
   shown(name: FieldName): string {
     return shorten(asText(this.all(name)[0]).trim());
@@ -82,13 +111,17 @@ export class FieldReader {
     this.faults.push({ pointer: `#/${name}`, code, detail });
   }
 
+  #validNames(): readonly string[] {
+    return this.#names.includes('asset_url') ? ['asset', ...this.#names] : this.#names;
+  }
+
   #add(name: string, value: unknown): void {
-    const known = FIELD_NAMES.find((fieldName) => fieldName === name);
+    const known = this.#names.find((fieldName) => fieldName === name);
     if (known === undefined) {
       const detail =
-        name === 'asset'
+        name === 'asset' && this.#names.includes('asset_url')
           ? 'Only multipart/form-data can hold a file. Send its URL in asset_url instead.'
-          : `Unknown field ${quoteValue(name)}. Valid fields are asset, ${FIELD_NAMES.join(', ')}.`;
+          : `Unknown field ${quoteValue(name)}. Valid fields are ${this.#validNames().join(', ')}.`;
       this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
       return;
     }

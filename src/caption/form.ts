@@ -15,10 +15,17 @@ export interface CaptionForm {
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
   /** Where to fetch the asset from. */
   readonly assetUrl: URL | undefined;
+  /** Whether warnings about the layout are errors. */
+  readonly strict: boolean;
+  /** The length of the video that a layout is for, in seconds. */
+  readonly duration: number | undefined;
 }
 
 /** Says what is wrong with a well-formed URL, if anything. */
 export type CheckUrl = (url: URL) => UrlFault | undefined;
+
+/** A day, more than any plan allows. */
+const MAX_DURATION_SECONDS = 86_400;
 
 const NUMBER = new Intl.NumberFormat('en');
 
@@ -31,6 +38,8 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   }
   const hasAsset = form.hasAsset || fields.has('asset_url') || fields.isUnreadable('asset_url');
   const canvas = hasAsset ? undefined : parseCanvas(fields);
+  const strict = fields.boolean('strict');
+  const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
   if (faults.length > 0) {
@@ -38,7 +47,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays: withLanguage(overlays, lang), canvas, assetUrl };
+  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, duration };
 }
 
 function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {

@@ -45,6 +45,7 @@ export const EXIT_CODES = {
   asset_too_heavy: 65,
   asset_undecodable: 65,
   asset_unreachable: 69,
+  strict_warnings: 65,
   internal_error: 70,
   overloaded: 69,
   renderer_unavailable: 69,

@@ -19,6 +19,7 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   text: 'without overlays',
   overlays: 'without text',
   lang: 'no',
+  strict: 'no',
 };
 
 /** `contents` is the navigation of the documentation. */
@@ -46,6 +47,9 @@ ${table('Fields', ['field', 'required', 'meaning'], fieldRows())}
 twice is an error, except for repeated <code>overlays</code> with one object each. An overlay is
 <code>{"text": string, "position"?: number, "lang"?: string}</code>; see
 <a href="/docs/positions">Positions</a>.</p>
+<h2 id="layout">Layout and usage</h2>
+<p><code>POST /v1/layout</code> takes the size and the captions as JSON and returns where every bar would go, its lines, fonts and
+warnings, and the price. <code>GET /v1/usage</code> returns your plan, credits and renders per day and key. Both are free.</p>
 <h2 id="idempotency">Idempotent retries</h2>
 <p>Send an <code>idempotency-key</code> header with a unique value to retry safely. The same request sent twice within 24
 hours is rendered and charged once; see <a href="/docs/limits#idempotent-retries">Limits and credits</a>.</p>

@@ -20,7 +20,13 @@ const DROPPED_FRAME_COST = 0.25;
 type RenderClass = Recipe['kind'] | 'hdr';
 
 /** Until the first render: milliseconds per megapixel, for videos per megapixel and frame, measured on two cores. */
-const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = { transparent: 4, image: 25, video: 12, hdr: 19 };
+const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
+  transparent: 4,
+  layout: 1,
+  image: 25,
+  video: 12,
+  hdr: 19,
+};
 const INITIAL_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
 
 export class CostModel {
@@ -41,8 +47,8 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Segments and joins say nothing about how long whole renders take.
-    if (recipe.kind === 'video' && recipe.piece !== undefined) return;
+    // Layouts, segments and joins say nothing about how long whole renders take.
+    if (recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece !== undefined)) return;
     this.#usualMs = average(this.#usualMs, milliseconds);
     const msPerUnit = Math.max(0, milliseconds - MIN_MS) / unitsOf(recipe);
     const renderClass = classOf(recipe);

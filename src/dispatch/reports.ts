@@ -8,6 +8,7 @@ import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
+import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../render/warnings.ts';
 import { imageProbeSchema, sizeSchema, videoProbeSchema } from './probe-schema.ts';
 import { versionFields } from './remote/shared/protocol.ts';
 import { TASK_FAILURE_CODES, type TaskOf, type TaskResults, type TaskType, type WorkerTask } from './tasks.ts';
@@ -25,6 +26,10 @@ const MAX_BARS = 10;
 const MAX_BAR_EDGE = 1_000_000;
 const MAX_MISSING_GLYPHS = 100_000;
 const MAX_TIMINGS = 32;
+const MAX_WARNINGS = 16;
+/** A caption has at most 2,000 bytes, and each line at least one. */
+const MAX_LINES = 2_000;
+const MAX_FONTS = 128;
 const MAX_MILLISECONDS = 7 * 86_400_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_CODECS = 256;
@@ -34,6 +39,20 @@ const taskId = z.int().min(1);
 const codecsSchema = z.object({
   ffmpeg: z.string().max(100),
   available: boundedRecord(z.string().max(64), z.boolean(), MAX_CODECS),
+});
+
+const length = z.number().min(-MAX_BAR_EDGE).max(MAX_BAR_EDGE);
+const barReportSchema = z.object({
+  top: length,
+  height: length,
+  fontSize: length,
+  direction: z.enum(['ltr', 'rtl']),
+  lines: z
+    .array(z.object({ text: z.string().max(MAX_MESSAGE_CHARACTERS), x: length, width: length, baseline: length }))
+    .max(MAX_LINES),
+  fonts: z.array(z.string().max(64)).max(MAX_FONTS),
+  missingCharacters: z.array(z.string().max(MAX_MESSAGE_CHARACTERS)).max(MAX_LINES),
+  warnings: z.array(z.enum(LAYOUT_WARNINGS)).max(MAX_WARNINGS),
 });
 
 const factsSchema = sizeSchema.extend({
@@ -47,6 +66,12 @@ const factsSchema = sizeSchema.extend({
     )
     .max(MAX_BARS),
   missingGlyphs: z.int().min(0).max(MAX_MISSING_GLYPHS),
+  // Workers of an earlier version report none.
+  warnings: z
+    .array(z.enum([...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]))
+    .max(MAX_WARNINGS)
+    .default([]),
+  layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
   // Become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });
@@ -125,6 +150,9 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
   const isJoin = recipe.kind === 'video' && recipe.piece?.type === 'join';
   const expectedBars = isJoin ? 0 : recipe.overlays.length;
+  if ((recipe.kind === 'layout') !== (facts.layout?.length === recipe.overlays.length)) {
+    throw new InvalidReport('facts.layout', "doesn't fit the recipe");
+  }
   if (bars.length !== expectedBars) throw new InvalidReport('facts.bars', `${bars.length} instead of ${expectedBars}`);
   return facts;
 }

@@ -6,6 +6,7 @@ import { lockDownDecoders, probeImage } from '../media/image.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
+import { renderLayout } from '../render/layout-report.ts';
 import { composeImageRecipe } from '../render/recipe.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
@@ -82,6 +83,7 @@ async function render(
   tools: RenderTools,
   signal: AbortSignal,
 ): Promise<RenderFacts> {
+  if (recipe.kind === 'layout') return store(await renderLayout(recipe, tools), output);
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);

@@ -6,6 +6,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AppError } from '../errors.ts';
 import { addErrorHandler, type ErrorDependencies, sendError } from './error-handler.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay/overlay-route.ts';
+import { layoutRoute } from './layout/layout-route.ts';
 import { logWhenEnded, type RequestLogDependencies } from './request-log.ts';
 import type { RouteGroup } from './route-group.ts';
 import { RouteTable } from './route-table.ts';
@@ -14,12 +15,14 @@ import { refuseBrokenRequest } from './transport/broken-request.ts';
 import { isPreflight, respondToPreflight } from './transport/cors.ts';
 import { drainUpload } from './transport/drain.ts';
 import { recordOf } from './transport/request-record.ts';
+import { type UsageDependencies, usageRoute } from './usage/usage-route.ts';
 
 export interface ServerDependencies
   extends OverlayDependencies,
     ErrorDependencies,
     ServiceDependencies,
-    RequestLogDependencies {
+    RequestLogDependencies,
+    UsageDependencies {
   /** Which proxies may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
   /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */
@@ -68,6 +71,8 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   addHooks(app, new RouteTable(app), dependencies);
   addErrorHandler(app, dependencies);
   app.post(OVERLAY_PATH, overlayRoute(dependencies));
+  app.post('/v1/layout', layoutRoute(dependencies));
+  app.get('/v1/usage', usageRoute(dependencies));
   for (const group of [serviceRoutes(dependencies), ...dependencies.groups]) group.register(app);
   app.setNotFoundHandler(() => {
     throw pathNotFound();
@@ -89,7 +94,8 @@ function addHooks(app: FastifyInstance, routes: RouteTable, dependencies: Server
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
     }
-    if (isPreflight(request) && pathOf(request) === OVERLAY_PATH) return await respondToPreflight(reply);
+    if (isPreflight(request) && routes.methodsOf(pathOf(request)) && pathOf(request).startsWith('/v1/'))
+      return await respondToPreflight(reply);
     assertRoute(routes, request, reply);
   });
   // A kept-alive connection would delay the shutdown, and a load balancer would send its next request here.

@@ -83,6 +83,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     ...forRenders,
     running,
     fetcher: createFetcher(settings),
+    store,
     metrics,
     traces,
     metricsToken: settings.metricsToken,

@@ -3,6 +3,8 @@
 
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
+import { graphemes } from '../caption/graphemes.ts';
+import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
@@ -36,6 +38,13 @@ export class TextEngine {
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
     if (fonts.cjk?.marks) this.#register(fonts.cjk.marks);
     return fonts;
+  }
+
+  /** The families that draw a caption, in order of preference. */
+  fontFamilies(caption: string, lang?: string): string[] {
+    const { text, emoji } = this.#index.fontsFor(caption, lang);
+    const hasEmoji = graphemes(caption).some(isEmoji);
+    return [...new Set([...text, ...(hasEmoji ? [emoji] : [])].map(({ familyId }) => familyId))];
   }
 
   measurerFor(caption: string, lang?: string): Measurer {

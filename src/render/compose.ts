@@ -10,13 +10,14 @@ import {
   composeTransparentRecipe,
   type ImageLimits,
   type ImageRecipe,
+  type LayoutRecipe,
   type TransparentRecipe,
 } from './recipe.ts';
 import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-recipe.ts';
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
-export type Recipe = TransparentRecipe | ImageRecipe | VideoRecipe;
+export type Recipe = TransparentRecipe | LayoutRecipe | ImageRecipe | VideoRecipe;
 
 /** What the captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);

@@ -21,6 +21,11 @@ export interface TransparentRecipe extends RecipeBase {
   readonly kind: 'transparent';
 }
 
+/** Only lays out the captions; see `layout-report.ts`. */
+export interface LayoutRecipe extends RecipeBase {
+  readonly kind: 'layout';
+}
+
 export interface ImageRecipe extends RecipeBase {
   readonly kind: 'image';
   readonly decode: DecodePlan;
@@ -42,6 +47,10 @@ const ATTEMPT_MS_PER_MEGAPIXEL = 250;
 
 export function composeTransparentRecipe(canvas: Size, overlays: readonly Overlay[]): TransparentRecipe {
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length) };
+}
+
+export function composeLayoutRecipe(canvas: Size, overlays: readonly Overlay[]): LayoutRecipe {
+  return { kind: 'layout', canvas, overlays, attemptMs: ATTEMPT_BASE_MS };
 }
 
 export function composeImageRecipe(

@@ -8,9 +8,11 @@ import { bakeBands } from '../raster/blend.ts';
 import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { drawBands } from './bands.ts';
+import type { BarReport } from './layout-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import { Stopwatch, type Timings } from './timing.ts';
+import type { RenderWarning } from './warnings.ts';
 
 export interface RenderFacts {
   readonly width: number;
@@ -18,6 +20,9 @@ export interface RenderFacts {
   /** The rows of each bar, in the order of the overlays. */
   readonly bars: readonly Rows[];
   readonly missingGlyphs: number;
+  readonly warnings: readonly RenderWarning[];
+  /** The details of each bar, for a recipe that asks only for them. */
+  readonly layout?: readonly BarReport[];
   readonly timings: Timings;
 }
 
@@ -27,12 +32,12 @@ export interface Rendered extends RenderFacts {
 
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
-  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, stopwatch);
+  const { bands, ...facts } = await drawBands(recipe, tools, stopwatch);
   // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders
   // would each allocate new memory.
   await setImmediate();
   const bytes = await stopwatch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
-  return { bytes, ...recipe.canvas, bars, missingGlyphs, timings: stopwatch.timings };
+  return { bytes, ...recipe.canvas, ...facts, timings: stopwatch.timings };
 }
 
 export async function renderOnImage(
@@ -50,11 +55,9 @@ export async function renderOnImage(
   // If the header was wrong, draw again for the decoded size.
   const canvas = { width: image.width, height: image.height };
   const isExpectedSize = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
-  const { bands, bars, missingGlyphs } = isExpectedSize
-    ? expected
-    : await drawBands({ ...recipe, canvas }, tools, stopwatch);
+  const { bands, ...facts } = isExpectedSize ? expected : await drawBands({ ...recipe, canvas }, tools, stopwatch);
   signal?.throwIfAborted();
   await stopwatch.step('blend', () => bakeBands(image, bands));
   const bytes = await stopwatch.step('encode', () => encodePng(image, signal));
-  return { bytes, ...canvas, bars, missingGlyphs, timings: stopwatch.timings };
+  return { bytes, ...canvas, ...facts, timings: stopwatch.timings };
 }

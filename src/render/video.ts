@@ -23,7 +23,7 @@ export async function renderOnVideo(
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
   const stopwatch = new Stopwatch();
-  const { bands, bars, missingGlyphs } = await drawBands(recipe, tools, stopwatch);
+  const { bands, ...drawn } = await drawBands(recipe, tools, stopwatch);
   const planar = await stopwatch.step('convert', () => bands.map(toPlanarBand));
   options.signal?.throwIfAborted();
   const facts = await stopwatch.step('encode', () =>
@@ -31,7 +31,7 @@ export async function renderOnVideo(
       ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, planar, options)
       : transcode(recipe, assetPath, outPath, planar, options),
   );
-  return { ...recipe.canvas, ...facts, bars, missingGlyphs, timings: stopwatch.timings };
+  return { ...recipe.canvas, ...facts, ...drawn, timings: stopwatch.timings };
 }
 
 /** Joins separately rendered segments to the finished video. The segments already contain the bars. */
@@ -44,5 +44,5 @@ export async function joinVideo(
   if (piece?.type !== 'join') throw new Error('the recipe is not one for joining segments');
   const stopwatch = new Stopwatch();
   const facts = await stopwatch.step('join', () => joinSegments(recipe, piece.segments, paths, options));
-  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, timings: stopwatch.timings };
+  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, warnings: [], timings: stopwatch.timings };
 }

@@ -2,9 +2,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../account/api-key.ts';
 import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
+import { integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
-import type { AccountUsage, RenderSummary, Usage, UsageDay } from './store.ts';
+import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay } from './store.ts';
 
 const BATCH = 500;
 
@@ -38,6 +38,17 @@ export class SqlUsage implements Usage {
       [accountId, from, to],
     );
     return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
+  }
+
+  async keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]> {
+    const rows = await this.#engine.all(
+      `select substr(finished_at, 1, 10) as day, key_id, mode, count(*) as renders, sum(credits) as credits
+       from renders where account_id = ? and state = 'settled' and finished_at >= ? and finished_at < ?
+       group by substr(finished_at, 1, 10), key_id, mode order by day, key_id, mode`,
+      // The next character after the T of a timestamp, so that the last day is included.
+      [accountId, from, `${to}U`],
+    );
+    return rows.map((row) => ({ day: text(row, 'day'), keyId: textOrNull(row, 'key_id'), ...toCounts(row) }));
   }
 
   async totals(from: string, to: string): Promise<AccountUsage[]> {

@@ -267,8 +267,18 @@ export interface UsageDay {
   readonly credits: number;
 }
 
+export interface KeyDay {
+  readonly day: string;
+  readonly keyId: string | null;
+  readonly mode: KeyMode;
+  readonly renders: number;
+  readonly credits: number;
+}
+
 export interface Usage {
   days(accountId: string, from: string, to: string): Promise<UsageDay[]>;
+  /** Deliveries per key and day, as far back as single renders are kept. Renders without a key came from a marketplace. */
+  keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]>;
   /** Sums per account over a range of days, largest first. */
   totals(from: string, to: string): Promise<AccountUsage[]>;
   latest(accountId: string, count: number): Promise<RenderSummary[]>;

@@ -37,7 +37,7 @@ describe('a preflight', () => {
       expect([response.status, await response.text()]).toEqual([204, '']);
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'access-control-allow-origin': '*',
-        'access-control-allow-methods': 'POST',
+        'access-control-allow-methods': 'GET, POST',
         'access-control-allow-headers':
           'x-api-key, authorization, idempotency-key, content-type, traceparent, tracestate',
         'access-control-max-age': '7200',

@@ -52,5 +52,6 @@ export const FACTS: RenderFacts = {
   height: 20,
   bars: [{ top: 2, height: 6 }],
   missingGlyphs: 0,
+  warnings: [],
   timings: { decode: 1.5, encode: 20 },
 };

@@ -5,6 +5,8 @@ import type { Limits } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 
 const MINUTE_MS = 60_000;
+/** How many requests that render nothing an account may send for each one that renders. */
+const READS_PER_RENDER = 10;
 
 export class Admission {
   readonly #limits: Limits;
@@ -24,8 +26,17 @@ export class Admission {
     { accountId, plan }: Caller,
     setHeaders: (headers: Record<string, string>) => void,
   ): Promise<void> {
-    const rate = { burst: plan.requestsPerMinute, windowMs: MINUTE_MS };
-    const { allowed, remaining, retryAfterMs, fullInMs } = await this.#limits.take(accountId, rate);
+    await this.#count(accountId, plan.requestsPerMinute, setHeaders);
+  }
+
+  /** The same for requests that render nothing, which have a larger limit of their own. */
+  async countRead({ accountId, plan }: Caller, setHeaders: (headers: Record<string, string>) => void): Promise<void> {
+    await this.#count(`${accountId} reads`, plan.requestsPerMinute * READS_PER_RENDER, setHeaders);
+  }
+
+  async #count(name: string, burst: number, setHeaders: (headers: Record<string, string>) => void): Promise<void> {
+    const rate = { burst, windowMs: MINUTE_MS };
+    const { allowed, remaining, retryAfterMs, fullInMs } = await this.#limits.take(name, rate);
     setHeaders({
       'ratelimit-policy': `"burst";q=${rate.burst};w=${MINUTE_MS / 1_000}`,
       ratelimit: `"burst";r=${remaining};t=${Math.ceil((allowed ? fullInMs : retryAfterMs) / 1_000)}`,

@@ -6,15 +6,25 @@ import { assertMultipart, type ReceivedForm, receiveForm } from './multipart.ts'
 import type { AssetDestination } from './receive-asset.ts';
 import { assertSmall, receiveJson, receiveUrlencoded } from './small-body.ts';
 
+const SMALL_TYPES_ONLY = 'Send the request as application/json or application/x-www-form-urlencoded.';
+
 type ReadBody = (signal: AbortSignal, destination: AssetDestination) => Promise<ReceivedForm>;
 
 /** Refuses a body by its headers, before the client sends it. Otherwise returns the function that reads it. */
 export function bodyReader(request: IncomingMessage, maxAssetBytes: number): ReadBody {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
-  switch (type.trim().toLowerCase()) {
-    case 'multipart/form-data':
-      assertMultipart(request, maxAssetBytes);
-      return async (signal, destination) => await receiveForm(request, destination, signal);
+  if (typeOf(request) === 'multipart/form-data') {
+    assertMultipart(request, maxAssetBytes);
+    return async (signal, destination) => await receiveForm(request, destination, signal);
+  }
+  return smallBodyReader(request, `${SMALL_TYPES_ONLY} To upload a file, send it as multipart/form-data.`);
+}
+
+/** For requests that never have a file. */
+export function smallBodyReader(
+  request: IncomingMessage,
+  advice = SMALL_TYPES_ONLY,
+): (signal: AbortSignal) => Promise<ReceivedForm> {
+  switch (typeOf(request)) {
     case 'application/json':
       assertSmall(request);
       return async (signal) => await receiveJson(request, signal);
@@ -22,9 +32,11 @@ export function bodyReader(request: IncomingMessage, maxAssetBytes: number): Rea
       assertSmall(request);
       return async (signal) => await receiveUrlencoded(request, signal);
     default:
-      throw new AppError(
-        'unsupported_content_type',
-        'Send the request as multipart/form-data, application/json or application/x-www-form-urlencoded.',
-      );
+      throw new AppError('unsupported_content_type', advice);
   }
+}
+
+function typeOf({ headers }: IncomingMessage): string {
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  return type.trim().toLowerCase();
 }

@@ -15,6 +15,7 @@ export async function fetchAsset(
   signal: AbortSignal,
 ): Promise<ParsedRequest> {
   if (!('assetUrl' in request)) return request;
-  const file = await fetcher.fetch(request.assetUrl, { ...destination, hash: false }, signal);
-  return { overlays: request.overlays, asset: acceptAsset(file), canvas: undefined };
+  const { overlays, strict, assetUrl } = request;
+  const file = await fetcher.fetch(assetUrl, { ...destination, hash: false }, signal);
+  return { overlays, strict, asset: acceptAsset(file), canvas: undefined };
 }

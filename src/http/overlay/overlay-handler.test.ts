@@ -60,7 +60,7 @@ function standIns(): OverlayDependencies {
     },
     release: stepOf('release', () => undefined),
   };
-  const facts = { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
+  const facts = { width: 16, height: 16, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
   const dependencies = {
     authenticator: { authenticate: stepOf('authenticate', () => CALLER) },
     marketplace: { isClaimed: () => false, billingHeader: 'x-billing' },

@@ -9,7 +9,7 @@ import type { Renderer } from '../../dispatch/renderer.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import { type BaseLayer, composeRecipe, type Recipe } from '../../render/compose.ts';
-import { mediaWarnings } from '../../render/warnings.ts';
+import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -24,6 +24,7 @@ import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
 import { DeliveryBroken, type FileSender, renderHeaders } from './send.ts';
+import { assertNoWarnings } from './strict.ts';
 
 export interface HandlerDependencies extends ReceiveDependencies {
   readonly idempotency: IdempotencyKeys;
@@ -106,6 +107,10 @@ async function renderAndDeliver(
     : parsed.canvas;
   const prepare = async (): Promise<{ recipe: Recipe; reservation: Reservation }> => {
     const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
+    if (parsed.strict) {
+      const work = { renderer, directory, signal: lifetime.signal, requester };
+      await assertNoWarnings(base, parsed.overlays, work);
+    }
     // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
     if (!asset) renderer.assertRoom(caller.accountId, 'image');
     record.begin('reserve');
@@ -125,11 +130,11 @@ async function renderAndDeliver(
     await directory.make();
     const output = directory.file('output');
     record.begin(asset ? 'render' : 'queue');
-    const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
-    record.timings = facts.timings;
+    const rendered = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
+    record.timings = rendered.timings;
+    const warnings = uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]);
     lifetime.signal.throwIfAborted();
     upload.disk.addResult(statSync(output).size);
-    const warnings = mediaWarnings(recipe);
     if (warnings.length > 0) {
       const entry = { renderId: request.id, accountId: caller.accountId, warnings };
       dependencies.logger.info(entry, 'render completed with warnings');
@@ -137,7 +142,7 @@ async function renderAndDeliver(
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };
-    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
+    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts: { ...rendered, warnings }, ...timing });
     await deliver(dependencies, context, { output, headers, renderMs, reservation, claim });
   } catch (error) {
     // A broken delivery has ended the reservation already.

@@ -12,6 +12,8 @@ import type { ReceivedFile } from './receive-asset.ts';
 
 interface Captions {
   readonly overlays: readonly Overlay[];
+  /** Whether warnings about the layout are errors. */
+  readonly strict: boolean;
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -27,18 +29,18 @@ export interface UnfetchedRequest extends Captions {
 }
 
 export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
-  const { overlays, canvas, assetUrl } = parseForm(form, (url) => policy.faultOf(url));
-  if (assetUrl) return { overlays, assetUrl };
-  if (form.asset) return { overlays, asset: acceptAsset(form.asset), canvas: undefined };
-  return { overlays, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+  const { overlays, strict, canvas, assetUrl } = parseForm(form, (url) => policy.faultOf(url));
+  if (assetUrl) return { overlays, strict, assetUrl };
+  if (form.asset) return { overlays, strict, asset: acceptAsset(form.asset), canvas: undefined };
+  return { overlays, strict, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
 }
 
 /** For callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
-  const { overlays, canvas } = parseForm(form, () => fault);
-  if (form.asset) return { overlays, asset: acceptAsset(form.asset), canvas: undefined };
-  return { overlays, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+  const { overlays, strict, canvas } = parseForm(form, () => fault);
+  if (form.asset) return { overlays, strict, asset: acceptAsset(form.asset), canvas: undefined };
+  return { overlays, strict, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
 }
 
 export function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {

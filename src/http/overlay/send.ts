@@ -65,6 +65,7 @@ export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: Re
     'x-source-type': kind,
     'x-render-duration-ms': String(Math.max(1, Math.round(renderMs))),
     'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
+    ...(facts.warnings.length > 0 && { 'x-warnings': facts.warnings.join(', ') }),
     ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
   };
 }

@@ -64,6 +64,12 @@ export const FIELDS = {
       'Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of ' +
       'other letters that differ between languages where the text alone is ambiguous. An overlay can have its own.',
   },
+  strict: {
+    type: 'boolean',
+    description:
+      'With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. ' +
+      'Default: `false`.',
+  },
 } as const;
 
 const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;

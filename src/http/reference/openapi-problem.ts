@@ -4,6 +4,16 @@ import { FAULTS } from './faults.ts';
 import type { Json } from './openapi-form.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
+/** Responses of requests that render nothing: those errors of a render that they can have. */
+export function readErrorResponses(): Record<string, Json> {
+  const { '400': invalid, '401': key, '403': inactive, '429': limited, '503': unavailable } = errorResponses();
+  return Object.fromEntries(
+    Object.entries({ '400': invalid, '401': key, '403': inactive, '429': limited, '503': unavailable }).map(
+      ([status, response]) => [status, response ?? {}],
+    ),
+  );
+}
+
 /** One response for each error status a client can receive, with the codes that use it. */
 export function errorResponses(): Record<string, Json> {
   const kinds = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
@@ -55,6 +65,11 @@ export function problemSchema(): Json {
       },
       limit: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the limit.' },
       actual: { type: 'number', description: 'Only with 413 and `quota_exceeded`: the actual value.' },
+      warnings: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Only with `strict_warnings`: what is wrong with the captions, as in `x-warnings`.',
+      },
       upstream_status: {
         type: 'integer',
         description: 'Only with `asset_unreachable`: the status that the server of `asset_url` responded with.',

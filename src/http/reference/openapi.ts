@@ -3,6 +3,7 @@
 
 import { must } from '../../primitives/must.ts';
 import { BINARY, FORM_SCHEMA, type Json, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA } from './openapi-form.ts';
+import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
 
@@ -25,18 +26,23 @@ export function openApiDocument(version: string): Json {
       title: 'Storybar',
       version,
       summary: 'Story-style captions for photos and videos.',
-      description: 'There is one endpoint: `POST /v1/overlay`. The response body is the finished file.',
+      description:
+        '`POST /v1/overlay` renders; the response body is the finished file. `POST /v1/layout` shows where captions would go, ' +
+        'and `GET /v1/usage` what the account has used. Both are free.',
       contact: { name: 'The operator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     tags: [
       { name: 'Rendering', description: 'Captions on images and videos.' },
+      { name: 'Account', description: 'Plan, credits and usage.' },
       { name: 'Service', description: 'Checks for monitoring and load balancers.' },
     ],
     security: [{ apiKey: [] }, { bearer: [] }],
     paths: {
       '/v1/overlay': { post: overlayOperation() },
+      '/v1/layout': { post: layoutOperation() },
+      '/v1/usage': { get: usageOperation() },
       '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
       '/health': {
         get: plainOperation(
@@ -65,6 +71,7 @@ export function openApiDocument(version: string): Json {
         OverlayForm: FORM_SCHEMA,
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
+        ...READ_SCHEMAS,
         Problem: problemSchema(),
         FieldFault: faultSchema(),
       },

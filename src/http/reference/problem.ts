@@ -23,6 +23,8 @@ export interface Problem {
   readonly renewsAt?: string;
   /** The status that the server of `asset_url` responded with. */
   readonly upstream_status?: number;
+  /** What `strict` refused. */
+  readonly warnings?: AppError['warnings'];
 }
 
 /** Renders an error as an HTML page for browsers. */
@@ -43,6 +45,7 @@ export function toProblem(error: AppError, renderId: string, baseUrl = 'http://l
     code: error.code,
     ...(error.faults.length > 0 && { errors: error.faults }),
     ...error.limit,
+    ...(error.warnings.length > 0 && { warnings: error.warnings }),
     ...(error.upstreamStatus !== undefined && { upstream_status: error.upstreamStatus }),
     ...(error.renewsAt && { renewsAt: error.renewsAt.toISOString() }),
   };

@@ -25,6 +25,12 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     description: 'Number of unsupported characters, which appear as boxes. Absent when there are none.',
     schema: { type: 'integer' },
   },
+  'x-warnings': {
+    description:
+      'Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than ' +
+      'usual, to fit), `bars_overlap`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added.',
+    schema: { type: 'string' },
+  },
   'x-credits-charged': {
     description: 'Credits charged for this render. 0 for errors, test keys and replays.',
     schema: { type: 'integer' },

@@ -159,6 +159,12 @@ export const PROBLEMS = {
     advice:
       'The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.',
   },
+  strict_warnings: {
+    status: 422,
+    title: 'Captions have warnings',
+    advice:
+      'The request has `strict`, and the captions would not look as intended; `warnings` says why. Change them, or leave out `strict`.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

@@ -21,6 +21,7 @@ const EXPOSED_HEADERS = [
   'x-render-duration-ms',
   'x-render-id',
   'x-source-type',
+  'x-warnings',
 ].join(', ');
 /** The longest time that browsers cache a preflight response. */
 const MAX_AGE_SECONDS = 7_200;
@@ -35,7 +36,7 @@ export function respondToPreflight(reply: FastifyReply): FastifyReply {
     .code(204)
     .headers({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'POST',
+      'access-control-allow-methods': 'GET, POST',
       'access-control-allow-headers': ALLOWED_HEADERS,
       'access-control-max-age': String(MAX_AGE_SECONDS),
     })

@@ -13,6 +13,8 @@ export function maxOutputBytes(recipe: Recipe, limit: number): number {
 
 function expectedBytes(recipe: Recipe): number {
   switch (recipe.kind) {
+    case 'layout':
+      return 0;
     case 'transparent':
       return recipe.canvas.width * recipe.canvas.height * 4;
     case 'image':

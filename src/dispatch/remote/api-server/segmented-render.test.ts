@@ -15,6 +15,7 @@ const FACTS: RenderFacts = {
   height: 2,
   bars: [{ top: 0, height: 1 }],
   missingGlyphs: 0,
+  warnings: [],
   timings: { layout: 1 },
 };
 const LOST = new AppError('renderer_unavailable', 'lost');

@@ -24,7 +24,14 @@ const RENDER = {
 } as const;
 
 /** Facts that can be told apart. */
-const factsOf = (missingGlyphs: number): RenderFacts => ({ width: 1, height: 1, bars: [], missingGlyphs, timings: {} });
+const factsOf = (missingGlyphs: number): RenderFacts => ({
+  width: 1,
+  height: 1,
+  bars: [],
+  missingGlyphs,
+  warnings: [],
+  timings: {},
+});
 
 class FakeStream implements ControlStreamWriter {
   readonly worker: string | undefined;

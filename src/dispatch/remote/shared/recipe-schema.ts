@@ -38,6 +38,7 @@ const baseFields = {
 
 export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('transparent'), ...baseFields }),
+  z.object({ kind: z.literal('layout'), ...baseFields }),
   z.object({
     kind: z.literal('image'),
     ...baseFields,

@@ -1,0 +1,87 @@
+// POST /v1/layout: where the bars of a render would go, what they would look like and what it would cost. Free.
+
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import { priceOf } from '../../account/pricing.ts';
+import { LAYOUT_FIELDS } from '../../caption/field-reader.ts';
+import { parseForm } from '../../caption/form.ts';
+import type { Renderer } from '../../dispatch/renderer.ts';
+import { must } from '../../primitives/must.ts';
+import type { AssetKind } from '../../media/sniff.ts';
+import type { WorkArea } from '../../media/work-area.ts';
+import type { BarReport } from '../../render/layout-report.ts';
+import type { RenderFacts } from '../../render/render.ts';
+import type { Caller } from '../access/caller.ts';
+import { smallBodyReader } from '../overlay/body.ts';
+import { assertNoWarnings, layoutOf } from '../overlay/strict.ts';
+import { type ReadDependencies, readRoute } from '../read-route.ts';
+import { createRequestSignal } from '../transport/request-signal.ts';
+import { watchPace } from '../transport/pace.ts';
+
+export interface LayoutDependencies extends ReadDependencies {
+  readonly renderer: Renderer;
+  readonly workArea: WorkArea;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+  readonly shutdown: AbortSignal;
+}
+
+/** Enough for the largest body at the slowest pace that is accepted. */
+const MAX_RECEIVE_SECONDS = 300;
+
+export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
+  return readRoute(dependencies, async (caller, request, reply) => await handle(dependencies, caller, request, reply));
+}
+
+async function handle(
+  { renderer, workArea, deadlineMs, shutdown }: LayoutDependencies,
+  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
+  const lifetime = createRequestSignal(reply.raw, shutdown);
+  const directory = workArea.lazyDirectory(randomUUID());
+  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
+  try {
+    const form = await smallBodyReader(request.raw)(lifetime.signal);
+    const { overlays, canvas, strict, duration } = parseForm({ ...form, names: LAYOUT_FIELDS });
+    const size = must(canvas, 'the size of the canvas');
+    lifetime.startDeadline(deadlineMs.image);
+    const requester = { account: caller.accountId, budgetMs: deadlineMs.image };
+    const work = { renderer, directory, signal: lifetime.signal, requester };
+    if (strict) await assertNoWarnings({ kind: 'canvas', ...size }, overlays, work);
+    const facts = await layoutOf(size, overlays, work);
+    return { ...toJson(facts), credits: creditsFor(duration, caller) };
+  } finally {
+    stopWatching();
+    lifetime.release();
+    await directory.remove();
+  }
+}
+
+/** Without a duration, the price of an image. */
+function creditsFor(duration: number | undefined, { mode }: Caller): number {
+  const media =
+    duration === undefined
+      ? ({ kind: 'image' } as const)
+      : ({ kind: 'video', video: { start: 0, lastStart: 0, end: duration } } as const);
+  return priceOf(media, { mode, isReplay: false });
+}
+
+function toJson({ width, height, layout, warnings }: RenderFacts): object {
+  return { width, height, bars: must(layout, 'the layout').map((bar) => barToJson(bar, width)), warnings };
+}
+
+function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport, width: number): object {
+  return {
+    x: 0,
+    y: top,
+    width,
+    height,
+    font_size: fontSize,
+    direction,
+    lines,
+    fonts,
+    missing_characters: bar.missingCharacters,
+    warnings: bar.warnings,
+  };
+}

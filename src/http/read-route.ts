@@ -1,0 +1,38 @@
+// Requests that render nothing and cost nothing. They need a key and share a rate limit of their own, which is generous
+// because they are cheap.
+
+import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import { must } from '../primitives/must.ts';
+import type { Authenticator } from './access/authenticate.ts';
+import type { Caller } from './access/caller.ts';
+import type { Admission } from './limits/admission.ts';
+
+export interface ReadDependencies {
+  readonly authenticator: Authenticator;
+  readonly admission: Admission;
+}
+
+type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => Promise<object>;
+
+/** The key is checked before the body is read. `handle` returns the body of the response. */
+export function readRoute(
+  { authenticator, admission }: ReadDependencies,
+  handle: Handle,
+): RouteShorthandOptionsWithHandler {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  return {
+    onRequest: async (request, reply) => {
+      reply.headers({ vary: 'origin', 'cache-control': 'no-store' });
+      const setHeaders = (headers: Record<string, string>): void => {
+        reply.headers(headers);
+      };
+      const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders);
+      await admission.countRead(caller, setHeaders);
+      callers.set(request, caller);
+    },
+    handler: async (request, reply) => {
+      const body = await handle(must(callers.get(request), 'the caller of the request'), request, reply);
+      return await reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// The layout of a render without its pixels: the same steps as a render, up to the point where it would draw.
+
+import { graphemes } from '../caption/graphemes.ts';
+import { embeddingLevels } from '../layout/direction.ts';
+import type { Bar } from '../layout/layout.ts';
+import { must } from '../primitives/must.ts';
+import { layOut } from './bands.ts';
+import type { LayoutRecipe } from './recipe.ts';
+import type { Rendered } from './render.ts';
+import type { RenderTools } from './renderer-tools.ts';
+import { Stopwatch } from './timing.ts';
+import type { LayoutWarning } from './warnings.ts';
+
+/** One bar as callers see it before they pay. Lengths are in pixels of the canvas. */
+export interface BarReport {
+  readonly top: number;
+  readonly height: number;
+  readonly fontSize: number;
+  readonly direction: 'ltr' | 'rtl';
+  readonly lines: readonly LineReport[];
+  /** The families that draw the caption. */
+  readonly fonts: readonly string[];
+  readonly missingCharacters: readonly string[];
+  readonly warnings: readonly LayoutWarning[];
+}
+
+interface LineReport {
+  readonly text: string;
+  /** The left edge on the canvas. */
+  readonly x: number;
+  readonly width: number;
+  /** The distance from the top edge of the canvas. */
+  readonly baseline: number;
+}
+
+export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Promise<Rendered> {
+  const stopwatch = new Stopwatch();
+  const { layout, warningsOfBars, ...facts } = await layOut(recipe, tools, stopwatch);
+  const bars = layout.bars.map((bar, index): BarReport => {
+    const { text } = must(recipe.overlays[index], 'the overlay of the bar');
+    const direction = directionOf(text);
+    return {
+      top: bar.top,
+      height: bar.height,
+      fontSize: round(bar.fontSize),
+      direction,
+      lines: bar.lines.map((line) => lineReport(line, bar, recipe.canvas.width, direction)),
+      fonts: tools.text.fontFamilies(bar.text),
+      missingCharacters: missingIn(text, tools),
+      warnings: must(warningsOfBars[index], 'the warnings of the bar'),
+    };
+  });
+  // The file is empty: what there is to know is in the facts.
+  return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, timings: stopwatch.timings };
+}
+
+function lineReport(line: Bar['lines'][number], bar: Bar, width: number, direction: 'ltr' | 'rtl'): LineReport {
+  const texts = line.runs.map(({ text }) => text);
+  return {
+    // Runs are in the order of the screen, from left to right.
+    text: (direction === 'rtl' ? texts.toReversed() : texts).join(''),
+    x: round((width - line.width) / 2),
+    width: round(line.width),
+    baseline: bar.top + line.baseline,
+  };
+}
+
+/** The direction of the first paragraph. */
+function directionOf(text: string): 'ltr' | 'rtl' {
+  const [first = ''] = text.split('\n');
+  const lowest = Math.min(...embeddingLevels(first));
+  return lowest % 2 === 1 ? 'rtl' : 'ltr';
+}
+
+function missingIn(text: string, tools: RenderTools): string[] {
+  return [...new Set(graphemes(text))].filter((grapheme) => tools.text.drawable(grapheme).missingGlyphs > 0);
+}
+
+function round(length: number): number {
+  return Math.round(length * 100) / 100;
+}
