@@ -16,7 +16,7 @@ import {
   toSubscription,
   writeSubscription,
 } from './subscription-rows.ts';
-import { isTrusted } from './trusted-time.ts';
+import { isTrusted } from './sql-lease.ts';
 
 const ACCOUNTS = `
   select a.id, a.name, a.state, a.created_at, ${SUBSCRIPTION_COLUMNS}

@@ -9,7 +9,7 @@ import { oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from '.
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { KeySummary, Keys, NewKey } from './store.ts';
 import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
-import { isTrusted } from './trusted-time.ts';
+import { isTrusted } from './sql-lease.ts';
 
 const KEYS = `
   select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, k.hash, k.prefix, k.last_four,

@@ -1,7 +1,12 @@
 // Each process renews a lease while it lives. When the lease runs out, other servers release what the process held. The
 // clocks of all servers must agree to within a few seconds.
+//
+// Heartbeats also guard billing periods against a wrong clock: the database remembers their time. A server whose clock is more
+// than 28 days away from it skips no period and takes none back, until the clock has kept the new time for ten minutes. Then
+// the service was stopped for long, and the clock is right after all.
 
-import type { Engine } from './engine.ts';
+import { type Engine, first, type SqlSession } from './engine.ts';
+import { date, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 
 const LEASE_MS = 30_000;
@@ -32,4 +37,46 @@ export class Lease {
     );
     this.#renewedAt = now;
   }
+}
+
+/** The shortest period. A smaller error of the clock can't skip one. */
+const MAX_JUMP_MS = 28 * 24 * 3_600_000;
+const CONFIRMED_AFTER_MS = 10 * 60_000;
+const WRITE_EVERY_MS = 60_000;
+
+/** True while no server has told the time yet. */
+export async function isTrusted(session: SqlSession, now: Date): Promise<boolean> {
+  const row = await first(session, 'select trusted_at from trusted_time');
+  return row === undefined || isNear(date(row, 'trusted_at'), now);
+}
+
+/** Servers may do this at the same time. The time that is written last is as good as the others. */
+export async function advanceTrustedTime(session: SqlSession, now: Date): Promise<void> {
+  const row = await first(session, 'select trusted_at, jumped_at from trusted_time');
+  if (row === undefined) return await write(session, now, null);
+  const trustedAt = date(row, 'trusted_at');
+  const jumpedAt = textOrNull(row, 'jumped_at');
+  if (isNear(trustedAt, now)) {
+    // Most heartbeats need no write.
+    if (jumpedAt !== null || Math.abs(now.getTime() - trustedAt.getTime()) >= WRITE_EVERY_MS)
+      await write(session, now, null);
+    return;
+  }
+  const since = jumpedAt === null ? now : new Date(jumpedAt);
+  const keptMs = now.getTime() - since.getTime();
+  if (keptMs < 0 || !isNear(since, now)) await write(session, trustedAt, now);
+  else if (keptMs >= CONFIRMED_AFTER_MS) await write(session, now, null);
+  else if (jumpedAt === null) await write(session, trustedAt, since);
+}
+
+function isNear(one: Date, other: Date): boolean {
+  return Math.abs(one.getTime() - other.getTime()) <= MAX_JUMP_MS;
+}
+
+async function write(session: SqlSession, trustedAt: Date, jumpedAt: Date | null): Promise<void> {
+  await session.run(
+    `insert into trusted_time (id, trusted_at, jumped_at) values (1, ?, ?)
+     on conflict (id) do update set trusted_at = excluded.trusted_at, jumped_at = excluded.jumped_at`,
+    [trustedAt.toISOString(), jumpedAt?.toISOString() ?? null],
+  );
 }

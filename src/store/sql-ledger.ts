@@ -17,9 +17,8 @@ import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } fr
 import type { RetryQueue } from './pending-writes.ts';
 import { integer, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
-import type { Lease } from './sql-lease.ts';
 import { addUsage } from './sql-usage.ts';
-import { advanceTrustedTime, isTrusted } from './trusted-time.ts';
+import { advanceTrustedTime, isTrusted, type Lease } from './sql-lease.ts';
 import type { BrokenEnding, Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;

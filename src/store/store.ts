@@ -192,7 +192,7 @@ export interface Ledger {
   deliveries(accountId: string, period: Period): Promise<DeliveryCounts>;
   /**
    * Renews the lease of this process, so that no other server releases its holds, and tells the database the time; see
-   * `trusted-time.ts`. The time is trusted unless it is far from that of earlier heartbeats.
+   * `sql-lease.ts`. The time is trusted unless it is far from that of earlier heartbeats.
    */
   heartbeat(): Promise<{ readonly isTimeTrusted: boolean }>;
   /**

@@ -11,7 +11,7 @@ import { AppError } from '../errors.ts';
 import { first, type SqlSession } from './engine.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { recordAudit } from './sql-audit.ts';
-import { isTrusted } from './trusted-time.ts';
+import { isTrusted } from './sql-lease.ts';
 
 export const SUBSCRIPTION_COLUMNS =
   's.plan, s.next_plan, s.status, s.renews, s.provider, s.anchor_at, s.period_starts_at, s.period_ends_at';
@@ -74,7 +74,7 @@ export async function lockAccount(session: SqlSession, accountId: string): Promi
 }
 
 /** The change that is due, unless only a wrong clock can explain it. */
-export async function trustedChange(
+async function trustedChange(
   session: SqlSession,
   subscription: Subscription,
   now: Date,

@@ -61,6 +61,6 @@ describe('DailyAddressLimit', () => {
   it('counts previews and renders separately', async () => {
     const limits = new LocalLimits();
     await new DailyAddressLimit(limits, 'renders', 1).take('192.0.2.1');
-    await new DailyAddressLimit(limits, 'previews', 1).take('192.0.2.1');
+    await expect(new DailyAddressLimit(limits, 'previews', 1).take('192.0.2.1')).resolves.toBeUndefined();
   });
 });
