@@ -15,14 +15,14 @@ import { refuseBrokenRequest } from './transport/broken-request.ts';
 import { isPreflight, respondToPreflight } from './transport/cors.ts';
 import { drainUpload } from './transport/drain.ts';
 import { recordOf } from './transport/request-record.ts';
-import { type UsageDependencies, usageRoute } from './usage/usage-route.ts';
+import { type UsageRouteDependencies, usageRoute } from './usage/usage-route.ts';
 
 export interface ServerDependencies
   extends OverlayDependencies,
     ErrorDependencies,
     ServiceDependencies,
     RequestLogDependencies,
-    UsageDependencies {
+    UsageRouteDependencies {
   /** Which proxies may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
   /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */

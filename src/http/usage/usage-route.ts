@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 
-export interface UsageDependencies extends ReadDependencies {
+export interface UsageRouteDependencies extends ReadDependencies {
   readonly store: Pick<Store, 'ledger' | 'usage' | 'keys'>;
 }
 
@@ -19,11 +19,15 @@ interface DayRange {
   readonly to: string;
 }
 
-export function usageRoute(dependencies: UsageDependencies): RouteShorthandOptionsWithHandler {
+export function usageRoute(dependencies: UsageRouteDependencies): RouteShorthandOptionsWithHandler {
   return readRoute(dependencies, async (caller, request) => await usageOf(dependencies.store, caller, request));
 }
 
-async function usageOf({ ledger, usage, keys }: UsageDependencies['store'], caller: Caller, request: FastifyRequest) {
+async function usageOf(
+  { ledger, usage, keys }: UsageRouteDependencies['store'],
+  caller: Caller,
+  request: FastifyRequest,
+) {
   const { accountId, keyId, plan, subscription } = caller;
   const { period, renews } = subscription;
   const range = parseRange(request.query, period.startsAt);
