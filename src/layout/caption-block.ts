@@ -126,7 +126,8 @@ function isMostlyArabic(line: string): boolean {
 function arabicRaise(text: string): number {
   if (!ARABIC.test(text)) return 0;
   const isVocalized = count(text, ARABIC_VOWELS) > count(text, ARABIC_LETTERS) / 4;
-  return isVocalized ? style.vocalizedRaise : style.arabicRaise;
+  // The marks of fully vocalized text need the room above the letters.
+  return isVocalized ? 0 : style.arabicRaise;
 }
 
 function count(text: string, pattern: RegExp): number {

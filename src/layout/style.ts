@@ -18,8 +18,6 @@ const BASELINE_BELOW_MIDDLE = 0.3635;
 
 /** Arabic letters have their weight at the baseline and below it, so their lines are raised to look centered. */
 const ARABIC_RAISE = 0.2;
-/** The marks of fully vocalized text put weight above the letters and need room there. */
-const VOCALIZED_RAISE = 0.08;
 
 /** Emoji are nominally 1.25 em wide. They are drawn smaller, and raised so that they stay centered. */
 const EMOJI_SCALE = 0.9;
@@ -38,7 +36,6 @@ export const style = {
   padding: PADDING,
   baselineBelowMiddle: BASELINE_BELOW_MIDDLE,
   arabicRaise: ARABIC_RAISE,
-  vocalizedRaise: VOCALIZED_RAISE,
   emojiScale: EMOJI_SCALE,
   emojiRaise: EMOJI_RAISE,
 } as const;
