@@ -77,10 +77,8 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
 
 /** Refusing at once is better than keeping a worker busy until the deadline, and the caller waiting. */
 function tooHeavy(estimateMs: number, budgetMs: number): AppError {
-  const [actual, limit] = [estimateMs, budgetMs].map((milliseconds) => Math.round(milliseconds / 1_000)) as [
-    number,
-    number,
-  ];
+  const actual = Math.round(estimateMs / 1_000);
+  const limit = Math.round(budgetMs / 1_000);
   const detail = `Rendering would take about ${actual} seconds; the limit is ${limit}. Send a shorter video, or one with a smaller frame or a lower frame rate.`;
   return new AppError('asset_too_heavy', detail, { limit: { limit, actual } });
 }
