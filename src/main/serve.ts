@@ -61,16 +61,13 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const readiness = new Readiness(renderer);
   const shutdown = new AbortController();
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
-  const uploads = new UploadBudget(settings.dataDirectory, {
-    maxBytes: settings.uploadMegabytes * 1_000_000,
-    maxSeconds: settings.uploadSeconds,
-  });
+  const uploads = createUploadBudget(settings);
   watch(metrics, billing.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = resources.add(startPayments(settings, store, plans, logger, metrics.dependencies));
   const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
   const running = new RunningRequests();
-  const forRenders = { renderer, workArea, uploads, sender };
+  const forRenders = { renderer, workArea, uploads, sender, running };
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const app = createServer({
@@ -81,7 +78,6 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
     ...forRenders,
-    running,
     fetcher: createFetcher(settings),
     store,
     metrics,
@@ -94,8 +90,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     readiness: () => readiness.whyNot(stage !== 'serving'),
     health,
   });
-  resources.add(app);
-  const connections = new Connections(app.server);
+  const connections = new Connections(resources.add(app).server);
   const url = await listen(app, settings, logger);
   await printWelcome({ settings, store, plans, url, logger, showSecrets });
   return {
@@ -112,6 +107,10 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       logger.info('server stopped');
     },
   };
+}
+
+function createUploadBudget({ dataDirectory, uploadMegabytes, uploadSeconds }: Settings): UploadBudget {
+  return new UploadBudget(dataDirectory, { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds });
 }
 
 function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {

@@ -74,11 +74,7 @@ export async function lockAccount(session: SqlSession, accountId: string): Promi
 }
 
 /** The change that is due, unless only a wrong clock can explain it. */
-async function trustedChange(
-  session: SqlSession,
-  subscription: Subscription,
-  now: Date,
-): Promise<SubscriptionChange> {
+async function trustedChange(session: SqlSession, subscription: Subscription, now: Date): Promise<SubscriptionChange> {
   const change = changeDue(subscription, now);
   if (!isUnusual(subscription, change, now) || (await isTrusted(session, now))) return change;
   return { kind: 'none' };

@@ -5,10 +5,11 @@
 import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { priceOf } from '../../account/pricing.ts';
-import type { Renderer } from '../../dispatch/renderer.ts';
+import type { Renderer, RenderJob, Requester } from '../../dispatch/renderer.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import { type BaseLayer, composeRecipe, type Recipe } from '../../render/compose.ts';
+import type { RenderFacts } from '../../render/render.ts';
 import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
@@ -85,70 +86,91 @@ async function renderAndDeliver(
   parsed: ParsedRequest,
   claim: IdempotentRequest,
 ): Promise<void> {
-  const { renderer, reservations, deadlineMs } = dependencies;
-  const { caller, request, directory, lifetime } = context;
+  const { renderer, deadlineMs } = dependencies;
+  const { caller, request, lifetime } = context;
   const { asset } = parsed;
-  const { limits } = caller.plan;
-  const record = recordOf(request);
   const started = performance.now();
   const budgetMs = deadlineMs[asset?.kind ?? 'image'];
-  const requester = {
-    account: caller.accountId,
-    budgetMs,
-    renderId: request.id,
-    onAssigned: (worker: string) => record.assign(worker, asset ? 'probe' : 'render'),
-  };
+  const requester = requesterOf(context, budgetMs, asset ? 'probe' : 'render');
   lifetime.startDeadline(budgetMs);
-  if (asset) record.begin('queue');
+  if (asset) recordOf(request).begin('queue');
 
   // A damaged asset is refused before credits are checked.
   const base: BaseLayer = parsed.asset
-    ? await renderer.probe(parsed.asset, limits, lifetime.signal, requester)
+    ? await renderer.probe(parsed.asset, caller.plan.limits, lifetime.signal, requester)
     : parsed.canvas;
-  const prepare = async (): Promise<{ recipe: Recipe; reservation: Reservation }> => {
-    const recipe = composeRecipe(base, parsed.overlays, limits, { watermark: caller.mode === 'test' });
-    if (parsed.strict) {
-      const work = { renderer, directory, signal: lifetime.signal, requester };
-      await assertNoWarnings(base, parsed.overlays, work);
-    }
-    // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
-    if (!asset) renderer.assertRoom(caller.accountId, 'image');
-    record.begin('reserve');
-    const reservation = await reservations.reserve(caller, {
-      renderId: request.id,
-      kind: asset?.kind ?? 'overlay',
-      credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
-    });
-    return { recipe, reservation };
-  };
-  const { recipe, reservation } = await prepare().catch((error: unknown) => {
+  const plan = { parsed, base, requester, claim };
+  const { recipe, reservation } = await composeAndReserve(dependencies, context, plan).catch((error: unknown) => {
     if (asset) renderer.refund(asset, requester);
     throw error;
   });
   context.isReserved = true;
   try {
-    await directory.make();
-    const output = directory.file('output');
-    record.begin(asset ? 'render' : 'queue');
-    const rendered = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
-    record.timings = rendered.timings;
-    const warnings = uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]);
-    lifetime.signal.throwIfAborted();
+    const { output, facts } = await render(dependencies, context, { recipe, asset, requester });
     upload.disk.addResult(statSync(output).size);
-    if (warnings.length > 0) {
-      const entry = { renderId: request.id, accountId: caller.accountId, warnings };
-      dependencies.logger.info(entry, 'render completed with warnings');
-    }
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };
-    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts: { ...rendered, warnings }, ...timing });
+    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
     await deliver(dependencies, context, { output, headers, renderMs, reservation, claim });
   } catch (error) {
     // A broken delivery has ended the reservation already.
     if (!(error instanceof DeliveryBroken)) await reservation.release(outcomeOf(error), performance.now() - started);
     throw error;
   }
+}
+
+function requesterOf({ caller, request }: OverlayContext, budgetMs: number, firstStep: 'probe' | 'render'): Requester {
+  const onAssigned = (worker: string): void => recordOf(request).assign(worker, firstStep);
+  return { account: caller.accountId, budgetMs, renderId: request.id, onAssigned };
+}
+
+interface Plan {
+  readonly parsed: ParsedRequest;
+  readonly base: BaseLayer;
+  readonly requester: Requester;
+  readonly claim: IdempotentRequest;
+}
+
+async function composeAndReserve(
+  { renderer, reservations }: HandlerDependencies,
+  { caller, request, directory, lifetime }: OverlayContext,
+  { parsed, base, requester, claim }: Plan,
+): Promise<{ recipe: Recipe; reservation: Reservation }> {
+  const { asset, overlays } = parsed;
+  const recipe = composeRecipe(base, overlays, caller.plan.limits, { watermark: caller.mode === 'test' });
+  if (parsed.strict) {
+    await assertNoWarnings(base, overlays, { renderer, directory, signal: lifetime.signal, requester });
+  }
+  // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
+  if (!asset) renderer.assertRoom(caller.accountId, 'image');
+  recordOf(request).begin('reserve');
+  const reservation = await reservations.reserve(caller, {
+    renderId: request.id,
+    kind: asset?.kind ?? 'overlay',
+    credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
+  });
+  return { recipe, reservation };
+}
+
+async function render(
+  { renderer, logger }: HandlerDependencies,
+  { caller, request, directory, lifetime }: OverlayContext,
+  { recipe, asset, requester }: Pick<RenderJob, 'recipe' | 'asset'> & Pick<Plan, 'requester'>,
+): Promise<{ output: string; facts: RenderFacts }> {
+  await directory.make();
+  const output = directory.file('output');
+  const record = recordOf(request);
+  record.begin(asset ? 'render' : 'queue');
+  const rendered = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
+  record.timings = rendered.timings;
+  lifetime.signal.throwIfAborted();
+  const warnings = uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]);
+  if (warnings.length > 0) {
+    const entry = { renderId: request.id, accountId: caller.accountId, warnings };
+    logger.info(entry, 'render completed with warnings');
+  }
+  return { output, facts: { ...rendered, warnings } };
 }
 
 interface Delivery {

@@ -19,6 +19,20 @@ const IDEMPOTENCY_KEY: Json = {
 /** OpenAPI describes the content type apart from the other headers. */
 const HEADER_NAMES = Object.keys(RESPONSE_HEADERS).filter((name) => name !== 'content-type');
 
+const SECURITY_SCHEMES: Json = {
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Your API key. Live keys start with `sb_live_`, test keys with `sb_test_`.',
+  },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Your API key as a bearer token. It counts only without `x-api-key`.',
+  },
+};
+
 export function openApiDocument(version: string): Json {
   return {
     openapi: '3.1.1',
@@ -54,19 +68,7 @@ export function openApiDocument(version: string): Json {
       },
     },
     components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'x-api-key',
-          description: 'Your API key. Live keys start with `sb_live_`, test keys with `sb_test_`.',
-        },
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'Your API key as a bearer token. It counts only without `x-api-key`.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       schemas: {
         OverlayForm: FORM_SCHEMA,
         OverlayRequest: REQUEST_SCHEMA,
