@@ -10,7 +10,7 @@ import { renderTransparent } from './render.ts';
 import { createRenderTools } from './renderer-tools.ts';
 
 const position = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 100 }));
-const caption = fc.oneof(anyCaption, fc.constantFrom('\u{13000}', 'a\u{13000}b \u{13001}'));
+const caption = fc.oneof(anyCaption, fc.constantFrom('\u{12000}', 'a\u{12000}b \u{12001}'));
 const anyOverlays = fc.array(fc.record({ text: caption, position }), { minLength: 1, maxLength: 5 });
 const anyCanvas = fc.record({ width: fc.integer({ min: 16, max: 600 }), height: fc.integer({ min: 16, max: 600 }) });
 

@@ -45,7 +45,7 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
       fontSize: round(bar.fontSize),
       direction,
       lines: bar.lines.map((line) => lineReport(line, bar, recipe.canvas.width, direction)),
-      fonts: tools.text.fontFamilies(bar.text),
+      fonts: tools.text.fontFamilies(bar.text, bar.lang),
       missingCharacters: missingIn(text, tools),
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
     };

@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const UNSUPPORTED = '\u{13000}';
+const UNSUPPORTED = '\u{12000}';
 
 interface Layout {
   readonly width: number;
