@@ -27,6 +27,10 @@ const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   video: 12,
   hdr: 19,
 };
+/** A shorter video says more about the start of a decoder than about the rate of frames. In megapixels times frames. */
+const MIN_LEARNED_VIDEO_UNITS = 20;
+/** A learned rate may refuse videos only up to this multiple of the initial one, whatever unusual renders came before. */
+const MAX_RATE_FACTOR = 4;
 const INITIAL_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
 
 export class CostModel {
@@ -46,11 +50,20 @@ export class CostModel {
     return MIN_MS + this.#msPerUnit[classOf(recipe)] * unitsOf(recipe);
   }
 
+  /** Like `estimateMs`, but careful: for refusing a render because it would take too long. */
+  leastMs(recipe: Recipe): number {
+    const renderClass = classOf(recipe);
+    const maxRate = INITIAL_MS_PER_UNIT[renderClass] * MAX_RATE_FACTOR;
+    return MIN_MS + Math.min(this.#msPerUnit[renderClass], maxRate) * unitsOf(recipe);
+  }
+
   learn(recipe: Recipe, milliseconds: number): void {
     // Layouts, segments and joins say nothing about how long whole renders take.
     if (recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece !== undefined)) return;
     this.#usualMs = average(this.#usualMs, milliseconds);
-    const msPerUnit = Math.max(0, milliseconds - MIN_MS) / unitsOf(recipe);
+    const units = unitsOf(recipe);
+    if (recipe.kind === 'video' && units < MIN_LEARNED_VIDEO_UNITS) return;
+    const msPerUnit = Math.max(0, milliseconds - MIN_MS) / units;
     const renderClass = classOf(recipe);
     this.#msPerUnit[renderClass] = average(this.#msPerUnit[renderClass], msPerUnit);
   }

@@ -53,6 +53,15 @@ describe('a render queue', () => {
     expect(queue.probeEntry(clip()).cost).toBeGreaterThan(25_000);
   });
 
+  it('does not refuse normal videos after many tiny or slow ones', () => {
+    const { queue } = busyQueue('video');
+    for (let count = 0; count < 100; count += 1) queue.learn(videoOf(1), 5_000);
+    const job = { recipe: videoOf(1_200), asset: clip() };
+    expect(() => queue.assertFeasible(job, { account: 'a', budgetMs: 60_000 })).not.toThrow();
+    for (let count = 0; count < 100; count += 1) queue.learn(videoOf(1_000), 10_000_000);
+    expect(() => queue.assertFeasible(job, { account: 'a', budgetMs: 60_000 })).not.toThrow();
+  });
+
   it('refuses a video whose estimate exceeds the deadline by more than a quarter, before it takes a slot', () => {
     const { queue } = busyQueue('video');
     for (let count = 0; count < 100; count += 1) queue.learn(videoOf(1_000), 10_000);

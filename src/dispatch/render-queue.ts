@@ -55,7 +55,7 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
 
   /** Throws `asset_too_heavy` for a render that one slot can't finish in time. */
   assertFeasible({ recipe, asset }: Pick<RenderJob, 'recipe' | 'asset'>, requester: Requester = ANONYMOUS): void {
-    const estimateMs = this.#costs.estimateMs(recipe);
+    const estimateMs = this.#costs.leastMs(recipe);
     if (estimateMs <= requester.budgetMs * MAX_OVER_BUDGET) return;
     if (asset) this.refund(asset, requester);
     throw tooHeavy(estimateMs, requester.budgetMs);

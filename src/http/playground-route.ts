@@ -21,6 +21,9 @@ import { createRequestSignal } from './transport/request-signal.ts';
 import type { RouteGroup } from './route-group.ts';
 import { renderHeaders } from './overlay/send.ts';
 
+/** A preview has no asset. This leaves room for the clear error about one. */
+const MAX_PREVIEW_BYTES = 64 * 1024;
+
 export interface PlaygroundDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
   readonly renderer: Pick<Renderer, 'probe' | 'render'>;
@@ -50,34 +53,43 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
     day: new DailyAddressLimit(addressLimits, 'renders', rendersPerDay),
   };
   const handle = playgroundHandler(dependencies);
-  const limited = ({ minute, day }: GuestLimits, accept: Accept) => ({
+  const limited = ({ minute, day }: GuestLimits, accept: Accept, maxBytes: number) => ({
     onRequest: async (request: FastifyRequest): Promise<void> => {
       assertOwnPage(request);
       minute.take(request.ip);
       await day.take(request.ip);
     },
-    handler: async (request: FastifyRequest, reply: FastifyReply) => await handle(request, reply, accept),
+    handler: async (request: FastifyRequest, reply: FastifyReply) => await handle(request, reply, accept, maxBytes),
   });
   return {
     register: (app) => {
-      app.post('/playground/overlay', limited(previews, refuseAsset));
-      app.post('/playground/render', limited(renders, refuseVideo));
+      app.post('/playground/overlay', limited(previews, refuseAsset, MAX_PREVIEW_BYTES));
+      app.post('/playground/render', limited(renders, refuseVideo, dependencies.limits.imageBytes));
     },
   };
 }
 
 function playgroundHandler(dependencies: PlaygroundDependencies) {
   const { renderer, workArea, sender, deadlineMs, shutdown, limits } = dependencies;
-  const receiveLimits = { imageBytes: limits.imageBytes, videoBytes: limits.imageBytes };
-  return async (request: FastifyRequest, reply: FastifyReply, accept: Accept): Promise<FastifyReply> => {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    accept: Accept,
+    maxBytes: number,
+  ): Promise<FastifyReply> => {
     const lifetime = createRequestSignal(reply.raw, shutdown);
     const directory = workArea.lazyDirectory(randomUUID());
     try {
-      const upload = await receive(dependencies, { request, reply, directory, lifetime }, receiveLimits, {
-        hash: false,
-        // Guests have slots of their own, which are limited when they render.
-        assertRoom: () => undefined,
-      });
+      const upload = await receive(
+        dependencies,
+        { request, reply, directory, lifetime },
+        { imageBytes: maxBytes, videoBytes: maxBytes },
+        {
+          hash: false,
+          // Guests have slots of their own, which are limited when they render.
+          assertRoom: () => undefined,
+        },
+      );
       accept(upload);
       const { asset, canvas, overlays } = parseUpload(upload);
       const started = performance.now();

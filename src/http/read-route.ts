@@ -5,10 +5,13 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import { must } from '../primitives/must.ts';
 import type { Authenticator } from './access/authenticate.ts';
 import type { Caller } from './access/caller.ts';
+import type { Marketplace } from './access/marketplace.ts';
 import type { Admission } from './limits/admission.ts';
+import { recordOf } from './transport/request-record.ts';
 
 export interface ReadDependencies {
   readonly authenticator: Authenticator;
+  readonly marketplace: Marketplace;
   readonly admission: Admission;
 }
 
@@ -16,17 +19,20 @@ type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => 
 
 /** The key is checked before the body is read. `handle` returns the body of the response. */
 export function readRoute(
-  { authenticator, admission }: ReadDependencies,
+  { authenticator, marketplace, admission }: ReadDependencies,
   handle: Handle,
 ): RouteShorthandOptionsWithHandler {
   const callers = new WeakMap<FastifyRequest, Caller>();
   return {
     onRequest: async (request, reply) => {
       reply.headers({ vary: 'origin', 'cache-control': 'no-store' });
+      if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
       const setHeaders = (headers: Record<string, string>): void => {
         reply.headers(headers);
       };
-      const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders);
+      const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders, (known) => {
+        Object.assign(recordOf(request), known);
+      });
       await admission.countRead(caller, setHeaders);
       callers.set(request, caller);
     },

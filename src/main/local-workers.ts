@@ -88,7 +88,8 @@ export async function startLocalWorkers(wanted: Settings, logger: Logger, metric
 function withFittingMemory(settings: Settings, logger: Logger): Settings {
   const limit = process.constrainedMemory();
   const containerBytes = limit > 0 && limit < totalmem() ? limit : undefined;
-  const { workers, workerMemory, videoWorkers, videoWorkerMemory } = settings;
+  const { workers, workerMemory, videoWorkerMemory } = settings;
+  const videoWorkers = settings.videoWorkers + videosForShort(settings);
   const { image, video } = fitMemory(
     { image: { workers, memoryBytes: workerMemory }, video: { workers: videoWorkers, memoryBytes: videoWorkerMemory } },
     containerBytes,
@@ -135,12 +136,15 @@ function startRenderer(
       onDirectoryError: (error) => logger.error({ kind, err: error }, 'failed to create or remove worker directory'),
     });
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
-  // Workers of a fleet take tickets for as many renders as they announce, so another one would never be used.
-  const videosForShort = settings.natsUrl === '' ? 1 : 0;
   return new LocalRenderer({
     image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
-    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, videosForShort),
+    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, videosForShort(settings)),
   });
+}
+
+/** Workers of a fleet take tickets for as many renders as they announce, so another one would never be used. */
+function videosForShort({ natsUrl }: Pick<Settings, 'natsUrl'>): number {
+  return natsUrl === '' ? 1 : 0;
 }
 
 /** Renders at level info, probes that succeed at level debug: an asset that was probed is nearly always rendered. */

@@ -19,7 +19,7 @@ import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { FileSender } from '../http/overlay/send.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
-import type { UploadBudget } from '../http/limits/upload-budget.ts';
+import { UploadBudget } from '../http/limits/upload-budget.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -28,6 +28,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { wireIdentity } from './wire-identity.ts';
 import { VERSION } from './version.ts';
 
+/** Of the disk space for uploads. */
+const GUEST_SHARE = 0.1;
 const MAX_WAITING_GUESTS = 32;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
@@ -42,7 +44,6 @@ export interface PagesDependencies {
   readonly health: () => HealthReport;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
-  readonly uploads: UploadBudget;
   readonly sender: FileSender;
   readonly shutdown: AbortSignal;
 }
@@ -53,7 +54,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   /** Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
-  const { settings, plans, store, logger, metrics, renderer, workArea, uploads, sender, shutdown } = dependencies;
+  const { settings, plans, store, logger, metrics, renderer, workArea, sender, shutdown } = dependencies;
   const { close, ...identityServices } = wireIdentity(settings, store, logger, metrics.dependencies);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
@@ -69,6 +70,11 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
   const guides = await loadGuides(pathTo('../../docs'));
   const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
+  // Guests have disk space of their own, so they can't use up what paying callers need.
+  const guestUploads = new UploadBudget(settings.dataDirectory, {
+    maxBytes: settings.uploadMegabytes * 1_000_000 * GUEST_SHARE,
+    maxSeconds: settings.uploadSeconds,
+  });
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),
@@ -80,7 +86,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
       playgroundRoutes({
         renderer: guestRenderer,
         workArea,
-        uploads,
+        uploads: guestUploads,
         sender,
         shutdown,
         deadlineMs,

@@ -215,6 +215,8 @@ export const MIGRATIONS: readonly Migration[] = [
   ) strict;
   `,
   },
+  // For the usage per key.
+  { common: 'create index renders_by_account_end on renders (account_id, finished_at);', isCompatible: true },
 ];
 
 export interface SchemaState {

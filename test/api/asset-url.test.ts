@@ -1,7 +1,7 @@
 // Requests whose file the server fetches itself. 127.0.0.2 is allowed; every other loopback address is not.
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -19,6 +19,7 @@ let files: Server;
 let base: string;
 let requests: string[];
 let openResponses: Set<ServerResponse>;
+let changing = PHOTO;
 
 function respond({ url = '' }: IncomingMessage, response: ServerResponse): void {
   requests.push(url);
@@ -26,6 +27,7 @@ function respond({ url = '' }: IncomingMessage, response: ServerResponse): void 
   response.once('close', () => openResponses.delete(response));
   if (url.startsWith('/photo')) response.end(PHOTO);
   else if (url === '/clip') response.end(CLIP);
+  else if (url === '/changing') response.end(changing);
   else if (url === '/text') response.end('hello');
   else if (url === '/broken') response.end(PHOTO.subarray(0, 200));
   else if (url === '/large') response.setHeader('content-length', 1e12).flushHeaders();
@@ -148,6 +150,22 @@ describe('asset_url', () => {
     expect(requests).toEqual(['/photo?1']);
     const other = await problemOf(await send({ asset_url: `${base}/photo?2`, text: 'a' }, key));
     expect(other.code).toBe('idempotency_mismatch');
+  });
+
+  it('renders again for free only while the URL returns the file that was paid for', async () => {
+    const key = { 'idempotency-key': 'fetched-twice' };
+    const request = { asset_url: `${base}/changing`, text: 'a' };
+    const first = await bytesOf(await send(request, key));
+    const cache = path.join(server.dataDirectory, 'replays');
+    const forget = (): void =>
+      readdirSync(cache).forEach((name) => rmSync(path.join(cache, name), { recursive: true }));
+    forget();
+    const again = await send(request, key);
+    expect(again.headers.get('x-credits-charged')).toBe('0');
+    expect((await bytesOf(again)).equals(first)).toBe(true);
+    forget();
+    changing = CLIP;
+    expect((await problemOf(await send(request, key))).code).toBe('idempotency_mismatch');
   });
 
   it('leaves an idempotency key free when the file could not be fetched', async () => {

@@ -1,5 +1,6 @@
 // Looking before paying: POST /v1/layout, GET /v1/usage, warnings and `strict`.
 
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
@@ -121,6 +122,18 @@ describe('POST /v1/layout', () => {
       '#/strict wrong_type',
       '#/duration out_of_range',
     ]);
+  });
+
+  it('runs at most eight at a time for an account', async () => {
+    const { key } = await createKey();
+    const headers = { ...JSON_TYPE, 'x-api-key': key, 'content-length': '100' };
+    const unfinished = Array.from({ length: 8 }, () => request(`${server.url}/v1/layout`, { method: 'POST', headers }));
+    for (const each of unfinished) each.on('error', () => undefined).flushHeaders();
+    const body = { width: 32, height: 32, text: 'a' };
+    await until(async () => (await askLayout(body, key)).status === 429);
+    expect((await askLayout(body)).status).toBe(200);
+    for (const each of unfinished) each.destroy();
+    await until(async () => (await askLayout(body, key)).status === 200);
   });
 
   it('needs a key and takes no file', async () => {

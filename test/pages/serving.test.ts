@@ -212,6 +212,8 @@ describe('the playground', () => {
     expect(
       (await problemOf(await postAsVisitor('/playground/overlay', { asset, text: 'a' }))).errors?.[0]?.pointer,
     ).toBe('#/asset');
+    const large = Buffer.alloc(3_000_000);
+    expect((await problemOf(await postAsVisitor('/playground/overlay', { asset: large, text: 'a' }))).status).toBe(413);
   });
 
   it('rejects requests from pages of other sites', async () => {

@@ -58,6 +58,7 @@ async function useAll(world: World, { accounts, keys, ledger, idempotency, usage
   await idempotency.claim(id, 'none', 'fp', 'again');
   await idempotency.abandon(id, 'none', 'none');
   await usage.days(id, '2026-01-01', '2026-01-31');
+  await usage.keyDays(id, '2026-01-01', '2026-01-31');
   await usage.latest(id, 20);
   await audit.list({ accountId: id, count: 20 });
   await audit.list({ count: 20 });

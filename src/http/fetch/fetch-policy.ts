@@ -2,6 +2,7 @@
 // only this machine or its network can reach.
 
 import { type BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { UrlFault } from '../../caption/asset-url.ts';
 import { blockListOf, isInNetworks, isPublicAddress } from './addresses.ts';
 
@@ -36,8 +37,15 @@ export class FetchPolicy {
   }
 
   allows(host: string, address: string): boolean {
-    return this.isTrusted(host) || isPublicAddress(address) || isInNetworks(this.#networks, address);
+    if (this.isTrusted(host) || isInNetworks(this.#networks, address)) return true;
+    return isPublicAddress(address) && !isOwnAddress(address);
   }
+}
+
+/** Connecting to itself would get the server behind its own firewall, also through a public address. */
+function isOwnAddress(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return isInNetworks(blockListOf(own.map(({ address: each }) => each)), address);
 }
 
 /** Doesn't name the address that a host name has, because that could tell callers about an internal network. */

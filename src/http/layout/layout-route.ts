@@ -6,6 +6,7 @@ import { priceOf } from '../../account/pricing.ts';
 import { LAYOUT_FIELDS } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
+import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { WorkArea } from '../../media/work-area.ts';
@@ -13,6 +14,7 @@ import type { BarReport } from '../../render/layout-report.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import type { Caller } from '../access/caller.ts';
 import { smallBodyReader } from '../overlay/body.ts';
+import { sendContinue } from '../overlay/receive.ts';
 import { assertNoWarnings, layoutOf } from '../overlay/strict.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
@@ -25,11 +27,28 @@ export interface LayoutDependencies extends ReadDependencies {
   readonly shutdown: AbortSignal;
 }
 
-/** Enough for the largest body at the slowest pace that is accepted. */
-const MAX_RECEIVE_SECONDS = 300;
+const MAX_RECEIVE_SECONDS = 30;
+/** Layouts are free and need no render slot, so an account has this many at a time. */
+const MAX_OPEN_PER_ACCOUNT = 8;
 
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
-  return readRoute(dependencies, async (caller, request, reply) => await handle(dependencies, caller, request, reply));
+  const open = new Map<string, number>();
+  return readRoute(dependencies, async (caller, request, reply) => {
+    const { accountId } = caller;
+    const others = open.get(accountId) ?? 0;
+    if (others >= MAX_OPEN_PER_ACCOUNT) {
+      const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
+      throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
+    }
+    open.set(accountId, others + 1);
+    try {
+      return await handle(dependencies, caller, request, reply);
+    } finally {
+      const remaining = (open.get(accountId) ?? 1) - 1;
+      if (remaining > 0) open.set(accountId, remaining);
+      else open.delete(accountId);
+    }
+  });
 }
 
 async function handle(
@@ -42,14 +61,14 @@ async function handle(
   const directory = workArea.lazyDirectory(randomUUID());
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
   try {
+    sendContinue(request, reply);
     const form = await smallBodyReader(request.raw)(lifetime.signal);
     const { overlays, canvas, strict, duration } = parseForm({ ...form, names: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
     lifetime.startDeadline(deadlineMs.image);
-    const requester = { account: caller.accountId, budgetMs: deadlineMs.image };
-    const work = { renderer, directory, signal: lifetime.signal, requester };
-    if (strict) await assertNoWarnings({ kind: 'canvas', ...size }, overlays, work);
-    const facts = await layoutOf(size, overlays, work);
+    const requester = { account: caller.accountId, budgetMs: deadlineMs.image, renderId: request.id };
+    const facts = await layoutOf(size, overlays, { renderer, directory, signal: lifetime.signal, requester });
+    if (strict) assertNoWarnings(facts);
     return { ...toJson(facts), credits: creditsFor(duration, caller) };
   } finally {
     stopWatching();

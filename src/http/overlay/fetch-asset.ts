@@ -16,6 +16,6 @@ export async function fetchAsset(
 ): Promise<ParsedRequest> {
   if (!('assetUrl' in request)) return request;
   const { overlays, strict, assetUrl } = request;
-  const file = await fetcher.fetch(assetUrl, { ...destination, hash: false }, signal);
+  const file = await fetcher.fetch(assetUrl, destination, signal);
   return { overlays, strict, asset: acceptAsset(file), canvas: undefined };
 }

@@ -19,13 +19,18 @@ const SETTLE_WAIT_MS = 1_000;
 /** A request, seen as one of those that share its idempotency key. */
 export interface IdempotentRequest {
   /** Set when the request was delivered before. It is free then, and its file may still be cached. */
-  readonly replay: { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string } | undefined;
+  readonly replay:
+    | { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string; readonly sha256?: string }
+    | undefined;
   /** Marks the delivery as running until the returned function is called; see `#claim`. */
   startDelivery(): () => void;
   /** Caches the delivered file. A failure is logged and does not fail the delivery. */
   keep(file: string): Promise<void>;
-  /** What `settle` stores, so that the next request with the key finds it. */
-  remember(headers: RenderHeaders): Remembered | undefined;
+  /**
+   * What `settle` stores, so that the next request with the key finds it. `sha256` is that of a fetched asset, because the
+   * same URL may return another file later, which must not be free.
+   */
+  remember(headers: RenderHeaders, sha256: string | undefined): Remembered | undefined;
   /** Frees the key after a failure. Never throws: the caller must see the first error. */
   abandon(): Promise<void>;
 }
@@ -86,7 +91,7 @@ export class IdempotencyKeys {
       replay: undefined,
       startDelivery: () => this.#startDelivery(slot),
       keep: async (file) => await this.#keep(renderId, file),
-      remember: (headers) => ({ ...slot, facts: JSON.stringify(headers) }),
+      remember: (headers, sha256) => ({ ...slot, facts: JSON.stringify({ ...headers, sha256 }) }),
       abandon: async () => {
         try {
           await this.#store.abandon(slot.accountId, slot.key, renderId);
@@ -104,10 +109,10 @@ export class IdempotencyKeys {
     await directory.make();
     const copy = directory.file('replay');
     const file = (await this.#replayCache.restore(renderId, copy)) ? copy : undefined;
-    const headers = JSON.parse(facts) as RenderHeaders;
+    const { sha256, ...headers } = JSON.parse(facts) as RenderHeaders & { readonly sha256?: string };
     return {
       ...WITHOUT_KEY,
-      replay: { renderId, headers, ...(file !== undefined && { file }) },
+      replay: { renderId, headers, ...(sha256 !== undefined && { sha256 }), ...(file !== undefined && { file }) },
       keep: async (again) => await this.#keep(renderId, again),
     };
   }

@@ -6,11 +6,13 @@ import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { priceOf } from '../../account/pricing.ts';
 import type { Renderer, RenderJob, Requester } from '../../dispatch/renderer.ts';
+import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import { type BaseLayer, composeRecipe, type Recipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
+import type { Remembered } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -25,7 +27,7 @@ import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
 import { DeliveryBroken, type FileSender, renderHeaders } from './send.ts';
-import { assertNoWarnings } from './strict.ts';
+import { assertNoWarnings, layoutOf } from './strict.ts';
 
 export interface HandlerDependencies extends ReceiveDependencies {
   readonly idempotency: IdempotencyKeys;
@@ -67,11 +69,18 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
   try {
     const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);
     context.type = typeOf(ready);
+    assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);
     await renderAndDeliver(dependencies, context, upload, ready, claim);
   } catch (error) {
     await claim.abandon();
     throw error;
   }
+}
+
+/** A repeated request is free, so a URL must still return the file that was paid for. An upload is part of the fingerprint. */
+function assertSameAsset({ replay }: IdempotentRequest, isFetched: boolean, sha256: string | undefined): void {
+  if (!isFetched || replay === undefined || replay.sha256 === sha256) return;
+  throw new AppError('idempotency_mismatch', 'The file behind asset_url has changed since the first request.');
 }
 
 /** Unknown until a URL has been fetched. */
@@ -112,7 +121,14 @@ async function renderAndDeliver(
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };
     const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
-    await deliver(dependencies, context, { output, headers, renderMs, reservation, claim });
+    await deliver(dependencies, context, {
+      output,
+      headers,
+      renderMs,
+      reservation,
+      remembered: claim.remember(headers, asset?.sha256),
+      claim,
+    });
   } catch (error) {
     // A broken delivery has ended the reservation already.
     if (!(error instanceof DeliveryBroken)) await reservation.release(outcomeOf(error), performance.now() - started);
@@ -140,7 +156,7 @@ async function composeAndReserve(
   const { asset, overlays } = parsed;
   const recipe = composeRecipe(base, overlays, caller.plan.limits, { watermark: caller.mode === 'test' });
   if (parsed.strict) {
-    await assertNoWarnings(base, overlays, { renderer, directory, signal: lifetime.signal, requester });
+    assertNoWarnings(await layoutOf(base, overlays, { renderer, directory, signal: lifetime.signal, requester }));
   }
   // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
   if (!asset) renderer.assertRoom(caller.accountId, 'image');
@@ -178,6 +194,8 @@ interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly renderMs: number;
   readonly reservation: Reservation;
+  /** For the next request with the same idempotency key. */
+  readonly remembered: Remembered | undefined;
   readonly claim: IdempotentRequest;
 }
 
@@ -185,7 +203,7 @@ interface Delivery {
 async function deliver(
   { sender, marketplace, metrics }: HandlerDependencies,
   { request, reply }: OverlayContext,
-  { output, headers, renderMs, reservation, claim }: Delivery,
+  { output, headers, renderMs, reservation, remembered, claim }: Delivery,
 ): Promise<void> {
   const billing = {
     'x-credits-charged': String(reservation.credits),
@@ -200,12 +218,12 @@ async function deliver(
     recordOf(request).begin('deliver');
     await sender.send(reply, output, { ...headers, ...billing, ...replayed });
     await claim.keep(output);
-    await reservation.settle(renderMs, claim.remember(headers));
+    await reservation.settle(renderMs, remembered);
     metrics.charged(reservation.credits);
     recordOf(request).credits = reservation.credits;
   } catch (error) {
     if (!(error instanceof DeliveryBroken)) throw error;
-    const isCharged = await reservation.breakOff(error, renderMs, claim.remember(headers));
+    const isCharged = await reservation.breakOff(error, renderMs, remembered);
     metrics.deliveryBroken(isCharged);
     if (isCharged) {
       await claim.keep(output);

@@ -76,6 +76,6 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
 }
 
 /** A client that sent `Expect: 100-continue` uploads once key and size have been checked. */
-function sendContinue({ headers }: FastifyRequest, reply: FastifyReply): void {
+export function sendContinue({ headers }: FastifyRequest, reply: FastifyReply): void {
   if (headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
 }

@@ -26,8 +26,7 @@ export async function layoutOf(
   return await renderer.render({ ...job, output: directory.file('layout') }, signal, requester);
 }
 
-export async function assertNoWarnings(base: BaseLayer, overlays: readonly Overlay[], work: LayoutWork): Promise<void> {
-  const { warnings } = await layoutOf(base, overlays, work);
+export function assertNoWarnings({ warnings }: Pick<RenderFacts, 'warnings'>): void {
   if (warnings.length === 0) return;
   const detail = `The captions have warnings, which strict doesn't allow: ${warnings.join(', ')}.`;
   throw new AppError('strict_warnings', detail, { warnings });

@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
 const INTERVAL_MS = 10_000;
-/** Longer for responses: the kernel takes bytes in bursts, each when a part of its socket buffer is free again. */
-const RESPONSE_INTERVAL_MS = 30_000;
+/** Longer for responses: bytes count in writes of up to 128 KiB, each when a part of the socket buffer is free again. */
+const RESPONSE_INTERVAL_MS = 60_000;
 /** Slower than any connection that is practical for media. */
 const MIN_BYTES_PER_SECOND = 2_048;
 
