@@ -145,6 +145,6 @@ it('a collector that is down costs no request, is logged and counted', async () 
   expect(response.status).toBe(200);
   await response.arrayBuffer();
   await until(async () => ((await scrape(lonely.url)).get('storybar_trace_spans_lost_total') ?? 0) > 0);
-  expect(lonely.output().stderr).toContain('trace export failed');
+  await until(() => lonely.output().stderr.includes('trace export failed'));
   await lonely.stop();
 });

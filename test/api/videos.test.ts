@@ -144,7 +144,8 @@ describe('a video worker', () => {
     pending.catch(() => undefined);
     await until(() => health(killed).then(({ renderer }) => renderer.videos.busy > 0));
     const workers = killed.workerPids();
-    expect(workers).toHaveLength(2);
+    // One for images, one for videos and one for short videos.
+    expect(workers).toHaveLength(3);
     killed.signal('SIGKILL');
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
     rmSync(killed.dataDirectory, { recursive: true, force: true });

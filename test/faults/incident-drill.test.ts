@@ -220,8 +220,10 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
     const node = await startWorker(nats.url);
     node.signal('SIGTERM');
     await node.exited;
-    const steps = logLines(node.stderr()).map(({ msg }) => msg);
-    expect(steps.filter((msg) => msg.startsWith('worker node '))).toEqual([
+    const steps = (): string[] => logLines(node.stderr()).map(({ msg }) => msg);
+    // What a process printed last may arrive after its exit.
+    await until(() => steps().includes('worker node stopped'));
+    expect(steps().filter((msg) => msg.startsWith('worker node '))).toEqual([
       'worker node starting',
       'worker node listening',
       'worker node draining',

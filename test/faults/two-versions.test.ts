@@ -3,6 +3,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROTOCOL } from '../../src/dispatch/remote/shared/protocol.ts';
 import { LEVELS, logLines } from '../log-lines.ts';
 import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
 import { form, health, post, startServer, until } from '../running-server.ts';
@@ -33,7 +34,7 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     const isReport = ({ msg }: { msg: string }): boolean => msg === 'worker of an incompatible version ignored';
     const line = await until(() => logLines(server.output().stderr).find(isReport));
     expect(line).toMatchObject({
-      ...{ level: LEVELS.error, worker: 'render-9', ourProtocol: 1 },
+      ...{ level: LEVELS.error, worker: 'render-9', ourProtocol: PROTOCOL },
       ...{ theirProtocol: 7, theirVersion: '9.0.0' },
     });
     expect((await health(server)).renderer.remote?.workers).toEqual({ images: 0, videos: 0 });
@@ -56,7 +57,12 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     const line = await until(() =>
       logLines(worker.stderr()).find(({ msg }) => msg === 'ticket of an incompatible version given back'),
     );
-    expect(line).toMatchObject({ level: LEVELS.error, renderId: ticket.renderId, theirProtocol: 7, ourProtocol: 1 });
+    expect(line).toMatchObject({
+      level: LEVELS.error,
+      renderId: ticket.renderId,
+      theirProtocol: 7,
+      ourProtocol: PROTOCOL,
+    });
     expect((await worker.health()).tickets.used).toBe(0);
     await worker.stop();
   });

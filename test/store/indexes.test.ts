@@ -13,7 +13,7 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 const url = inject('postgresUrl');
 
 /** Tables with one row per live process, which need no index. */
-const SMALL = /\b(?:owners|o)\b/u;
+const SMALL = /\b(?:owners|o|trusted_time)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const record = (session: SqlSession): SqlSession => ({
