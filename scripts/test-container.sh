@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the image and tests it under podman: `npm run test:container`, as root.
 # The base image is the Dockerfile's, or BASE_IMAGE, or where no registry can be reached, one from scripts/container-base.sh.
-# Where containers cannot run at all, it says so and exits with 0. Once one has run, every failure is an error.
+# Where containers cannot run, or cannot create user namespaces, it says so and exits with 0. After that, every failure
+# is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,9 +39,14 @@ printf '%s\n' "registry=$(npm config get registry)" cache=/npm-cache prefer-offl
 authorities=/etc/ssl/certs/ca-certificates.crt
 [[ ! -e $authorities ]] || echo "cafile=$authorities" >>"$work/npmrc"
 mkdir -p "$(npm config get cache)"
-podman build --quiet --layers=false --runtime runc --network host --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 \
+timeout 1200 podman build --quiet --layers=false --runtime runc --network host --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 \
   --build-arg "BASE_IMAGE=$base" --volume "$work/npmrc:/usr/local/etc/npmrc:ro" \
   --volume "$(npm config get cache):/npm-cache" --volume /etc/ssl/certs:/etc/ssl/certs:ro \
   --format docker --tag localhost/storybar-test .
+
+# The sandbox needs user namespaces, which some kernels refuse to every container.
+# shellcheck disable=SC2086
+podman run --rm $STORYBAR_PODMAN_OPTIONS --cap-drop=ALL --security-opt=no-new-privileges --entrypoint bwrap \
+  localhost/storybar-test --unshare-user --ro-bind / / true || skip "this kernel lets no container create user namespaces"
 
 STORYBAR_TEST_IMAGE=localhost/storybar-test npx vitest run --maxWorkers=1 test/container.test.ts test/container-topology.test.ts
