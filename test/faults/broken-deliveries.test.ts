@@ -13,6 +13,7 @@ import { IdempotencyKeys } from '../../src/http/overlay/idempotency.ts';
 import { type OverlayDependencies, overlayRoute } from '../../src/http/overlay/overlay-route.ts';
 import { ReplayCache } from '../../src/http/overlay/replay-cache.ts';
 import { CreditReservations } from '../../src/http/overlay/reserve.ts';
+import { FetchPolicy } from '../../src/http/fetch/fetch-policy.ts';
 import { FileSender } from '../../src/http/overlay/send.ts';
 import { RunningRequests } from '../../src/http/transport/running-requests.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
@@ -68,6 +69,8 @@ async function start(): Promise<void> {
     idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
     reservations: new CreditReservations(store.ledger, logger),
     sender: new FileSender(new AbortController().signal, maxSeconds),
+    fetcher: { policy: new FetchPolicy('off', []) },
+    logger,
     metrics,
     workArea,
     running: new RunningRequests(),
@@ -89,7 +92,7 @@ async function renderHugeFile({ output }: { readonly output: string }): Promise<
   const descriptor = openSync(output, 'w');
   ftruncateSync(descriptor, RESULT_BYTES);
   closeSync(descriptor);
-  return { width: 16, height: 16, bars: [], missingGlyphs: 0, timings: {} };
+  return { width: 16, height: 16, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
 }
 
 beforeEach(async () => {
