@@ -48,6 +48,8 @@ export function logWhenEnded(
   { logger, metrics, traces }: RequestLogDependencies,
 ): void {
   const { socket } = request.raw;
+  // Not from `reply.elapsedTime` at the end: it stops with the response, which can be well before the request has ended.
+  const start = performance.now();
   recordOf(request).watch(reply, () => {
     const before = earlierBytes.get(socket) ?? { read: 0, written: 0 };
     const now = { read: socket.bytesRead, written: socket.bytesWritten };
@@ -55,7 +57,7 @@ export function logWhenEnded(
     const bytes = { bytesIn: now.read - before.read, bytesOut: now.written - before.written };
     metrics.moved('received', bytes.bytesIn);
     metrics.moved('sent', bytes.bytesOut);
-    const traceId = writeTrace(traces, request, reply);
+    const traceId = writeTrace(traces, request, reply, start);
     writeLine(logger, request, reply, { ...bytes, traceId });
   });
 }
@@ -65,19 +67,19 @@ function writeTrace(
   traces: RequestLogDependencies['traces'],
   request: FastifyRequest,
   reply: FastifyReply,
+  start: number,
 ): string | undefined {
   const parent = parseTraceparent(request.headers.traceparent);
   const route = request.routeOptions.url ?? 'unknown';
   if (traces === undefined || parent?.isSampled === false || PROBES.has(route)) return parent?.traceId;
   const record = recordOf(request);
   const traceId = parent?.traceId ?? newTraceId();
-  const now = performance.now();
   const onWallClock = (time: number): number => performance.timeOrigin + time;
   const spans = spansOf({
     name: `${request.method} ${route}`,
     ...{ traceId, parentSpanId: parent?.spanId },
-    start: onWallClock(now - reply.elapsedTime),
-    end: onWallClock(now),
+    start: onWallClock(start),
+    end: onWallClock(performance.now()),
     attributes: attributesOf(request, reply, record),
     isError: isServerFault(record.error),
     steps: record.steps.map(({ name, start }) => ({ name, start: onWallClock(start) })),
