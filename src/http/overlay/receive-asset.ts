@@ -1,8 +1,7 @@
 // Streams one uploaded file to disk. Its first bytes decide the format, and the format decides the size limit.
 
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream, openSync, type WriteStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import { type AssetFormat, type AssetKind, KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../../media/sniff.ts';
@@ -32,14 +31,14 @@ export interface ReceivedFile {
   readonly sha256: string | undefined;
 }
 
-/** Bytes collected in memory before they are written together. */
+/** Bytes collected in memory before they are written together: each write goes through the thread pool. */
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedFile> {
   const hash = destination.hash ? createHash('sha256') : undefined;
+  const file = new AssetFile(destination);
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
-  let file: AssetFile | undefined;
   let bytes = 0;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -52,71 +51,59 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       destination.reserve(bytes);
-      if (!isHead) await file?.write(chunk);
-      else if (format !== undefined && head.length >= SNIFF_LENGTH) {
-        destination.assertRoom(KIND_OF_FORMAT[format]);
-        file = await AssetFile.begin(destination, head);
-      }
+      if (format === undefined || head.length < SNIFF_LENGTH) continue;
+      if (isHead) destination.assertRoom(KIND_OF_FORMAT[format]);
+      await file.write(isHead ? head : chunk);
     }
-    // The whole file is shorter than the bytes that `sniff` asks for.
-    if (format !== undefined) file ??= await AssetFile.begin(destination, head);
-    await file?.end();
-  } catch (error) {
-    file?.destroy();
-    throw error;
+    if (format !== undefined) {
+      // The queue may have filled up meanwhile, and a small upload that is refused here has not touched the disk.
+      if (!file.isOpen) destination.assertRoom(KIND_OF_FORMAT[format]);
+      // The whole file is shorter than the bytes that `sniff` asks for.
+      if (head.length < SNIFF_LENGTH) await file.write(head);
+      await file.flush();
+    }
+  } finally {
+    await file.close();
   }
   return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
 }
 
-/**
- * The file on disk. It is created with its first bytes, so a refused upload touches no disk. Chunks are written together
- * because each write goes through the thread pool, which costs more than the write itself.
- */
+/** The file on disk. It is created with the first write, so a small upload that is refused touches no disk. */
 class AssetFile {
-  readonly #stream: WriteStream;
-  readonly #written: Promise<unknown>;
+  readonly #destination: AssetDestination;
+  #handle: FileHandle | undefined;
+  #collected: Buffer[] = [];
+  #collectedBytes = 0;
 
-  private constructor(path: string) {
-    const fd = openSync(path, 'wx', 0o600);
-    this.#stream = createWriteStream(path, { fd, highWaterMark: WRITE_AHEAD_BYTES });
-    this.#stream.cork();
-    // A stream can fail more than once, also while closing; an error without a listener would end the process.
-    this.#stream.on('error', () => undefined);
-    this.#written = once(this.#stream, 'finish').catch(rethrowAsStorageError);
-    // Awaited in `end`. Marked as handled here because it may fail earlier, while the upload is still running.
-    this.#written.catch(() => undefined);
+  constructor(destination: AssetDestination) {
+    this.#destination = destination;
   }
 
-  static async begin({ path, prepare }: AssetDestination, head: Buffer): Promise<AssetFile> {
-    await prepare();
-    const file = AssetFile.#open(path);
-    await file.write(head);
-    return file;
-  }
-
-  static #open(path: string): AssetFile {
-    try {
-      return new AssetFile(path);
-    } catch (error) {
-      return rethrowAsStorageError(error);
-    }
+  get isOpen(): boolean {
+    return this.#handle !== undefined;
   }
 
   async write(chunk: Buffer): Promise<void> {
-    if (this.#stream.write(chunk)) return;
-    const drained = once(this.#stream, 'drain').catch(rethrowAsStorageError);
-    this.#stream.uncork();
-    await Promise.race([drained, this.#written]);
-    this.#stream.cork();
+    this.#collected.push(chunk);
+    this.#collectedBytes += chunk.length;
+    if (this.#collectedBytes >= WRITE_AHEAD_BYTES) await this.flush();
   }
 
-  async end(): Promise<void> {
-    this.#stream.end();
-    await this.#written;
+  async flush(): Promise<void> {
+    const bytes = Buffer.concat(this.#collected);
+    this.#collected = [];
+    this.#collectedBytes = 0;
+    if (!this.#handle) await this.#destination.prepare();
+    try {
+      this.#handle ??= await open(this.#destination.path, 'wx', 0o600);
+      await this.#handle.appendFile(bytes);
+    } catch (error) {
+      rethrowAsStorageError(error);
+    }
   }
 
-  destroy(): void {
-    this.#stream.destroy();
+  async close(): Promise<void> {
+    await this.#handle?.close();
   }
 }
 
