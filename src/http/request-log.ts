@@ -49,7 +49,7 @@ export function logWhenEnded(
 ): void {
   const { socket } = request.raw;
   // Not from `reply.elapsedTime` at the end: it stops with the response, which can be well before the request has ended.
-  const start = performance.now();
+  const startedAt = performance.now();
   recordOf(request).watch(reply, () => {
     const before = earlierBytes.get(socket) ?? { read: 0, written: 0 };
     const now = { read: socket.bytesRead, written: socket.bytesWritten };
@@ -57,7 +57,7 @@ export function logWhenEnded(
     const bytes = { bytesIn: now.read - before.read, bytesOut: now.written - before.written };
     metrics.moved('received', bytes.bytesIn);
     metrics.moved('sent', bytes.bytesOut);
-    const traceId = writeTrace(traces, request, reply, start);
+    const traceId = writeTrace(traces, request, reply, startedAt);
     writeLine(logger, request, reply, { ...bytes, traceId });
   });
 }
@@ -67,7 +67,7 @@ function writeTrace(
   traces: RequestLogDependencies['traces'],
   request: FastifyRequest,
   reply: FastifyReply,
-  start: number,
+  startedAt: number,
 ): string | undefined {
   const parent = parseTraceparent(request.headers.traceparent);
   const route = request.routeOptions.url ?? 'unknown';
@@ -78,7 +78,7 @@ function writeTrace(
   const spans = spansOf({
     name: `${request.method} ${route}`,
     ...{ traceId, parentSpanId: parent?.spanId },
-    start: onWallClock(start),
+    start: onWallClock(startedAt),
     end: onWallClock(performance.now()),
     attributes: attributesOf(request, reply, record),
     isError: isServerFault(record.error),
