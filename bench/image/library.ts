@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 const PROGRAM = fileURLToPath(new URL('library-process.ts', import.meta.url));
 
 export interface Library {
+  readonly pid: number;
   render(): Promise<void>;
   close(): void;
 }
@@ -18,7 +19,10 @@ export function startLibrary(file: string): Library {
   });
   // Only matters while a render is pending; exiting after `close` is expected.
   exited.catch(() => undefined);
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the library process has no process id');
   return {
+    pid,
     render: async () => {
       const done = once(child, 'message');
       child.send('render');
