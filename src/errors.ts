@@ -57,6 +57,7 @@ export type FaultCode =
   | 'invalid_json'
   | 'invalid_encoding'
   | 'invalid_language'
+  | 'invalid_format'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field'

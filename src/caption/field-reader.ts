@@ -13,6 +13,8 @@ export interface Form {
   /** Whether the values come from a JSON object. In forms they are strings. */
   readonly isJson?: boolean;
   readonly hasAsset: boolean;
+  /** Undefined where the asset isn't known yet or isn't of a known kind. */
+  readonly assetKind?: 'image' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
   readonly names?: readonly FieldName[];
   /** Errors found while the fields were being read. */
@@ -20,7 +22,17 @@ export interface Form {
 }
 
 /** The fields of a render, besides the uploaded file. */
-const RENDER_FIELDS = ['asset_url', 'width', 'height', 'text', 'overlays', 'lang', 'strict'] as const;
+const RENDER_FIELDS = [
+  'asset_url',
+  'width',
+  'height',
+  'text',
+  'overlays',
+  'lang',
+  'strict',
+  'format',
+  'quality',
+] as const;
 /** The fields of a layout. */
 export const LAYOUT_FIELDS = ['width', 'height', 'text', 'overlays', 'lang', 'strict', 'duration'] as const;
 export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS)[number];
@@ -66,7 +78,7 @@ export class FieldReader {
   }
 
   /** Undefined for an absent or blank field, and for anything but a whole number, which is reported. */
-  integer(name: FieldName, unit: string): number | undefined {
+  integer(name: FieldName, unit?: string): number | undefined {
     const [value] = this.all(name);
     if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
     if (this.isJson && typeof value !== 'number') {
@@ -76,7 +88,11 @@ export class FieldReader {
     const text = asText(value).trim();
     if (/^[+-]?\d+$/u.test(text)) return Number(text);
     const got = this.isJson ? text : quoteValue(text);
-    this.add(name, 'not_an_integer', `${capitalize(name)} must be a whole number of ${unit}; got ${got}.`);
+    this.add(
+      name,
+      'not_an_integer',
+      `${capitalize(name)} must be a whole number${unit === undefined ? '' : ` of ${unit}`}; got ${got}.`,
+    );
     return undefined;
   }
 

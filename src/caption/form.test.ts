@@ -35,7 +35,7 @@ function overlayFaults(...overlays: readonly unknown[]): string[] {
 
 describe('the text field', () => {
   it('becomes one overlay without a position', () => {
-    expect(parse({ text: 'hello' })).toEqual({ overlays: [{ text: 'hello', position: null }], strict: false });
+    expect(parse({ text: 'hello' })).toMatchObject({ overlays: [{ text: 'hello', position: null }], strict: false });
   });
 
   it('is cleaned before use', () => {

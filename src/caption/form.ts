@@ -6,6 +6,7 @@ import { parseAssetUrl, type UrlFault } from './asset-url.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
+import { parseOutput, type RequestedOutput } from './output-format.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 
@@ -19,6 +20,7 @@ export interface CaptionForm {
   readonly strict: boolean;
   /** The length of the video that a layout is for, in seconds. */
   readonly duration: number | undefined;
+  readonly output: RequestedOutput;
 }
 
 /** Says what is wrong with a well-formed URL, if anything. */
@@ -40,6 +42,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const canvas = hasAsset ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
   const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
+  const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
   if (faults.length > 0) {
@@ -47,7 +50,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, duration };
+  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, duration, output };
 }
 
 function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {

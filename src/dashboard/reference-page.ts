@@ -20,6 +20,8 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   overlays: 'without text',
   lang: 'no',
   strict: 'no',
+  format: 'no',
+  quality: 'no',
 };
 
 /** `contents` is the navigation of the documentation. */

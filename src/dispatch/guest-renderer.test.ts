@@ -4,7 +4,13 @@ import { GuestRenderer } from './guest-renderer.ts';
 import type { Renderer, RenderJob } from './renderer.ts';
 
 const JOB: RenderJob = {
-  recipe: { kind: 'transparent', canvas: { width: 16, height: 16 }, overlays: [], attemptMs: 1_000 },
+  recipe: {
+    kind: 'transparent',
+    canvas: { width: 16, height: 16 },
+    overlays: [],
+    attemptMs: 1_000,
+    output: { format: 'png' },
+  },
   asset: undefined,
   output: 'nowhere',
 };

@@ -7,7 +7,7 @@ import { AppError, type ErrorCode } from '../errors.ts';
 import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
-import type { RenderFacts } from '../render/render.ts';
+import { type RenderFacts, SOURCE_PIXELS } from '../render/render.ts';
 import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../render/warnings.ts';
 import { imageProbeSchema, sizeSchema, videoProbeSchema } from './probe-schema.ts';
 import { versionFields } from './remote/shared/protocol.ts';
@@ -72,6 +72,7 @@ const factsSchema = sizeSchema.extend({
     .max(MAX_WARNINGS)
     .default([]),
   layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
+  sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
   // Become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });

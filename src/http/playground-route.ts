@@ -9,7 +9,7 @@ import type { PlanLimits } from '../account/plans.ts';
 import { ANONYMOUS, type Renderer } from '../dispatch/renderer.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
-import { composeRecipe } from '../render/compose.ts';
+import { composeRecipe, outputFormatOf } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Limits } from '../store/store.ts';
 import { AddressLimit, DailyAddressLimit } from './limits/address-limit.ts';
@@ -91,13 +91,17 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
         },
       );
       accept(upload);
-      const { asset, canvas, overlays } = parseUpload(upload);
+      const { asset, canvas, overlays, output: requested } = parseUpload(upload);
       const started = performance.now();
       const requester = { ...ANONYMOUS, renderId: request.id };
       lifetime.startDeadline(deadlineMs.image);
       const base = asset ? await renderer.probe(asset, limits, lifetime.signal, requester) : canvas;
       if (base.kind === 'canvas') assertPreviewSize(base);
-      const recipe = composeRecipe(base, overlays, limits, { watermark: true, maxSide: GUEST_MAX_SIDE });
+      const recipe = composeRecipe(base, overlays, limits, {
+        output: requested,
+        watermark: true,
+        maxSide: GUEST_MAX_SIDE,
+      });
       await directory.make();
       const output = directory.file('output');
       const facts = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
@@ -105,7 +109,12 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       upload.disk.addResult(statSync(output).size);
       const timing = { receiveMs: upload.receiveMs, renderMs: performance.now() - started };
       reply.header('x-bar-rows', barRows(facts));
-      await sender.send(reply, output, renderHeaders({ renderId: request.id, kind: 'image', facts, ...timing }));
+      const format = outputFormatOf(recipe);
+      await sender.send(
+        reply,
+        output,
+        renderHeaders({ renderId: request.id, kind: 'image', format, facts, ...timing }),
+      );
       return reply;
     } finally {
       lifetime.release();

@@ -1,5 +1,6 @@
 // Composes the recipe of a render from the overlays, the probe of the asset and the limits of the caller.
 
+import type { OutputFormat } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { ImageProbe } from '../media/image.ts';
@@ -8,6 +9,7 @@ import type { VideoProbe } from '../media/video/probe/probe.ts';
 import {
   composeImageRecipe,
   composeTransparentRecipe,
+  type ImageComposeOptions,
   type ImageLimits,
   type ImageRecipe,
   type LayoutRecipe,
@@ -17,7 +19,9 @@ import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
-export type Recipe = TransparentRecipe | LayoutRecipe | ImageRecipe | VideoRecipe;
+/** A recipe that makes a file. */
+export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe;
+export type Recipe = RenderRecipe | LayoutRecipe;
 
 /** What the captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
@@ -27,19 +31,22 @@ export function workerKindOf({ kind }: Pick<Recipe, 'kind'>): AssetKind {
   return kind === 'video' ? 'video' : 'image';
 }
 
-export interface ComposeOptions {
+/** The format of the file that the recipe makes. */
+export function outputFormatOf(recipe: RenderRecipe): OutputFormat {
+  return recipe.kind === 'video' ? 'mp4' : recipe.output.format;
+}
+
+export interface ComposeOptions extends ImageComposeOptions {
   readonly watermark?: boolean;
-  /** An image with a longer side is scaled down to it. */
-  readonly maxSide?: number;
 }
 
 export function composeRecipe(
   base: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
-  { watermark = false, maxSide }: ComposeOptions = {},
-): Recipe {
-  const recipe = composeFor(base, overlays, limits, maxSide);
+  { watermark = false, ...options }: ComposeOptions = {},
+): RenderRecipe {
+  const recipe = composeFor(base, overlays, limits, options);
   return watermark ? { ...recipe, watermark } : recipe;
 }
 
@@ -47,13 +54,13 @@ function composeFor(
   base: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
-  maxSide: number | undefined,
-): Recipe {
+  options: ImageComposeOptions,
+): RenderRecipe {
   switch (base.kind) {
     case 'canvas':
-      return composeTransparentRecipe({ width: base.width, height: base.height }, overlays);
+      return composeTransparentRecipe({ width: base.width, height: base.height }, overlays, options.output);
     case 'image':
-      return composeImageRecipe(base, overlays, limits, maxSide);
+      return composeImageRecipe(base, overlays, limits, options);
     case 'video':
       return composeVideoRecipe(base, overlays, limits);
   }

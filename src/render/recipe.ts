@@ -2,10 +2,18 @@
 // of the caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on
 // another machine.
 
+import type { RequestedOutput } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
+import {
+  assertEncodable,
+  type ImageOutput,
+  imageOutput,
+  type TransparentOutput,
+  transparentOutput,
+} from './image-output.ts';
 
 export interface RecipeBase {
   /** The size of the output, upright. */
@@ -19,6 +27,7 @@ export interface RecipeBase {
 
 export interface TransparentRecipe extends RecipeBase {
   readonly kind: 'transparent';
+  readonly output: TransparentOutput;
 }
 
 /** Only lays out the captions; see `layout-report.ts`. */
@@ -29,6 +38,7 @@ export interface LayoutRecipe extends RecipeBase {
 export interface ImageRecipe extends RecipeBase {
   readonly kind: 'image';
   readonly decode: DecodePlan;
+  readonly output: ImageOutput;
 }
 
 /** The image limits of the caller's plan. */
@@ -45,23 +55,36 @@ const MAX_SIDE = 65_535;
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
 
-export function composeTransparentRecipe(canvas: Size, overlays: readonly Overlay[]): TransparentRecipe {
-  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length) };
+export function composeTransparentRecipe(
+  canvas: Size,
+  overlays: readonly Overlay[],
+  requested: RequestedOutput = {},
+): TransparentRecipe {
+  const output = transparentOutput(requested);
+  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length), output };
 }
 
 export function composeLayoutRecipe(canvas: Size, overlays: readonly Overlay[]): LayoutRecipe {
   return { kind: 'layout', canvas, overlays, attemptMs: ATTEMPT_BASE_MS };
 }
 
+export interface ImageComposeOptions {
+  readonly output?: RequestedOutput;
+  /** An image with a longer side is scaled down to it. */
+  readonly maxSide?: number;
+}
+
 export function composeImageRecipe(
   probe: ImageProbe,
   overlays: readonly Overlay[],
   limits: ImageLimits,
-  maxSide = MAX_SIDE,
+  { output: requested = {}, maxSide = MAX_SIDE }: ImageComposeOptions = {},
 ): ImageRecipe {
   const original = { width: probe.width, height: probe.height };
   assertSize(original, limits);
   const canvas = scaleDown(original, maxSide);
+  const output = imageOutput(requested);
+  assertEncodable(canvas, output);
   const isScaled = canvas.width !== original.width || canvas.height !== original.height;
   return {
     kind: 'image',
@@ -74,6 +97,7 @@ export function composeImageRecipe(
       ...(probe.color && { color: probe.color }),
       ...(isScaled && { scaleTo: canvas }),
     },
+    output,
   };
 }
 

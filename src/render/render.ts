@@ -5,9 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
 import { decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
-import { encodePng } from '../raster/png/photo.ts';
-import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { drawBands } from './bands.ts';
+import { encodeImage, encodeOverlay } from './encode.ts';
 import type { BarReport } from './layout-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -23,8 +22,14 @@ export interface RenderFacts {
   readonly warnings: readonly RenderWarning[];
   /** The details of each bar, for a recipe that asks only for them. */
   readonly layout?: readonly BarReport[];
+  /** For JPEGs: whether the image outside the bars is the compressed data of the asset. */
+  readonly sourcePixels?: SourcePixels;
   readonly timings: Timings;
 }
+
+/** `kept`: pixels outside the rows of bars are exactly those of the asset. */
+export type SourcePixels = (typeof SOURCE_PIXELS)[number];
+export const SOURCE_PIXELS = ['kept', 'reencoded'] as const;
 
 export interface Rendered extends RenderFacts {
   readonly bytes: Buffer;
@@ -36,7 +41,7 @@ export async function renderTransparent(recipe: TransparentRecipe, tools: Render
   // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders
   // would each allocate new memory.
   await setImmediate();
-  const bytes = await stopwatch.step('encode', () => writeTransparentPng(recipe.canvas, bands, tools.zeros));
+  const bytes = await stopwatch.step('encode', () => encodeOverlay(recipe, bands, tools));
   return { bytes, ...recipe.canvas, ...facts, timings: stopwatch.timings };
 }
 
@@ -58,6 +63,7 @@ export async function renderOnImage(
   const { bands, ...facts } = isExpectedSize ? expected : await drawBands({ ...recipe, canvas }, tools, stopwatch);
   signal?.throwIfAborted();
   await stopwatch.step('blend', () => bakeBands(image, bands));
-  const bytes = await stopwatch.step('encode', () => encodePng(image, signal));
-  return { bytes, ...canvas, ...facts, timings: stopwatch.timings };
+  const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, signal));
+  const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
+  return { bytes, ...canvas, ...facts, ...source, timings: stopwatch.timings };
 }

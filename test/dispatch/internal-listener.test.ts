@@ -19,7 +19,13 @@ import { VIDEO_PROBE } from './sample-reports.ts';
 
 const MAX_BYTES = 1_000;
 const FACTS = { width: 1, height: 1, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
-const RECIPE = { kind: 'transparent', canvas: { width: 1, height: 1 }, overlays: [], attemptMs: 1_000 } as const;
+const RECIPE = {
+  kind: 'transparent',
+  canvas: { width: 1, height: 1 },
+  overlays: [],
+  attemptMs: 1_000,
+  output: { format: 'png' },
+} as const;
 const never = new AbortController().signal;
 
 let directory: string;

@@ -1,7 +1,7 @@
 // Replaces the URL of a request by the file it points to. The file arrives in the work directory like an upload.
 
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import { acceptAsset, type ParsedRequest, type UnfetchedRequest } from './parse.ts';
+import { type ParsedRequest, type UnfetchedRequest, withFetched } from './parse.ts';
 import type { Upload } from './receive.ts';
 
 /**
@@ -15,7 +15,5 @@ export async function fetchAsset(
   signal: AbortSignal,
 ): Promise<ParsedRequest> {
   if (!('assetUrl' in request)) return request;
-  const { overlays, strict, assetUrl } = request;
-  const file = await fetcher.fetch(assetUrl, destination, signal);
-  return { overlays, strict, asset: acceptAsset(file), canvas: undefined };
+  return withFetched(request, await fetcher.fetch(request.assetUrl, destination, signal));
 }

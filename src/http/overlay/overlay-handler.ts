@@ -9,7 +9,7 @@ import type { Renderer, RenderJob, Requester } from '../../dispatch/renderer.ts'
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import { type BaseLayer, composeRecipe, type Recipe } from '../../render/compose.ts';
+import { type BaseLayer, composeRecipe, outputFormatOf, type RenderRecipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
 import type { Remembered } from '../../store/store.ts';
@@ -120,7 +120,13 @@ async function renderAndDeliver(
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? request.id;
     const timing = { receiveMs: upload.receiveMs, renderMs };
-    const headers = renderHeaders({ renderId, kind: asset?.kind ?? 'image', facts, ...timing });
+    const headers = renderHeaders({
+      renderId,
+      kind: asset?.kind ?? 'image',
+      format: outputFormatOf(recipe),
+      facts,
+      ...timing,
+    });
     await deliver(dependencies, context, {
       output,
       headers,
@@ -152,9 +158,9 @@ async function composeAndReserve(
   { renderer, reservations }: HandlerDependencies,
   { caller, request, directory, lifetime }: OverlayContext,
   { parsed, base, requester, claim }: Plan,
-): Promise<{ recipe: Recipe; reservation: Reservation }> {
-  const { asset, overlays } = parsed;
-  const recipe = composeRecipe(base, overlays, caller.plan.limits, { watermark: caller.mode === 'test' });
+): Promise<{ recipe: RenderRecipe; reservation: Reservation }> {
+  const { asset, overlays, output } = parsed;
+  const recipe = composeRecipe(base, overlays, caller.plan.limits, { output, watermark: caller.mode === 'test' });
   if (parsed.strict) {
     assertNoWarnings(await layoutOf(base, overlays, { renderer, directory, signal: lifetime.signal, requester }));
   }

@@ -1,9 +1,12 @@
 // From the received form to what the caller asks for. Faults of fields come before those of the asset.
 
+import type { Form } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
+import { assertFormatFits, type RequestedOutput } from '../../caption/output-format.ts';
 import type { Overlay } from '../../caption/overlay.ts';
 import { AppError } from '../../errors.ts';
 import { type Asset, createAsset } from '../../media/asset.ts';
+import { KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { must } from '../../primitives/must.ts';
 import type { BaseLayer } from '../../render/compose.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
@@ -14,6 +17,7 @@ interface Captions {
   readonly overlays: readonly Overlay[];
   /** Whether warnings about the layout are errors. */
   readonly strict: boolean;
+  readonly output: RequestedOutput;
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -29,21 +33,45 @@ export interface UnfetchedRequest extends Captions {
 }
 
 export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
-  const { overlays, strict, canvas, assetUrl } = parseForm(form, (url) => policy.faultOf(url));
-  if (assetUrl) return { overlays, strict, assetUrl };
-  if (form.asset) return { overlays, strict, asset: acceptAsset(form.asset), canvas: undefined };
-  return { overlays, strict, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+  const { overlays, strict, output, canvas, assetUrl } = parseForm(withKind(form), (url) => policy.faultOf(url));
+  if (assetUrl) return { overlays, strict, output, assetUrl };
+  if (form.asset) return { overlays, strict, output, asset: acceptAsset(form.asset), canvas: undefined };
+  return {
+    overlays,
+    strict,
+    output,
+    asset: undefined,
+    canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
+  };
 }
 
 /** For callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
-  const { overlays, strict, canvas } = parseForm(form, () => fault);
-  if (form.asset) return { overlays, strict, asset: acceptAsset(form.asset), canvas: undefined };
-  return { overlays, strict, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
+  const { overlays, strict, output, canvas } = parseForm(withKind(form), () => fault);
+  if (form.asset) return { overlays, strict, output, asset: acceptAsset(form.asset), canvas: undefined };
+  return {
+    overlays,
+    strict,
+    output,
+    asset: undefined,
+    canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
+  };
 }
 
-export function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
+/** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
+export function withFetched({ assetUrl: _, ...captions }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+  const asset = acceptAsset(file);
+  assertFormatFits(captions.output, asset.kind);
+  return { ...captions, asset, canvas: undefined };
+}
+
+function withKind(form: ReceivedForm): Form {
+  const format = form.asset?.format;
+  return format === undefined ? form : { ...form, assetKind: KIND_OF_FORMAT[format] };
+}
+
+function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
   if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
   const detail =
     bytes === 0

@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
 import { almostAllOf } from '../../account/broken-delivery.ts';
+import type { OutputFormat } from '../../caption/output-format.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
@@ -17,6 +18,7 @@ import { countSentBytes } from '../transport/sent-bytes.ts';
 export interface RenderReport {
   readonly renderId: string;
   readonly kind: AssetKind;
+  readonly format: OutputFormat;
   readonly facts: RenderFacts;
   readonly receiveMs: number;
   readonly renderMs: number;
@@ -26,9 +28,11 @@ export interface RenderReport {
 export type RenderHeaders = Readonly<Record<string, string>>;
 
 const OUTPUT = {
-  image: { contentType: 'image/png', extension: 'png' },
-  video: { contentType: 'video/mp4', extension: 'mp4' },
-} as const satisfies Record<AssetKind, { contentType: string; extension: string }>;
+  png: { contentType: 'image/png', extension: 'png' },
+  jpeg: { contentType: 'image/jpeg', extension: 'jpg' },
+  webp: { contentType: 'image/webp', extension: 'webp' },
+  mp4: { contentType: 'video/mp4', extension: 'mp4' },
+} as const satisfies Record<OutputFormat, { contentType: string; extension: string }>;
 
 /** Files up to this size are read in one go, because each trip through the event loop costs more than its bytes. */
 const SINGLE_READ_BYTES = 4 * 1024 * 1024;
@@ -56,8 +60,8 @@ export class DeliveryBroken extends AppError {
   }
 }
 
-export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
-  const { contentType, extension } = OUTPUT[kind];
+export function renderHeaders({ renderId, kind, format, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
+  const { contentType, extension } = OUTPUT[format];
   return {
     'content-type': contentType,
     'content-disposition': `inline; filename="${renderId}.${extension}"`,
@@ -65,6 +69,7 @@ export function renderHeaders({ renderId, kind, facts, receiveMs, renderMs }: Re
     'x-source-type': kind,
     'x-render-duration-ms': String(Math.max(1, Math.round(renderMs))),
     'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
+    ...(facts.sourcePixels && { 'x-source-pixels': facts.sourcePixels }),
     ...(facts.warnings.length > 0 && { 'x-warnings': facts.warnings.join(', ') }),
     ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
   };

@@ -3,6 +3,7 @@
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
 import { MAX_LANGUAGE_LENGTH } from '../../caption/language.ts';
+import { DEFAULT_QUALITY, FORMAT_NAMES, MAX_QUALITY } from '../../caption/output-format.ts';
 import {
   MAX_CANVAS_PIXELS,
   MAX_OVERLAYS,
@@ -29,7 +30,7 @@ export const FIELDS = {
       `Image (JPEG, PNG or WebP, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
       `video (MP4, MOV, WebM or Matroska, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
       `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second; faster videos lose frames). The format is detected from the ` +
-      "file's bytes; its name and declared type are ignored. Leave it out to get an overlay-only PNG.",
+      "file's bytes; its name and declared type are ignored. Leave it out to get only the overlay, transparent.",
   },
   asset_url: {
     type: 'string',
@@ -69,6 +70,22 @@ export const FIELDS = {
     description:
       'With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. ' +
       'Default: `false`.',
+  },
+  format: {
+    type: 'string',
+    enum: Object.keys(FORMAT_NAMES),
+    description:
+      'Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) ' +
+      'or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless ' +
+      '`quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.',
+  },
+  quality: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_QUALITY,
+    description:
+      `Quality of JPEG and WebP images. Default: ${DEFAULT_QUALITY}. Ignored for other formats and for lossless WebP. ` +
+      'JPEGs keep full color resolution from 90 on.',
   },
 } as const;
 

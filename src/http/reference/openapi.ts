@@ -90,7 +90,7 @@ export function openApiDocument(version: string): Json {
 function overlayOperation(): Json {
   return {
     operationId: 'renderOverlay',
-    summary: 'Add captions to an image or video, or render them as a transparent PNG',
+    summary: 'Add captions to an image or video, or render them as a transparent image',
     description: 'Returns the finished file. Nothing is charged unless the whole file was sent.',
     tags: ['Rendering'],
     parameters: [IDEMPOTENCY_KEY],
@@ -102,9 +102,9 @@ function overlayOperation(): Json {
 function success(): Json {
   const file = { schema: BINARY };
   return {
-    description: 'The finished file: an MP4 for videos, otherwise a PNG.',
+    description: 'The finished file: an MP4 for videos, otherwise an image in the requested format.',
     headers: Object.fromEntries(HEADER_NAMES.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    content: { 'image/png': file, 'video/mp4': file },
+    content: { 'image/png': file, 'image/jpeg': file, 'image/webp': file, 'video/mp4': file },
   };
 }
 

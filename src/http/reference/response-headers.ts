@@ -6,10 +6,13 @@ export interface HeaderKind {
 }
 
 export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
-  'content-type': { description: '`image/png` or `video/mp4`.', schema: { type: 'string' } },
+  'content-type': {
+    description: '`image/png`, `image/jpeg`, `image/webp` or `video/mp4`.',
+    schema: { type: 'string' },
+  },
   'content-length': { description: 'Size in bytes.', schema: { type: 'integer' } },
   'content-disposition': {
-    description: '`inline; filename="<render id>.png"` or `.mp4`.',
+    description: '`inline; filename="<render id>.png"`, or `.jpg`, `.webp` or `.mp4`.',
     schema: { type: 'string' },
   },
   'x-render-id': {
@@ -17,8 +20,14 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     schema: { type: 'string', format: 'uuid' },
   },
   'x-source-type': {
-    description: '`image` or `video`. Overlay-only PNGs are `image`.',
+    description: '`image` or `video`. Overlay-only files are `image`.',
     schema: { type: 'string', enum: ['image', 'video'] },
+  },
+  'x-source-pixels': {
+    description:
+      'For JPEG output. `kept`: pixels outside the bars are those of the uploaded JPEG, without recompression. ' +
+      '`reencoded`: the whole image was compressed again.',
+    schema: { type: 'string', enum: ['kept', 'reencoded'] },
   },
   'x-render-duration-ms': { description: 'Render time in milliseconds.', schema: { type: 'integer' } },
   'x-missing-glyphs': {

@@ -18,7 +18,13 @@ const RENDER = {
   step: {
     type: 'render',
     asset: undefined,
-    recipe: { kind: 'transparent', canvas: { width: 1, height: 1 }, overlays: [], attemptMs: 1_000 },
+    recipe: {
+      kind: 'transparent',
+      canvas: { width: 1, height: 1 },
+      overlays: [],
+      attemptMs: 1_000,
+      output: { format: 'png' },
+    },
   },
   limitMs: 1_000,
 } as const;

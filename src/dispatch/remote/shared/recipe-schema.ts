@@ -15,6 +15,8 @@ import {
 
 const MAX_FRAME_STEP = 1_000;
 
+const qualitySchema = z.int().min(1).max(100);
+
 const segmentSchema = z.object({
   from: z.number().nullable(),
   to: z.number().nullable(),
@@ -37,7 +39,7 @@ const baseFields = {
 };
 
 export const recipeSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('transparent'), ...baseFields }),
+  z.object({ kind: z.literal('transparent'), ...baseFields, output: z.object({ format: z.enum(['png', 'webp']) }) }),
   z.object({ kind: z.literal('layout'), ...baseFields }),
   z.object({
     kind: z.literal('image'),
@@ -48,6 +50,11 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       color: colorConversionSchema.exactOptional(),
       scaleTo: z.object({ width: z.int().min(1), height: z.int().min(1) }).exactOptional(),
     }),
+    output: z.discriminatedUnion('format', [
+      z.object({ format: z.literal('png') }),
+      z.object({ format: z.literal('webp'), quality: qualitySchema }),
+      z.object({ format: z.literal('jpeg'), quality: qualitySchema, keepsSource: z.boolean() }),
+    ]),
   }),
   z.object({
     kind: z.literal('video'),

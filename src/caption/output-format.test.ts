@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../errors.ts';
+import type { Form } from './field-reader.ts';
+import { parseForm } from './form.ts';
+import { assertFormatFits, type OutputSource, type RequestedOutput } from './output-format.ts';
+
+const SIZE = [
+  { name: 'width', value: '100' },
+  { name: 'height', value: '100' },
+];
+
+function parse(values: Readonly<Record<string, unknown>>, form: Partial<Form> = {}): RequestedOutput {
+  const fields = Object.entries({ text: 'Hello', ...values }).map(([name, value]) => ({ name, value }));
+  return parseForm({ fields: [...fields, ...SIZE], hasAsset: false, faults: [], ...form }).output;
+}
+
+function faultsOf(run: () => unknown): string[] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof AppError)
+      return error.faults.map(({ pointer, code, detail }) => `${pointer} ${code} ${detail}`);
+  }
+  return [];
+}
+
+const ON_IMAGE = { hasAsset: true, assetKind: 'image' } as const;
+const ON_VIDEO = { hasAsset: true, assetKind: 'video' } as const;
+
+describe('format and quality', () => {
+  it('are absent by default, also when a form sends them blank', () => {
+    expect(parse({}, ON_IMAGE)).toEqual({});
+    expect(parse({ format: ' ', quality: '' }, ON_IMAGE)).toEqual({});
+  });
+
+  it.each([
+    ['png', 'png'],
+    ['jpeg', 'jpeg'],
+    ['jpg', 'jpeg'],
+    ['webp', 'webp'],
+  ])('accept %s for an image', (name, format) => {
+    expect(parse({ format: name, quality: '75' }, ON_IMAGE)).toEqual({ format, quality: 75 });
+  });
+
+  it('accept mp4 for a video, and a quality that has no meaning for it', () => {
+    expect(parse({ format: 'mp4', quality: '75' }, ON_VIDEO)).toEqual({ format: 'mp4', quality: 75 });
+  });
+
+  it('accept a number for quality in JSON, and null for both', () => {
+    expect(parse({}, { isJson: true, ...ON_IMAGE, fields: jsonFields(1) })).toEqual({
+      quality: 1,
+    });
+  });
+
+  it.each<[string, OutputSource, string]>([
+    ['mp4', 'image', 'Format must be png, jpeg or webp for an image; got mp4.'],
+    ['png', 'video', 'Format must be mp4 for a video; got png.'],
+    ['jpeg', 'canvas', 'Format must be png or webp for a request without an asset; got jpeg.'],
+  ])('refuse %s for the source %s', (format, source, detail) => {
+    const form = source === 'canvas' ? {} : ({ hasAsset: true, assetKind: source } as const);
+    expect(faultsOf(() => parse({ format }, form))).toEqual([`#/format invalid_format ${detail}`]);
+  });
+
+  it('report all faults in one error, next to those of other fields', () => {
+    expect(faultsOf(() => parse({ format: 'tiff', quality: '101', text: '' }, ON_IMAGE))).toEqual([
+      "#/text blank Caption can't be empty.",
+      '#/format invalid_format Format must be png, jpeg, webp or mp4; got "tiff".',
+      '#/quality out_of_range Quality must be between 1 and 100; got 101.',
+    ]);
+  });
+
+  it.each([['0'], ['-1'], ['100.5'], ['high']])('refuse the quality %s', (quality) => {
+    expect(faultsOf(() => parse({ quality }, ON_IMAGE))).toHaveLength(1);
+  });
+
+  it('do not accept names that every object has', () => {
+    expect(faultsOf(() => parse({ format: 'constructor' }, ON_IMAGE))).toHaveLength(1);
+  });
+
+  it('are checked against the asset later when it has yet to be fetched', () => {
+    const output = parse({ format: 'jpeg' }, { hasAsset: true });
+    expect(() => assertFormatFits(output, 'image')).not.toThrow();
+    expect(faultsOf(() => assertFormatFits(output, 'video'))).toEqual([
+      '#/format invalid_format Format must be mp4 for a video; got jpeg.',
+    ]);
+  });
+});
+
+function jsonFields(quality: unknown): Form['fields'] {
+  return [
+    { name: 'text', value: 'Hello' },
+    { name: 'format', value: null },
+    { name: 'quality', value: quality },
+  ];
+}

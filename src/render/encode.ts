@@ -1,0 +1,36 @@
+// The last step of a render: from pixels to the bytes of the requested format.
+
+import { encodeJpeg, encodeLosslessWebp, encodeWebp } from '../media/image-encoder.ts';
+import type { Band } from '../raster/band.ts';
+import { bakeBands, type RawImage } from '../raster/blend.ts';
+import { encodePng } from '../raster/png/photo.ts';
+import { writeTransparentPng } from '../raster/png/transparent.ts';
+import type { ImageOutput } from './image-output.ts';
+import type { TransparentRecipe } from './recipe.ts';
+import type { RenderTools } from './renderer-tools.ts';
+
+export async function encodeImage(
+  image: RawImage,
+  output: ImageOutput,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  switch (output.format) {
+    case 'png':
+      return await encodePng(image, signal);
+    case 'jpeg':
+      return await encodeJpeg(image, output.quality);
+    case 'webp':
+      return await encodeWebp(image, output.quality);
+  }
+}
+
+export async function encodeOverlay(
+  { canvas, output }: TransparentRecipe,
+  bands: readonly Band[],
+  { zeros }: RenderTools,
+): Promise<Buffer> {
+  if (output.format === 'png') return writeTransparentPng(canvas, bands, zeros);
+  const image = { ...canvas, channels: 4, data: new Uint8Array(canvas.width * canvas.height * 4) } as const;
+  bakeBands(image, bands);
+  return await encodeLosslessWebp(image);
+}

@@ -1,0 +1,90 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import type { RequestedOutput } from '../caption/output-format.ts';
+import { probeImage } from '../media/image.ts';
+import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';
+import { type Rendered, renderOnImage, renderTransparent } from './render.ts';
+import { createRenderTools } from './renderer-tools.ts';
+
+const tools = createRenderTools();
+const OVERLAYS = [{ text: 'Hello', position: 50 }];
+const SIZE = { width: 320, height: 240 };
+
+async function render(asset: Buffer, output: RequestedOutput): Promise<Rendered> {
+  const recipe = composeImageRecipe(await probeImage(asset), OVERLAYS, DEFAULT_IMAGE_LIMITS, { output });
+  return await renderOnImage(recipe, asset, tools);
+}
+
+async function photo(channels: 3 | 4, background: string): Promise<Buffer> {
+  return await sharp({ create: { ...SIZE, channels, background } })
+    .png()
+    .toBuffer();
+}
+
+async function firstPixel(bytes: Buffer): Promise<number[]> {
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+  return [...data.subarray(0, info.channels)];
+}
+
+describe('an image in another format', () => {
+  it('is a JPEG with full color resolution at the default quality, and says that its pixels were reencoded', async () => {
+    const { bytes, sourcePixels } = await render(await photo(3, '#4682b4'), { format: 'jpeg' });
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: 'jpeg', ...SIZE, chromaSubsampling: '4:4:4' });
+    expect(sourcePixels).toBe('reencoded');
+  });
+
+  it('is a smaller JPEG with half the color resolution below quality 90', async () => {
+    const asset = await photo(3, '#4682b4');
+    const [small, large] = [
+      await render(asset, { format: 'jpeg', quality: 89 }),
+      await render(asset, { format: 'jpeg', quality: 90 }),
+    ];
+    expect(await sharp(small.bytes).metadata()).toMatchObject({ chromaSubsampling: '4:2:0' });
+    expect(small.bytes.length).toBeLessThan(large.bytes.length);
+  });
+
+  it('is a WebP without x-source-pixels', async () => {
+    const { bytes, sourcePixels } = await render(await photo(3, '#4682b4'), { format: 'webp', quality: 80 });
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: 'webp', ...SIZE });
+    expect(sourcePixels).toBeUndefined();
+  });
+
+  it('is white in a JPEG where it was transparent, and stays transparent in a WebP', async () => {
+    const asset = await photo(4, '#00000000');
+    const jpeg = await render(asset, { format: 'jpeg' });
+    const webp = await render(asset, { format: 'webp' });
+    expect(await firstPixel(jpeg.bytes)).toEqual([255, 255, 255]);
+    expect((await firstPixel(webp.bytes)).at(-1)).toBe(0);
+  });
+
+  it.each(['jpeg', 'webp'] as const)('has no metadata as %s', async (format) => {
+    const asset = await sharp(await photo(3, '#4682b4'))
+      .withExif({ IFD0: { Artist: 'Someone' } })
+      .withIccProfile('p3')
+      .jpeg()
+      .toBuffer();
+    const { exif, icc, xmp } = await sharp((await render(asset, { format })).bytes).metadata();
+    expect({ exif, icc, xmp }).toEqual({ exif: undefined, icc: undefined, xmp: undefined });
+  });
+
+  it('is refused when a side is too long for the format', async () => {
+    const probe = { kind: 'image', width: 16_384, height: 16, isSrgb: false } as const;
+    const compose = (output: RequestedOutput): unknown =>
+      composeImageRecipe(probe, OVERLAYS, DEFAULT_IMAGE_LIMITS, { output });
+    expect(() => compose({ format: 'webp' })).toThrow('the limit for webp is 16383 pixels per side');
+    expect(() => compose({ format: 'jpeg' })).not.toThrow();
+  });
+});
+
+describe('a transparent overlay as WebP', () => {
+  it('has exactly the pixels of the PNG', async () => {
+    const png = await renderTransparent(composeTransparentRecipe(SIZE, OVERLAYS), tools);
+    const webp = await renderTransparent(composeTransparentRecipe(SIZE, OVERLAYS, { format: 'webp' }), tools);
+    expect(await sharp(webp.bytes).metadata()).toMatchObject({ format: 'webp', ...SIZE, hasAlpha: true });
+    const [expected, actual] = [
+      await sharp(png.bytes).ensureAlpha().raw().toBuffer(),
+      await sharp(webp.bytes).raw().toBuffer(),
+    ];
+    expect(actual.equals(expected)).toBe(true);
+  });
+});
