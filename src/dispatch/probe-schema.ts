@@ -93,6 +93,7 @@ export const imageProbeSchema = z.object({
   width: side,
   height: side,
   isSrgb: z.boolean(),
+  orientation: z.int().min(2).max(8).exactOptional(),
   color: colorConversionSchema.exactOptional(),
 });
 

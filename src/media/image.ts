@@ -15,6 +15,8 @@ export interface ImageProbe extends Size {
   readonly kind: 'image';
   /** The image embeds a color profile, and that profile is sRGB. */
   readonly isSrgb: boolean;
+  /** From EXIF, 2 to 8: how the stored image must be turned or mirrored. Absent if it is upright. */
+  readonly orientation?: number;
   /** Set when the image decoder alone would get the colors wrong. */
   readonly color?: ColorConversion;
 }
@@ -26,6 +28,8 @@ export interface DecodedImage extends Size {
 
 /** All other loaders stay blocked: an SVG or TIFF renamed to .png must not reach its decoder. */
 const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
+
+const MAX_ORIENTATION = 8;
 
 /** Call this once per process, before the first image. */
 export function lockDownDecoders(): void {
@@ -39,9 +43,11 @@ export function lockDownDecoders(): void {
 /** Width and height are those after EXIF orientation. */
 export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
   const metadata = await metadataOf(source);
-  const { autoOrient, icc } = metadata;
+  const { autoOrient, icc, orientation = 1 } = metadata;
   const color = conversionFor(source, metadata);
-  return { kind: 'image', ...autoOrient, isSrgb: icc !== undefined && isSrgbProfile(icc), ...(color && { color }) };
+  const turned = orientation > 1 && orientation <= MAX_ORIENTATION ? { orientation } : {};
+  const isSrgb = icc !== undefined && isSrgbProfile(icc);
+  return { kind: 'image', ...autoOrient, isSrgb, ...turned, ...(color && { color }) };
 }
 
 /** Decoder settings, derived from the probe and the caller's limits. */

@@ -10,7 +10,7 @@ export type ImageOutput =
   | {
       readonly format: 'jpeg';
       readonly quality: number;
-      /** Keep the compressed data of a JPEG outside the bars, where that is possible. The quality is for the others. */
+      /** Keep the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for the others. */
       readonly keepsSource: boolean;
     };
 
@@ -20,14 +20,18 @@ export type TransparentOutput = { readonly format: 'png' } | { readonly format: 
 /** The largest side that an encoder accepts. */
 const MAX_SIDE: Readonly<Record<ImageOutput['format'], number>> = { png: 65_535, jpeg: 65_500, webp: 16_383 };
 
-export function imageOutput({ format = FORMATS_OF.image[0], quality }: RequestedOutput): ImageOutput {
+/** `isConverted`: the pixels of the asset can't stay as they are, because they are scaled, turned or converted to sRGB. */
+export function imageOutput(
+  { format = FORMATS_OF.image[0], quality }: RequestedOutput,
+  isConverted: boolean,
+): ImageOutput {
   switch (format) {
     case 'png':
       return { format };
     case 'webp':
       return { format, quality: quality ?? DEFAULT_QUALITY };
     case 'jpeg':
-      return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: quality === undefined };
+      return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: quality === undefined && !isConverted };
     case 'mp4':
       throw unexpected(format, 'an image');
   }

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RequestedOutput } from '../caption/output-format.ts';
 import { probeImage } from '../media/image.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';
@@ -73,6 +73,77 @@ describe('an image in another format', () => {
       composeImageRecipe(probe, OVERLAYS, DEFAULT_IMAGE_LIMITS, { output });
     expect(() => compose({ format: 'webp' })).toThrow('the limit for webp is 16383 pixels per side');
     expect(() => compose({ format: 'jpeg' })).not.toThrow();
+  });
+});
+
+describe('a JPEG that stays a JPEG', () => {
+  let jpeg: Buffer;
+  beforeAll(async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+    jpeg = await sharp({ create: { ...SIZE, channels: 3, background: '#4682b4', noise } })
+      .jpeg({ quality: 80 })
+      .toBuffer();
+  });
+
+  /** The rows of each file that differ from the asset, as the first and the last one. */
+  async function changedRows(bytes: Buffer): Promise<(number | undefined)[]> {
+    const [before, after] = [await sharp(jpeg).raw().toBuffer(), await sharp(bytes).raw().toBuffer()];
+    const stride = SIZE.width * 3;
+    const rows = Array.from({ length: SIZE.height }, (_, row) => row).filter(
+      (row) => before.compare(after, row * stride, (row + 1) * stride, row * stride, (row + 1) * stride) !== 0,
+    );
+    return [rows[0], rows.at(-1)];
+  }
+
+  it('keeps every pixel outside the rows of MCUs that the bar touches', async () => {
+    const { bytes, sourcePixels, bars } = await render(jpeg, { format: 'jpeg' });
+    const [{ top, height } = { top: 0, height: 0 }] = bars;
+    const [first = 0, last = 0] = await changedRows(bytes);
+    expect(sourcePixels).toBe('kept');
+    expect(first).toBeGreaterThanOrEqual(Math.floor(top / 16) * 16 - 1);
+    expect(last).toBeLessThanOrEqual(Math.ceil((top + height) / 16) * 16);
+    expect(bytes.length).toBeLessThan(jpeg.length * 1.05);
+  });
+
+  it('is encoded again when a quality is given', async () => {
+    const { bytes, sourcePixels } = await render(jpeg, { format: 'jpeg', quality: 80 });
+    expect(sourcePixels).toBe('reencoded');
+    expect(await changedRows(bytes)).toEqual([0, SIZE.height - 1]);
+  });
+
+  it('has the watermark of a test key', async () => {
+    const recipe = composeImageRecipe(await probeImage(jpeg), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
+      output: { format: 'jpeg' },
+    });
+    const { bytes, sourcePixels } = await renderOnImage({ ...recipe, watermark: true }, jpeg, tools);
+    expect(sourcePixels).toBe('kept');
+    expect((await changedRows(bytes))[1]).toBeGreaterThan(SIZE.height - 20);
+  });
+
+  it('is encoded again, upright, when EXIF says that it must be turned', async () => {
+    const turned = await sharp(jpeg).withMetadata({ orientation: 6 }).toBuffer();
+    const { bytes, sourcePixels } = await render(turned, { format: 'jpeg' });
+    expect(sourcePixels).toBe('reencoded');
+    const { width, height, orientation } = await sharp(bytes).metadata();
+    expect({ width, height, orientation }).toEqual({ width: SIZE.height, height: SIZE.width, orientation: undefined });
+  });
+
+  it('loses an sRGB profile, and is encoded again with another one', async () => {
+    const withProfile = async (name: string): Promise<Rendered> =>
+      await render(await sharp(jpeg).withIccProfile(name, { attach: true }).toBuffer(), { format: 'jpeg' });
+    const [srgb, p3] = [await withProfile('srgb'), await withProfile('p3')];
+    expect([srgb.sourcePixels, p3.sourcePixels]).toEqual(['kept', 'reencoded']);
+    expect((await sharp(srgb.bytes).metadata()).icc).toBeUndefined();
+  });
+
+  it('is encoded as far as it can be decoded when it is truncated', async () => {
+    const { sourcePixels } = await render(jpeg.subarray(0, jpeg.length / 2), { format: 'jpeg' });
+    expect(sourcePixels).toBe('reencoded');
+  });
+
+  it('becomes a PNG without a format', async () => {
+    const { bytes, sourcePixels } = await render(jpeg, {});
+    expect([(await sharp(bytes).metadata()).format, sourcePixels]).toEqual(['png', undefined]);
   });
 });
 

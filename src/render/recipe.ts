@@ -83,9 +83,10 @@ export function composeImageRecipe(
   const original = { width: probe.width, height: probe.height };
   assertSize(original, limits);
   const canvas = scaleDown(original, maxSide);
-  const output = imageOutput(requested);
-  assertEncodable(canvas, output);
   const isScaled = canvas.width !== original.width || canvas.height !== original.height;
+  const isConverted = isScaled || probe.color !== undefined || probe.orientation !== undefined;
+  const output = imageOutput(requested, isConverted);
+  assertEncodable(canvas, output);
   return {
     kind: 'image',
     canvas,

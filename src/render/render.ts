@@ -5,6 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
 import { decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
+import { readHeaders } from '../raster/jpeg/headers.ts';
+import { spliceBands } from '../raster/jpeg/splice.ts';
 import { drawBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
 import type { BarReport } from './layout-report.ts';
@@ -50,6 +52,35 @@ export async function renderOnImage(
   asset: Uint8Array,
   tools: RenderTools,
   signal?: AbortSignal,
+): Promise<Rendered> {
+  return (await renderKeepingSource(recipe, asset, tools)) ?? (await renderPixels(recipe, asset, tools, signal));
+}
+
+/** Draws on the compressed data of a JPEG. Returns `undefined` where that isn't possible. */
+async function renderKeepingSource(
+  recipe: ImageRecipe,
+  asset: Uint8Array,
+  tools: RenderTools,
+): Promise<Rendered | undefined> {
+  if (!isSpliceable(recipe, asset)) return undefined;
+  const stopwatch = new Stopwatch();
+  const { bands, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands));
+  return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
+}
+
+function isSpliceable({ canvas, decode, output }: ImageRecipe, asset: Uint8Array): boolean {
+  if (output.format !== 'jpeg' || !output.keepsSource) return false;
+  const headers = readHeaders(asset);
+  if (headers === undefined || (headers.hasProfile && !decode.ignoreProfile)) return false;
+  return headers.width === canvas.width && headers.height === canvas.height;
+}
+
+async function renderPixels(
+  recipe: ImageRecipe,
+  asset: Uint8Array,
+  tools: RenderTools,
+  signal: AbortSignal | undefined,
 ): Promise<Rendered> {
   const stopwatch = new Stopwatch();
   // The decoder runs on its own thread. Meanwhile, this thread draws the bars for the size in the header.

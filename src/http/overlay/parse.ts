@@ -60,10 +60,10 @@ export function parseUpload(form: ReceivedForm): ParsedRequest {
 }
 
 /** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
-export function withFetched({ assetUrl: _, ...captions }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+export function withFetched({ overlays, strict, output }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
   const asset = acceptAsset(file);
-  assertFormatFits(captions.output, asset.kind);
-  return { ...captions, asset, canvas: undefined };
+  assertFormatFits(output, asset.kind);
+  return { overlays, strict, output, asset, canvas: undefined };
 }
 
 function withKind(form: ReceivedForm): Form {

@@ -29,6 +29,8 @@ export interface JpegHeaders extends Size {
   readonly kept: readonly Uint8Array[];
   /** The segment that starts the scan. */
   readonly scan: Uint8Array;
+  /** Whether there was a color profile, which the output doesn't keep. */
+  readonly hasProfile: boolean;
   /** Where the entropy-coded data starts. */
   readonly dataStart: number;
 }
@@ -44,6 +46,7 @@ const MARKER = {
   app2: 0xe2,
   app14: 0xee,
 };
+const MAX_DC_SYMBOL = 15;
 const APP_OR_COMMENT = { first: 0xe0, last: 0xef, comment: 0xfe };
 
 interface FrameComponent {
@@ -63,6 +66,7 @@ class Segments {
   restartInterval = 0;
   isJfif = false;
   adobeTransform: number | undefined;
+  hasProfile = false;
 }
 
 export function readHeaders(file: Uint8Array): JpegHeaders | undefined {
@@ -107,7 +111,7 @@ function readSegment(segments: Segments, marker: number, segment: Uint8Array, bo
   }
 }
 
-/** Keeps what decides about colors. Thumbnails, locations and everything else are dropped. */
+/** Keeps what tells YCbCr from RGB. Thumbnails, locations, profiles and everything else are dropped. */
 function readApplicationData(segments: Segments, marker: number, segment: Uint8Array, body: Uint8Array): void {
   const name = Buffer.from(body.subarray(0, 12)).toString('latin1');
   if (marker === MARKER.app0 && name.startsWith('JFIF\0') && body.length >= 14 && !segments.isJfif) {
@@ -115,7 +119,7 @@ function readApplicationData(segments: Segments, marker: number, segment: Uint8A
     const withoutThumbnail = Uint8Array.of(0xff, MARKER.app0, 0, 16, ...body.subarray(0, 12), 0, 0);
     segments.kept.push(withoutThumbnail);
   } else if (marker === MARKER.app2 && name === 'ICC_PROFILE\0') {
-    segments.kept.push(segment);
+    segments.hasProfile = true;
   } else if (marker === MARKER.app14 && name.startsWith('Adobe') && body.length >= 12) {
     segments.adobeTransform = body[11];
     segments.kept.push(segment);
@@ -148,8 +152,12 @@ function readHuffman(segments: Segments, body: Uint8Array): boolean {
     const counts = body.subarray(at + 1, at + 17);
     const total = counts.reduce((sum, count) => sum + count, 0);
     if (total > 256 || at + 17 + total > body.length) return false;
-    const tables = head >> 4 === 0 ? segments.dc : segments.ac;
-    tables[head & 15] = { id: head, counts, symbols: body.subarray(at + 17, at + 17 + total) };
+    const isDc = head >> 4 === 0;
+    const symbols = body.subarray(at + 17, at + 17 + total);
+    // Decoders refuse such a table, even if the image doesn't use these symbols.
+    if (isDc && symbols.some((symbol) => symbol > MAX_DC_SYMBOL)) return false;
+    const tables = isDc ? segments.dc : segments.ac;
+    tables[head & 15] = { id: head, counts, symbols };
     at += 17 + total;
   }
   return true;
@@ -177,7 +185,7 @@ function isSupportedSampling({ horizontal, vertical }: FrameComponent, index: nu
 
 function finish(segments: Segments, segment: Uint8Array, dataStart: number): JpegHeaders | undefined {
   const scan = segment.subarray(4);
-  const { frame, restartInterval, kept } = segments;
+  const { frame, restartInterval, kept, hasProfile } = segments;
   const count = scan[0] ?? 0;
   if (frame === undefined || count !== frame.components.length || scan.length !== 4 + 2 * count) return undefined;
   const [spectralStart, spectralEnd, approximation] = scan.subarray(1 + 2 * count);
@@ -191,7 +199,7 @@ function finish(segments: Segments, segment: Uint8Array, dataStart: number): Jpe
     if (scan[1 + 2 * index] !== id || !steps || !dc || !ac) return undefined;
     components.push({ horizontal, vertical, steps, dc, ac });
   }
-  return { ...frame.size, components, restartInterval, kept, scan: segment, dataStart };
+  return { ...frame.size, components, restartInterval, kept, scan: segment, hasProfile, dataStart };
 }
 
 /** The rules by which decoders tell YCbCr from RGB. */
