@@ -1,13 +1,42 @@
-import { defineConfig } from 'vitest/config';
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { SlowestFirst } from './test/slowest-first.ts';
+
+const SLOW = '**/*.slow.test.ts';
+
+/** Tests in `test/` mostly wait for processes that they start, so more of them run side by side than there are cores. */
+export const MAX_WORKERS = Math.min(6, 2 * availableParallelism());
+
+export const COMMON = {
+  testTimeout: 180_000,
+  hookTimeout: 240_000,
+  env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
+} as const;
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/global-setup.ts'],
-    // Renders are CPU-bound, so more test files in parallel would only slow each other down on small machines.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
+    maxWorkers: MAX_WORKERS,
+    sequence: { sequencer: SlowestFirst },
+    projects: [
+      {
+        test: {
+          ...COMMON,
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, SLOW],
+          // These tests leave no global state behind, so one process can run many files and load libraries once.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...COMMON,
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, SLOW],
+          globalSetup: ['test/global-setup.ts'],
+        },
+      },
+    ],
   },
 });

@@ -94,7 +94,7 @@ async function isReady({ url }: RunningServer): Promise<boolean> {
 }
 
 /** Long, because machines that run tests are often small and shared. */
-const START_TIMEOUT_MS = 50_000;
+const START_TIMEOUT_MS = 120_000;
 
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
   try {
@@ -154,7 +154,7 @@ export function innermost(pid: number): number {
 /** Polls until the check returns a truthy value, and returns that value. */
 export async function until<Value>(
   check: () => Value | Promise<Value>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<Exclude<Value, undefined | null | false | 0 | ''>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

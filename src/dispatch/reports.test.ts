@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, segmentsOf } from '../render/video-recipe.ts';
 import {
@@ -206,7 +207,7 @@ describe('any report', () => {
       fc.property(fc.jsonValue(), (value) => {
         for (const [, parse] of valid) expect(nonFiniteIn(parsedOrInvalid(parse, value))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: randomCases({ usually: 60, all: 300 }) },
     );
   });
 
@@ -215,7 +216,7 @@ describe('any report', () => {
       fc.property(fc.constantFrom(...valid), fc.nat(), mutation, ([report, parse], at, value) => {
         expect(nonFiniteIn(parsedOrInvalid(parse, mutate(report, at, value)))).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomCases({ usually: 400, all: 2_000 }) },
     );
   });
 
@@ -229,7 +230,7 @@ describe('any report', () => {
         expect(nonFiniteIn(recipe)).toEqual([]);
         expect(segmentsOf(recipe, 1)?.length ?? 1).toBeLessThanOrEqual(DEFAULT_VIDEO_LIMITS.videoSeconds + 1);
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomCases({ usually: 200, all: 1_000 }) },
     );
   });
 });

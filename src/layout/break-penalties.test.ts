@@ -19,18 +19,22 @@ function shown(text: string, columns: number): string[] {
 
 /** The lines if all breaks were equally good. */
 function shownWithoutPenalties(text: string, columns: number): string[] {
-  const paragraph = analyzeParagraph(text);
-  return linesOf({ ...paragraph, breaks: paragraph.breaks.map((found) => ({ ...found, penalty: 0 })) }, columns);
+  return linesOf(withoutPenalties(analyzeParagraph(text)), columns);
+}
+
+function withoutPenalties(paragraph: Paragraph): Paragraph {
+  return { ...paragraph, breaks: paragraph.breaks.map((found) => ({ ...found, penalty: 0 })) };
 }
 
 describe('line breaks in Korean', () => {
   it('split no word of 100 real sentences that fits on a line', () => {
     const split: string[] = [];
     for (const sentence of sentencesIn('ko')) {
+      const paragraph = analyzeParagraph(sentence);
       for (const columns of COLUMNS) {
         const long = new Set(sentence.split(' ').filter((word) => word.length > columns));
         let rest = sentence;
-        for (const line of shown(sentence, columns)) {
+        for (const line of linesOf(paragraph, columns)) {
           rest = rest.slice(line.length);
           const before = /\S*$/u.exec(sentence.slice(0, sentence.length - rest.length))?.[0] ?? '';
           const word = before + (/^\S*/u.exec(rest)?.[0] ?? '');
@@ -128,9 +132,11 @@ describe('line breaks in Chinese and Japanese', () => {
       let broken = 0;
       let brokenWithoutPenalties = 0;
       for (const text of sentencesIn(language)) {
+        const paragraph = analyzeParagraph(text);
+        const equal = withoutPenalties(paragraph);
         for (const columns of COLUMNS.map((count) => count - 2)) {
-          const lines = shown(text, columns);
-          const unweighted = shownWithoutPenalties(text, columns);
+          const lines = linesOf(paragraph, columns);
+          const unweighted = linesOf(equal, columns);
           expect(lines).toHaveLength(unweighted.length);
           broken += brokenWords(text, lines);
           brokenWithoutPenalties += brokenWords(text, unweighted);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
 import { anyCanvas, anyCaption, ltrCaption } from '../../test/random-captions.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { graphemes } from '../caption/graphemes.ts';
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { must } from '../primitives/must.ts';
@@ -10,7 +11,7 @@ import type { Size } from './geometry.ts';
 import { placeBars, type Rows } from './placement.ts';
 
 /** The seed is fixed, so that a failure is the same on every machine. Slow properties use fewer runs. */
-const RUNS = { seed: 20_240_229, numRuns: 400 } as const;
+const RUNS = { seed: 20_240_229, numRuns: randomCases({ usually: 80, all: 400 }) } as const;
 
 function layOut(overlays: readonly Overlay[], canvas: Size): Layout {
   return layoutOverlays(overlays, canvas, () => fakeMeasurer);
@@ -123,7 +124,7 @@ describe('every layout', () => {
           expect(top + height).toBeLessThanOrEqual(canvas.height);
         }
       }),
-      { ...RUNS, numRuns: 200 },
+      { ...RUNS, numRuns: randomCases({ usually: 40, all: 200 }) },
     );
   });
 
@@ -132,7 +133,7 @@ describe('every layout', () => {
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         expect(layOut(structuredClone(overlays), { ...canvas })).toEqual(layOut(overlays, canvas));
       }),
-      { ...RUNS, numRuns: 100 },
+      { ...RUNS, numRuns: randomCases({ usually: 20, all: 100 }) },
     );
   });
 
@@ -142,7 +143,7 @@ describe('every layout', () => {
         const alone = overlays.map(({ text }) => barOf(text, canvas).height);
         expect(layOut(overlays, canvas).bars.map(({ height }) => height)).toEqual(alone);
       }),
-      { ...RUNS, numRuns: 100 },
+      { ...RUNS, numRuns: randomCases({ usually: 20, all: 100 }) },
     );
   });
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decode, pixelAt } from '../../test/pictures.ts';
 import { anyCaption } from '../../test/random-captions.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { renderLayout } from './layout-report.ts';
 import { composeLayoutRecipe, composeTransparentRecipe } from './recipe.ts';
 import { renderTransparent } from './render.ts';
@@ -33,7 +34,7 @@ it('a layout has the bars, warnings and missing characters of the render, and th
         expect([row, (pixelAt(pixels, 0, row)[3] ?? 0) > 0]).toEqual([row, isInBar]);
       }
     }),
-    { seed: 20_261_116, numRuns: 60 },
+    { seed: 20_261_116, numRuns: randomCases({ usually: 15, all: 60 }) },
   );
 });
 

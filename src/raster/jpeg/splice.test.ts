@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../../../test/shared-media.ts';
 import type { Size } from '../../layout/geometry.ts';
 import { must } from '../../primitives/must.ts';
@@ -127,7 +128,7 @@ describe('spliceBands', () => {
         const { changedRowsOutside } = await compare(source, must(spliced, 'spliced image'), bands);
         expect(changedRowsOutside).toBe(0);
       }),
-      { numRuns: 150 },
+      { numRuns: randomCases({ usually: 30, all: 150 }) },
     );
   });
 
@@ -183,7 +184,7 @@ describe('spliceBands', () => {
         const { width, height } = await sharp(spliced, { failOn: 'none' }).metadata();
         expect({ width, height }).toEqual({ width: headers?.width, height: headers?.height });
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomCases({ usually: 200, all: 1_000 }) },
     );
   });
 });

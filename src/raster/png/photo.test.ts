@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { generatePngEncoder } from '../../../scripts/generate-assembly.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import { must } from '../../primitives/must.ts';
 import type { RawImage } from '../blend.ts';
 import { COLOR_TYPE } from './chunks.ts';
@@ -77,13 +76,13 @@ describe('encodePng', () => {
         const image = testImage(name, width, height, channels, seed);
         expect(await hasSamePixels(await encodePng(image), image)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: randomCases({ usually: 60, all: 300 }) },
     );
   });
 
   it.each(Object.keys(PATTERNS))('keeps every pixel of an image of several strips: %s', async (name) => {
     for (const channels of [3, 4] as const) {
-      const image = testImage(name, 700, 1_700, channels, 7);
+      const image = testImage(name, 700, 800, channels, 7);
       expect(await hasSamePixels(await encodePng(image), image)).toBe(true);
     }
   });
@@ -91,7 +90,7 @@ describe('encodePng', () => {
   it.each([
     [1, 65_535, 3],
     [65_535, 1, 4],
-    [65_535, 40, 4],
+    [65_535, 12, 4],
     [17, 30_000, 3],
   ] as const)('keeps every pixel of an image of %d x %d pixels', async (width, height, channels) => {
     const image = testImage('a gradient with grain', width, height, channels, 1);
@@ -116,7 +115,7 @@ describe('encodePng', () => {
   });
 
   it('encodes several images at the same time', async () => {
-    const images = [1, 2, 3].map((seed) => testImage('a gradient with grain', 800, 1_500, 3, seed));
+    const images = [1, 2, 3].map((seed) => testImage('a gradient with grain', 800, 900, 3, seed));
     const files = await Promise.all(images.map((image) => encodePng(image)));
     const results = await Promise.all(
       files.map((file, index) => hasSamePixels(file, must(images[index], 'the source of the file'))),
@@ -129,9 +128,4 @@ describe('encodePng', () => {
     await expect(encodePng(image, AbortSignal.abort())).rejects.toThrow('aborted');
     expect(await hasSamePixels(await encodePng(image), image)).toBe(true);
   });
-});
-
-it('the committed WebAssembly module is what its source compiles to', () => {
-  const committed = readFileSync(new URL('encoder.generated.ts', import.meta.url), 'utf8');
-  expect(generatePngEncoder()).toBe(committed);
 });
