@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
+import { generateClientTypes } from './generate-client-types.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateGrayEmoji } from './generate-gray-emoji.ts';
@@ -17,6 +18,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,
+  'clients/typescript/src/schema.generated.ts': generateClientTypes,
   'THIRD_PARTY_NOTICES.md': generateNotices,
 };
 

@@ -1,0 +1,193 @@
+// The client: one method per thing the API can do.
+
+import { encodeUpload, environment } from '#platform';
+import { type Asset, openable } from './asset.ts';
+import { StorybarError, StorybarTimeoutError } from './errors.ts';
+import type { OnProgress } from './platform.ts';
+import { RenderedFile } from './rendered-file.ts';
+import { isFinished, type Render, requireSuccess, type SucceededRender } from './renders.ts';
+import type { components } from './schema.generated.ts';
+import { type HttpRequest, type RequestOptions, request, sleep, type TransportSettings } from './transport.ts';
+
+type Schemas = components['schemas'];
+export type Overlay = Schemas['Overlay'];
+export type LayoutRequest = Schemas['LayoutRequest'];
+export type Layout = Schemas['Layout'];
+export type Usage = Schemas['Usage'];
+
+/** The fields of the API reference, with `asset` for a file to upload. */
+export type CaptionRequest = Omit<Schemas['OverlayRequest'], 'async' | 'deliver' | 'webhook_url'> & {
+  readonly asset?: Asset | undefined;
+};
+
+export type AsyncCaptionRequest = CaptionRequest & {
+  /** Gets a signed webhook when the render ends. */
+  readonly webhook_url?: string | undefined;
+};
+
+export interface StorybarOptions extends Partial<TransportSettings> {
+  /** The server, such as `https://captions.example.com`. Default in Node.js: `STORYBAR_URL`. */
+  readonly baseUrl?: string | undefined;
+  /** Default in Node.js: `STORYBAR_API_KEY`. */
+  readonly apiKey?: string | undefined;
+}
+
+export interface UploadOptions extends RequestOptions {
+  /** Default: a new UUID per request, so that retries are rendered and charged once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly onUploadProgress?: OnProgress | undefined;
+}
+
+export interface CaptionOptions extends UploadOptions {
+  readonly onDownloadProgress?: OnProgress | undefined;
+}
+
+export interface WaitOptions extends Omit<RequestOptions, 'timeoutMs'> {
+  /** Milliseconds until `waitFor` gives up. The render goes on. Default: one hour. */
+  readonly timeoutMs?: number | undefined;
+  readonly onProgress?: ((render: Render) => void) | undefined;
+}
+
+const LONG_POLL_SECONDS = 20;
+/** A server that doesn't hold the request open must not be asked in a tight loop. */
+const SHORTEST_POLL_MS = 1_000;
+
+export class Storybar {
+  readonly #baseUrl: string;
+  readonly #apiKey: string;
+  readonly #settings: TransportSettings;
+
+  constructor(options: StorybarOptions = {}) {
+    const { fetch: customFetch, timeoutMs = 300_000, maxRetries = 3, maxRetryDelayMs = 60_000 } = options;
+    const baseUrl = options.baseUrl ?? environment('STORYBAR_URL');
+    const apiKey = options.apiKey ?? environment('STORYBAR_API_KEY');
+    if (baseUrl === undefined || !URL.canParse(baseUrl)) {
+      throw new StorybarError(`\`baseUrl\` must be the URL of a Storybar server; got ${JSON.stringify(baseUrl)}.`);
+    }
+    if (apiKey === undefined || apiKey === '') throw new StorybarError('`apiKey` is required.');
+    this.#baseUrl = baseUrl.replace(/\/+$/u, '');
+    this.#apiKey = apiKey;
+    // Browsers refuse to call `fetch` as a method of another object.
+    const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
+    this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs };
+  }
+
+  /** Renders captions and returns the finished file as soon as it begins to arrive. */
+  async caption(fields: CaptionRequest, options: CaptionOptions = {}): Promise<RenderedFile> {
+    const idempotencyKey = options.idempotencyKey ?? newKey();
+    const response = await this.#overlay(fields, idempotencyKey, options, {});
+    return new RenderedFile(response, idempotencyKey, options.onDownloadProgress);
+  }
+
+  /** Accepts a render and returns at once. Use `waitFor` or a webhook to learn when it ends. */
+  async startRender(fields: AsyncCaptionRequest, options: UploadOptions = {}): Promise<Render> {
+    const idempotencyKey = options.idempotencyKey ?? newKey();
+    const response = await this.#overlay(fields, idempotencyKey, options, { prefer: 'respond-async' });
+    if (response.status !== 202) {
+      await response.body?.cancel();
+      throw new StorybarError('The server rendered at once, so it is too old for asynchronous renders. Use `caption`.');
+    }
+    return (await response.json()) as Render;
+  }
+
+  /** With `waitSeconds`, the server holds the request until the render ends, at most 60 seconds. */
+  async getRender(id: string, options: RequestOptions & { waitSeconds?: number } = {}): Promise<Render> {
+    const query = options.waitSeconds === undefined ? '' : `?wait=${options.waitSeconds}`;
+    const response = await this.#request('GET', `/v1/renders/${encodeURIComponent(id)}${query}`, options);
+    return (await response.json()) as Render;
+  }
+
+  /** Waits until the render has succeeded. Throws a `StorybarRenderError` if it failed or was canceled. */
+  async waitFor(render: Render | string, options: WaitOptions = {}): Promise<SucceededRender> {
+    const { timeoutMs = 3_600_000, onProgress, ...rest } = options;
+    const id = typeof render === 'string' ? render : render.id;
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const asked = Date.now();
+      const seconds = Math.max(0, Math.min(LONG_POLL_SECONDS, Math.ceil((deadline - asked) / 1_000)));
+      const current = await this.getRender(id, { ...rest, waitSeconds: seconds });
+      onProgress?.(current);
+      if (isFinished(current)) return requireSuccess(current);
+      if (Date.now() >= deadline)
+        throw new StorybarTimeoutError(`The render ${id} did not end within ${timeoutMs} ms.`);
+      await sleep(Math.max(0, SHORTEST_POLL_MS - (Date.now() - asked)), options.signal);
+    }
+  }
+
+  /** Downloads the result of a render that has succeeded. */
+  async download(
+    render: SucceededRender,
+    options: RequestOptions & { onDownloadProgress?: OnProgress } = {},
+  ): Promise<RenderedFile> {
+    const url = new URL(render.output.url, this.#baseUrl).href;
+    const response = await request(this.#settings, { method: 'GET', url, headers: {}, isRepeatable: true }, options);
+    return new RenderedFile(response, undefined, options.onDownloadProgress);
+  }
+
+  /** Cancels a render that hasn't ended, or deletes one that has, with its result. */
+  async cancelRender(id: string, options: RequestOptions = {}): Promise<void> {
+    const response = await this.#request('DELETE', `/v1/renders/${encodeURIComponent(id)}`, options);
+    await response.body?.cancel();
+  }
+
+  /** Where the bars of these captions would go and what they would cost. Free. */
+  async layout(fields: LayoutRequest, options: RequestOptions = {}): Promise<Layout> {
+    const response = await this.#request('POST', '/v1/layout', options, fields);
+    return (await response.json()) as Layout;
+  }
+
+  /** Plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing period. */
+  async usage(options: RequestOptions & { from?: string; to?: string } = {}): Promise<Usage> {
+    const days = Object.entries({ from: options.from, to: options.to }).filter(([, day]) => day !== undefined);
+    const query = new URLSearchParams(days as [string, string][]).toString();
+    const response = await this.#request('GET', `/v1/usage${query && `?${query}`}`, options);
+    return (await response.json()) as Usage;
+  }
+
+  async #overlay(
+    { asset, ...fields }: AsyncCaptionRequest,
+    idempotencyKey: string,
+    options: UploadOptions,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const http = {
+      headers: { ...headers, 'idempotency-key': idempotencyKey },
+      onUploadProgress: options.onUploadProgress,
+    };
+    if (asset === undefined) return await this.#request('POST', '/v1/overlay', options, fields, http);
+    const file = await openable(asset);
+    const encode = async () => await encodeUpload(formFields(fields), file, options.onUploadProgress);
+    return await this.#request('POST', '/v1/overlay', options, undefined, {
+      ...http,
+      encode,
+      isRepeatable: file.isRepeatable,
+    });
+  }
+
+  async #request(
+    method: HttpRequest['method'],
+    path: string,
+    options: RequestOptions,
+    json?: unknown,
+    http: Partial<HttpRequest> = {},
+  ): Promise<Response> {
+    const encodeJson = async () => ({ body: JSON.stringify(json), headers: { 'content-type': 'application/json' } });
+    const headers = { 'x-api-key': this.#apiKey, ...http.headers };
+    const encode = json === undefined ? {} : { encode: encodeJson };
+    const whole = { isRepeatable: true, ...encode, ...http, method, url: `${this.#baseUrl}${path}`, headers };
+    return await request(this.#settings, whole, options);
+  }
+}
+
+/** Forms hold text: lists and objects become JSON, and omitted fields are left out. */
+function formFields(fields: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+}
+
+/** `crypto.randomUUID` exists only on secure pages, so pages on a plain `http` address make their own. */
+function newKey(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,30 @@
+export type { Asset } from './asset.ts';
+export {
+  type AsyncCaptionRequest,
+  type CaptionOptions,
+  type CaptionRequest,
+  type Layout,
+  type LayoutRequest,
+  type Overlay,
+  Storybar,
+  type StorybarOptions,
+  type UploadOptions,
+  type Usage,
+  type WaitOptions,
+} from './client.ts';
+export {
+  type ErrorCode,
+  type FieldFault,
+  type Problem,
+  StorybarApiError,
+  StorybarConnectionError,
+  StorybarError,
+  StorybarRenderError,
+  StorybarTimeoutError,
+  StorybarWebhookError,
+} from './errors.ts';
+export type { OnProgress, Progress } from './platform.ts';
+export type { RenderedFile } from './rendered-file.ts';
+export type { Render, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
+export type { RequestOptions } from './transport.ts';
+export { type VerifyOptions, verifyWebhook } from './webhooks.ts';

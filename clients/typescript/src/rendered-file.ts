@@ -1,0 +1,86 @@
+// The result of a render: its facts from the response headers, and its bytes as a stream, a Blob or a file.
+
+import { saveFile } from '#platform';
+import { chunksOf, streamOf } from './asset.ts';
+import { StorybarConnectionError, StorybarError } from './errors.ts';
+import type { OnProgress } from './platform.ts';
+
+export class RenderedFile {
+  readonly renderId: string | undefined;
+  readonly contentType: string;
+  readonly filename: string;
+  /** Bytes, if the server said how many. */
+  readonly size: number | undefined;
+  readonly sourceType: 'image' | 'video' | undefined;
+  /** Codes such as `missing_glyphs` or `audio_dropped`: the render succeeded, but may not look as intended. */
+  readonly warnings: readonly string[];
+  readonly missingGlyphs: number;
+  readonly creditsCharged: number | undefined;
+  readonly creditsRemaining: number | undefined;
+  /** The server repeated an earlier render with the same idempotency key, free of charge. */
+  readonly isReplay: boolean;
+  /** Send it again to get the same result without paying twice, for example after a broken download. */
+  readonly idempotencyKey: string | undefined;
+  readonly headers: Headers;
+  readonly #response: Response;
+  readonly #onProgress: OnProgress | undefined;
+
+  constructor(response: Response, idempotencyKey: string | undefined, onProgress: OnProgress | undefined) {
+    const { headers } = response;
+    const number = (name: string): number | undefined => {
+      const value = headers.get(name);
+      return value === null ? undefined : Number(value);
+    };
+    const source = headers.get('x-source-type');
+    this.renderId = headers.get('x-render-id') ?? undefined;
+    this.contentType = headers.get('content-type') ?? 'application/octet-stream';
+    this.filename = /filename="([^"]+)"/u.exec(headers.get('content-disposition') ?? '')?.[1] ?? 'render';
+    this.size = number('content-length');
+    this.sourceType = source === 'image' || source === 'video' ? source : undefined;
+    this.warnings = (headers.get('x-warnings') ?? '').split(',').flatMap((code) => code.trim() || []);
+    this.missingGlyphs = number('x-missing-glyphs') ?? 0;
+    this.creditsCharged = number('x-credits-charged');
+    this.creditsRemaining = number('x-credits-remaining');
+    this.isReplay = headers.get('idempotency-replayed') === 'true';
+    this.idempotencyKey = idempotencyKey;
+    this.headers = headers;
+    this.#response = response;
+    this.#onProgress = onProgress;
+  }
+
+  /** The bytes as they arrive. They can be read once, by this or by one of the methods below. */
+  get stream(): ReadableStream<Uint8Array> {
+    const { body, bodyUsed } = this.#response;
+    if (body === null || bodyUsed || body.locked)
+      throw new StorybarError('The bytes of this render were already read.');
+    return streamOf(this.#observed(body));
+  }
+
+  async blob(): Promise<Blob> {
+    const blob = await new Response(this.stream).blob();
+    return new Blob([blob], { type: this.contentType });
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    return new Uint8Array(await new Response(this.stream).arrayBuffer());
+  }
+
+  /** Writes the bytes to a file as they arrive. Node.js only. */
+  async save(path: string): Promise<void> {
+    await saveFile(path, this.stream);
+  }
+
+  async *#observed(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let loaded = 0;
+    try {
+      for await (const chunk of chunksOf(body)) {
+        loaded += chunk.byteLength;
+        this.#onProgress?.({ loaded, total: this.size });
+        yield chunk;
+      }
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new StorybarConnectionError(`The download broke off after ${loaded} bytes.`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// One HTTP request with a timeout, retries and typed errors.
+
+import { send } from '#platform';
+import {
+  errorFromResponse,
+  StorybarApiError,
+  StorybarConnectionError,
+  type StorybarError,
+  StorybarTimeoutError,
+} from './errors.ts';
+import type { EncodedUpload, OnProgress } from './platform.ts';
+
+export interface RequestOptions {
+  /** Cancels the request, its retries and the download of the result. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds to wait for the response to begin, per attempt. Default: 300,000. */
+  readonly timeoutMs?: number | undefined;
+  /** How often to try again after an error that may pass. Default: 3. */
+  readonly maxRetries?: number | undefined;
+}
+
+export interface TransportSettings {
+  readonly fetch: typeof fetch;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  /** The longest `retry-after` that is waited for. */
+  readonly maxRetryDelayMs: number;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Called once per attempt, because a stream can be sent only once. */
+  readonly encode?: () => Promise<EncodedUpload>;
+  readonly isRepeatable: boolean;
+  readonly onUploadProgress?: OnProgress | undefined;
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_BACKOFF_MS = 8_000;
+/** Errors of a gateway, and those of the service that may pass. 500 is safe because renders have an idempotency key. */
+const PASSING_STATUSES = new Set([408, 409, 429, 500, 502, 503, 504]);
+/** These have a status that may pass, but the same request would fail again. */
+const LASTING_CODES = new Set<string>([
+  'quota_exceeded',
+  'deadline_exceeded',
+  'too_many_failed_keys',
+  'upload_too_slow',
+]);
+
+export async function request(
+  settings: TransportSettings,
+  http: HttpRequest,
+  options: RequestOptions,
+): Promise<Response> {
+  const retries = http.isRepeatable ? (options.maxRetries ?? settings.maxRetries) : 0;
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await tryOnce(settings, http, options);
+    if (outcome instanceof Response) return outcome;
+    const delay = attempt < retries ? delayBeforeRetry(outcome, attempt, settings.maxRetryDelayMs) : undefined;
+    if (delay === undefined) throw outcome;
+    await sleep(delay, options.signal);
+  }
+}
+
+async function tryOnce(
+  settings: TransportSettings,
+  { method, url, headers, encode, onUploadProgress }: HttpRequest,
+  options: RequestOptions,
+): Promise<Response | StorybarError> {
+  options.signal?.throwIfAborted();
+  const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
+  const controller = new AbortController();
+  const timeout = new StorybarTimeoutError(`No response within ${timeoutMs} ms.`);
+  const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
+  try {
+    const encoded = await encode?.();
+    const init = { method, headers: { ...headers, ...encoded?.headers }, signal, body: encoded?.body ?? null };
+    const response = await send({ fetch: settings.fetch, url, init, onUploadProgress });
+    return response.ok ? response : await errorFromResponse(response);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (controller.signal.aborted) return timeout;
+    // `fetch` reports every failure of the connection as a TypeError. Anything else, such as a missing file, is final.
+    if (!(error instanceof TypeError)) throw error;
+    return new StorybarConnectionError(`${method} ${url} failed: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function reasonOf(error: TypeError): string {
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
+/** Milliseconds, or undefined if the error is final. */
+function delayBeforeRetry(error: StorybarError, attempt: number, longestMs: number): number | undefined {
+  const backoff = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
+  if (!(error instanceof StorybarApiError)) return backoff;
+  if (!PASSING_STATUSES.has(error.status) || LASTING_CODES.has(error.code)) return undefined;
+  if (error.retryAfter === undefined) return backoff;
+  const asked = error.retryAfter * 1_000;
+  return asked <= longestMs ? asked : undefined;
+}
+
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    }
+  });
+}

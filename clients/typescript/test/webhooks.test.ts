@@ -1,0 +1,91 @@
+// Against the reference implementation of Standard Webhooks, and against webhooks that the stand-in sends.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { StorybarWebhookError, verifyWebhook, type WebhookEvent } from '@storybar/client';
+import { Webhook } from 'standardwebhooks';
+import { rejection, standIn } from './service.ts';
+
+const SECRET = `whsec_${Buffer.from('a secret for the tests of webhooks').toString('base64')}`;
+const OTHER = `whsec_${Buffer.from('a secret that was rotated long ago').toString('base64')}`;
+const ACCOUNT_SECRET = `whsec_${Buffer.from('the webhook secret of the account').toString('base64')}`;
+const BODY = JSON.stringify({ type: 'render.succeeded', timestamp: '2026-03-01T12:00:00Z', data: { id: 'r1 🌅' } });
+
+function signed(secret: string, body = BODY, sentAt = new Date()): Record<string, string> {
+  return {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', sentAt, body),
+  };
+}
+
+test('accepts what the reference implementation signs, as text and bytes, with either kind of headers', async () => {
+  const headers = signed(SECRET);
+  const event = await verifyWebhook({ body: BODY, headers, secret: SECRET });
+  assert.equal(event.data.id, 'r1 🌅');
+  const bytes = new TextEncoder().encode(BODY);
+  assert.deepEqual(await verifyWebhook({ body: bytes, headers: new Headers(headers), secret: SECRET }), event);
+});
+
+test('accepts one of several secrets and one of several signatures', async () => {
+  const headers = signed(SECRET);
+  await verifyWebhook({ body: BODY, headers, secret: [OTHER, SECRET] });
+  const several = `v1a,unknown v1,AAAA v1,not*base64 ${headers['webhook-signature']}`;
+  await verifyWebhook({ body: BODY, headers: { ...headers, 'webhook-signature': several }, secret: SECRET });
+});
+
+test('refuses a changed body, another secret, another id and a signature of another version', async () => {
+  const headers = signed(SECRET);
+  const attempts = [
+    { body: BODY.replace('succeeded', 'failed'), headers, secret: SECRET },
+    { body: BODY, headers, secret: OTHER },
+    { body: BODY, headers: { ...headers, 'webhook-id': 'msg_2' }, secret: SECRET },
+    {
+      body: BODY,
+      headers: { ...headers, 'webhook-signature': (headers['webhook-signature'] ?? '').replace('v1,', 'v2,') },
+      secret: SECRET,
+    },
+  ];
+  for (const attempt of attempts) {
+    assert.match((await rejection(verifyWebhook(attempt), StorybarWebhookError)).message, /signature doesn't match/u);
+  }
+});
+
+test('refuses webhooks that are too old, from the future, without a header or with a bad secret', async () => {
+  const old = signed(SECRET, BODY, new Date(Date.now() - 301_000));
+  const future = signed(SECRET, BODY, new Date(Date.now() + 302_000));
+  for (const headers of [old, future]) {
+    const error = await rejection(verifyWebhook({ body: BODY, headers, secret: SECRET }), StorybarWebhookError);
+    assert.match(error.message, /seconds ago/u);
+  }
+  await verifyWebhook({ body: BODY, headers: old, secret: SECRET, toleranceSeconds: 600 });
+  const { 'webhook-id': _, ...without } = signed(SECRET);
+  await rejection(verifyWebhook({ body: BODY, headers: without, secret: SECRET }), StorybarWebhookError);
+  await rejection(verifyWebhook({ body: BODY, headers: signed(SECRET), secret: 'whsec_*' }), StorybarWebhookError);
+});
+
+test('verifies the webhook that follows an asynchronous render', async () => {
+  let receive: (event: Promise<WebhookEvent>) => void = () => {};
+  const received = new Promise<WebhookEvent>((resolve) => {
+    receive = resolve;
+  });
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      response.end();
+      receive(verifyWebhook({ body, headers: request.headers, secret: ACCOUNT_SECRET }));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const webhook_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const render = await standIn().startRender({ width: 16, height: 16, text: 'announce', webhook_url });
+  const event = await received;
+  server.close();
+  assert.equal(event.type, 'render.succeeded');
+  assert.equal(event.data.id, render.id);
+});

@@ -1,0 +1,83 @@
+// Installing, packing and trying out a package, as its users would.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { must } from '../../src/primitives/must.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+export const clientFolder = (name: string): string => path.join(ROOT, 'clients', name);
+
+/** Not synchronous, because the stand-in serves from this process. */
+export async function run(command: string, args: readonly string[], cwd: string, env: Environment = {}): Promise<void> {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`\`${command} ${args.join(' ')}\` failed in ${cwd} with exit code ${code}.`);
+}
+
+export async function installAndTest(name: string, env: Environment): Promise<void> {
+  await run('npm', ['ci', '--silent', '--no-audit', '--no-fund'], clientFolder(name));
+  await lint(name);
+  await run('npm', ['test', '--silent'], clientFolder(name), env);
+}
+
+/** The linter of the repository, with types from the dependencies of the client. */
+async function lint(name: string): Promise<void> {
+  const oxlint = path.join(ROOT, 'node_modules/.bin/oxlint');
+  await run(oxlint, ['--type-aware', '--deny-warnings', '-c', 'clients/.oxlintrc.json', `clients/${name}`], ROOT);
+}
+
+/** Packs the client, installs it into an empty folder with the example files, and passes that folder on. */
+export async function inEmptyFolder(name: string, use: (folder: string) => Promise<void> | void): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), `storybar-${name}-`));
+  try {
+    for (const file of ['photo.jpg', 'clip.mp4']) cpSync(path.join(ROOT, 'examples', file), path.join(folder, file));
+    if (readdirSync(clientFolder(name)).includes('package.json')) await installTarball(name, folder);
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function installTarball(name: string, folder: string): Promise<void> {
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], clientFolder(name));
+  const tarball = must(
+    readdirSync(folder).find((file) => file.endsWith('.tgz')),
+    'packed tarball',
+  );
+  writeFileSync(path.join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', path.join(folder, tarball)], folder);
+}
+
+/** The code blocks of a README in one language. Those in `js` and `python` are whole programs. */
+export function programsOf(name: string, language: string): string[] {
+  const readme = readFileSync(path.join(clientFolder(name), 'README.md'), 'utf8');
+  const programs = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gmsu'))].map(
+    ([, code = '']) => code,
+  );
+  if (programs.length === 0) throw new Error(`clients/${name}/README.md has no programs in ${language}.`);
+  return programs;
+}
+
+/** Runs each program of the README in the folder. */
+export async function runPrograms(
+  name: string,
+  {
+    language,
+    extension,
+    command,
+    folder,
+    env,
+  }: Record<'language' | 'extension' | 'command' | 'folder', string> & { env: Environment },
+): Promise<void> {
+  for (const [index, code] of programsOf(name, language).entries()) {
+    const file = `readme-${index + 1}${extension}`;
+    writeFileSync(path.join(folder, file), code);
+    console.log(`README, program ${index + 1}: ${must(code.split('\n')[0], 'first line')}`);
+    await run(command, [file], folder, env);
+  }
+}
