@@ -6,7 +6,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
 import { AppError, type FieldFault } from './errors.ts';
-import { probeImage } from './media/image.ts';
+import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff } from './media/sniff.ts';
 import { sniffFile } from './media/sniff-file.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
@@ -34,7 +34,7 @@ export interface ImageOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Puts caption bars on a JPEG, PNG or WebP (a path, or the file's bytes) and returns a PNG. */
+/** Puts caption bars on a JPEG, PNG, WebP, HEIC, AVIF or GIF (a path, or the file's bytes) and returns a PNG. */
 export async function renderImage(
   asset: string | Uint8Array,
   captions: Captions,
@@ -46,11 +46,11 @@ export async function renderImage(
   if (format === undefined || isVideoFormat(format)) {
     throw new AppError(
       'unsupported_asset',
-      "The asset isn't a JPEG, PNG or WebP image. The format is detected from the content, not from the name.",
+      "The asset isn't a JPEG, PNG, WebP, HEIC, AVIF or GIF image. The format is detected from the content, not from the name.",
     );
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
-  const recipe = composeImageRecipe(await probeImage(bytes), overlays, limits);
+  const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits);
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
 }
 

@@ -1,6 +1,6 @@
 // Renders in worker processes on this machine. Images and videos have separate pools, so neither waits for the other.
 
-import type { Asset } from '../media/asset.ts';
+import { type Asset, workerKindFor } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
@@ -31,12 +31,13 @@ export class LocalRenderer implements Renderer {
   }
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    const taskLimits = { limitMs: PROBE_LIMIT_MS[asset.kind] };
-    return await this.#pools[asset.kind].run<'probe'>({ type: 'probe', asset, limits }, taskLimits, signal, requester);
+    const kind = workerKindFor(asset);
+    const taskLimits = { limitMs: PROBE_LIMIT_MS[kind] };
+    return await this.#pools[kind].run<'probe'>({ type: 'probe', asset, limits }, taskLimits, signal, requester);
   }
 
   refund(asset: Asset, requester: Requester): void {
-    this.#pools[asset.kind].refund(asset, requester);
+    this.#pools[workerKindFor(asset)].refund(asset, requester);
   }
 
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {

@@ -88,6 +88,8 @@ export const colorConversionSchema = z.discriminatedUnion('from', [
   }),
 ]);
 
+export const imageDecoderSchema = z.literal('heif');
+
 export const imageProbeSchema = z.object({
   kind: z.literal('image'),
   width: side,
@@ -95,6 +97,7 @@ export const imageProbeSchema = z.object({
   isSrgb: z.boolean(),
   orientation: z.int().min(2).max(8).exactOptional(),
   color: colorConversionSchema.exactOptional(),
+  decoder: imageDecoderSchema.exactOptional(),
 });
 
 const videoFields = z.object({

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { AppError, type ErrorCode } from '../errors.ts';
-import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
+import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
 import { type RenderFacts, SOURCE_PIXELS } from '../render/render.ts';
@@ -138,7 +138,13 @@ export function parseResult(task: WorkerTask, value: unknown): TaskResults[TaskT
 }
 
 export function parseProbe(value: unknown, format: AssetFormat): AssetProbe {
-  if (KIND_OF_FORMAT[format] === 'image') return parse(imageProbeSchema, value, 'probe');
+  if (KIND_OF_FORMAT[format] === 'image') {
+    const image = parse(imageProbeSchema, value, 'probe');
+    // It decides which workers get the render.
+    if (isHeifFormat(format) !== (image.decoder === 'heif'))
+      throw new InvalidReport('probe.decoder', `isn't for ${format}`);
+    return image;
+  }
   const probe = parse(videoProbeSchema, value, 'probe');
   if (probe.format !== format) throw new InvalidReport('probe.format', `is ${probe.format}, asked for ${format}`);
   return probe;

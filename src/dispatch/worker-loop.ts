@@ -2,7 +2,8 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
-import { lockDownDecoders, probeImage } from '../media/image.ts';
+import { lockDownDecoders } from '../media/image.ts';
+import { probeStill } from '../media/probe-still.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
@@ -66,7 +67,7 @@ async function perform(task: WorkerTask, tools: RenderTools, signal: AbortSignal
 /** Composes the recipe only to refuse an asset over the limits, so that no report exceeds them. */
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
   if (!isVideoFormat(format)) {
-    const image = await probeImage(load(path));
+    const image = await probeStill(load(path), format);
     composeImageRecipe(image, [], limits);
     return image;
   }

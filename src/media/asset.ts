@@ -1,6 +1,6 @@
 // An uploaded file on disk, from the moment it is complete until its render is delivered.
 
-import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from './sniff.ts';
+import { type AssetFormat, type AssetKind, isHeifFormat, KIND_OF_FORMAT } from './sniff.ts';
 
 export interface Asset {
   readonly path: string;
@@ -9,6 +9,11 @@ export interface Asset {
   readonly bytes: number;
   /** Hexadecimal; computed only for requests with an idempotency key. */
   readonly sha256?: string;
+}
+
+/** The workers that read an asset. HEIC and AVIF are images, but only the workers for videos have their decoders. */
+export function workerKindFor({ kind, format }: Pick<Asset, 'kind' | 'format'>): AssetKind {
+  return isHeifFormat(format) ? 'video' : kind;
 }
 
 export function createAsset({ path, format, bytes, sha256 }: Omit<Asset, 'kind'>): Asset {

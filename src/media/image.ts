@@ -19,6 +19,8 @@ export interface ImageProbe extends Size {
   readonly orientation?: number;
   /** Set when the image decoder alone would get the colors wrong. */
   readonly color?: ColorConversion;
+  /** Set for HEIC and AVIF, which the decoders for videos decode. */
+  readonly decoder?: 'heif';
 }
 
 export interface DecodedImage extends Size {
@@ -27,7 +29,12 @@ export interface DecodedImage extends Size {
 }
 
 /** All other loaders stay blocked: an SVG or TIFF renamed to .png must not reach its decoder. */
-const LOADERS = ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'];
+const LOADERS = [
+  'VipsForeignLoadJpegBuffer',
+  'VipsForeignLoadPngBuffer',
+  'VipsForeignLoadWebpBuffer',
+  'VipsForeignLoadNsgifBuffer',
+];
 
 const MAX_ORIENTATION = 8;
 
@@ -58,6 +65,7 @@ export interface DecodePlan {
   readonly color?: ColorConversion;
   /** Set when the image is scaled down. */
   readonly scaleTo?: Size;
+  readonly decoder?: 'heif';
 }
 
 export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
@@ -69,6 +77,16 @@ export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise
     if (isOneColor(image)) throw undecodable('it is truncated before its first pixels');
     return image;
   }
+}
+
+/** For pixels that come from another decoder. */
+export async function resizeImage({ width, height, channels, data }: DecodedImage, size: Size): Promise<DecodedImage> {
+  const raw = { width, height, channels };
+  const { data: resized, info } = await sharp(data, { raw, limitInputPixels: false })
+    .resize({ ...size, fit: 'fill' })
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, channels, data: resized };
 }
 
 async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {

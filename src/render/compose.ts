@@ -27,8 +27,9 @@ export type Recipe = RenderRecipe | LayoutRecipe;
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
 /** The kind of workers that execute the recipe. */
-export function workerKindOf({ kind }: Pick<Recipe, 'kind'>): AssetKind {
-  return kind === 'video' ? 'video' : 'image';
+export function workerKindOf(recipe: Recipe): AssetKind {
+  const needsVideoDecoders = recipe.kind === 'image' && recipe.decode.decoder !== undefined;
+  return recipe.kind === 'video' || needsVideoDecoders ? 'video' : 'image';
 }
 
 /** The format of the file that the recipe makes. */

@@ -97,6 +97,7 @@ export function composeImageRecipe(
       ignoreProfile: probe.isSrgb,
       ...(probe.color && { color: probe.color }),
       ...(isScaled && { scaleTo: canvas }),
+      ...(probe.decoder && { decoder: probe.decoder }),
     },
     output,
   };

@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
-import { decodeImage } from '../media/image.ts';
+import { type DecodedImage, decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { readHeaders } from '../raster/jpeg/headers.ts';
 import { spliceBands } from '../raster/jpeg/splice.ts';
@@ -85,7 +85,7 @@ async function renderPixels(
   const stopwatch = new Stopwatch();
   // The decoder runs on its own thread. Meanwhile, this thread draws the bars for the size in the header.
   const [image, expected] = await Promise.all([
-    stopwatch.step('decode', () => decodeImage(asset, recipe.decode)),
+    stopwatch.step('decode', () => decodeAsset(asset, recipe, signal)),
     drawBands(recipe, tools, stopwatch),
   ]);
   // If the header was wrong, draw again for the decoded size.
@@ -97,4 +97,11 @@ async function renderPixels(
   const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, signal));
   const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
   return { bytes, ...canvas, ...facts, ...source, timings: stopwatch.timings };
+}
+
+async function decodeAsset(asset: Uint8Array, { decode }: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {
+  if (decode.decoder === undefined) return await decodeImage(asset, decode);
+  // Loaded on demand, so a worker for images never maps the video libraries.
+  const { decodeHeif } = await import('../media/heif/decode.ts');
+  return await decodeHeif(asset, decode, signal);
 }

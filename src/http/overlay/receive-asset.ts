@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
+import { workerKindFor } from '../../media/asset.ts';
 import { type AssetFormat, type AssetKind, KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 
@@ -52,12 +53,12 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       destination.reserve(bytes);
       if (format === undefined || head.length < SNIFF_LENGTH) continue;
-      if (isHead) destination.assertRoom(KIND_OF_FORMAT[format]);
+      if (isHead) destination.assertRoom(workerOf(format));
       await file.write(isHead ? head : chunk);
     }
     if (format !== undefined) {
       // The queue may have filled up meanwhile, and a small upload that is refused here has not touched the disk.
-      if (!file.isOpen) destination.assertRoom(KIND_OF_FORMAT[format]);
+      if (!file.isOpen) destination.assertRoom(workerOf(format));
       // The whole file is shorter than the bytes that `sniff` asks for.
       if (head.length < SNIFF_LENGTH) await file.write(head);
       await file.flush();
@@ -66,6 +67,10 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
     await file.close();
   }
   return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
+}
+
+function workerOf(format: AssetFormat): AssetKind {
+  return workerKindFor({ kind: KIND_OF_FORMAT[format], format });
 }
 
 /** The file on disk. It is created with the first write, so a small upload that is refused touches no disk. */

@@ -1,6 +1,6 @@
 // Renders on other machines, and on this one while the broker or the workers are unavailable.
 
-import type { Asset } from '../../../media/asset.ts';
+import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
@@ -41,7 +41,9 @@ export class FallbackRenderer implements Renderer {
   }
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    return await this.#choose(asset.kind, signal, (renderer) => renderer.probe(asset, limits, signal, requester));
+    return await this.#choose(workerKindFor(asset), signal, (renderer) =>
+      renderer.probe(asset, limits, signal, requester),
+    );
   }
 
   /** Only the one that probed has something to return. */

@@ -2,7 +2,7 @@
 // gives the workers that claim them steps and files through its internal listener.
 
 import { AppError } from '../../../errors.ts';
-import type { Asset } from '../../../media/asset.ts';
+import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { BoundedMap } from '../../../primitives/bounded-map.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
@@ -137,7 +137,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    const { kind } = asset;
+    const kind = workerKindFor(asset);
     const session = await this.#open(kind, asset, signal, this.#permits[kind].probeEntry(asset, requester));
     const limitMs = PROBE_LIMIT_MS[kind] * TRIES_PER_WORKER;
     const step = { type: 'probe', asset: remoteAsset(asset), limits } as const;
@@ -151,7 +151,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   refund(asset: Asset, requester: Requester): void {
-    this.#permits[asset.kind].refund(asset, requester);
+    this.#permits[workerKindFor(asset)].refund(asset, requester);
   }
 
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {

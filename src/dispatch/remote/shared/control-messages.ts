@@ -2,7 +2,7 @@
 // shows that the API server is alive.
 
 import { z } from 'zod';
-import type { AssetFormat } from '../../../media/sniff.ts';
+import { ASSET_FORMATS, type AssetFormat } from '../../../media/sniff.ts';
 import type { AssetLimits, Recipe } from '../../../render/compose.ts';
 import { recipeSchema } from './recipe-schema.ts';
 
@@ -40,7 +40,7 @@ export interface StepMessage {
 export type ControlMessage = StepMessage | { readonly type: 'end' };
 
 const bytesSchema = z.int().min(0);
-const assetSchema = z.object({ format: z.enum(['jpeg', 'png', 'webp', 'mp4', 'mov', 'webm']), bytes: bytesSchema });
+const assetSchema = z.object({ format: z.enum(ASSET_FORMATS), bytes: bytesSchema });
 const limitSchema = z.number().positive();
 
 const stepSchema = z.discriminatedUnion('type', [

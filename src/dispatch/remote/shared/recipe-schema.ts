@@ -7,6 +7,7 @@ import {
   colorConversionSchema,
   cutsSchema,
   frameRateSchema,
+  imageDecoderSchema,
   secondsSchema,
   sizeSchema,
   videoFormatSchema,
@@ -49,6 +50,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       ignoreProfile: z.boolean(),
       color: colorConversionSchema.exactOptional(),
       scaleTo: z.object({ width: z.int().min(1), height: z.int().min(1) }).exactOptional(),
+      decoder: imageDecoderSchema.exactOptional(),
     }),
     output: z.discriminatedUnion('format', [
       z.object({ format: z.literal('png') }),

@@ -1,0 +1,67 @@
+// What the numbers of a HEIF image mean: by its `colr` properties, else by its bitstream.
+
+import { type ColorEncoding, encodingOf, isSrgbEncoding, SRGB_CHROMATICITIES } from '../color/encoding.ts';
+import { hdrEncodingOf, isSrgbProfile } from '../color/icc.ts';
+import { ByteReader } from './byte-reader.ts';
+import type { HeifItem } from './heif-file.ts';
+
+/** Code points of ITU-T H.273. */
+export interface CodePoints {
+  readonly primaries: number;
+  readonly transfer: number;
+  readonly matrix: number;
+  readonly isFullRange: boolean;
+}
+
+export interface ColorDescription {
+  readonly icc?: Buffer;
+  readonly codePoints?: CodePoints;
+}
+
+const UNSPECIFIED = 2;
+const SRGB_TRANSFER = 13;
+const BT709_PRIMARIES = 1;
+/** The curves of television cameras, which software for photos writes for sRGB. */
+const CAMERA_TRANSFERS: ReadonlySet<number> = new Set([1, 6, 14, 15]);
+
+/** An item can have both kinds of properties: then the profile tells the colors, and the code points the matrix. */
+export function colorsOf({ properties }: HeifItem): ColorDescription {
+  let icc: Buffer | undefined;
+  let codePoints: CodePoints | undefined;
+  for (const { type, body } of properties) {
+    if (type !== 'colr') continue;
+    const reader = new ByteReader(body);
+    const kind = reader.text(4);
+    if (kind === 'prof' || kind === 'rICC') icc ??= reader.rest;
+    if (kind === 'nclx') codePoints ??= readCodePoints(reader);
+  }
+  return { ...(icc && { icc }), ...(codePoints && { codePoints }) };
+}
+
+function readCodePoints(reader: ByteReader): CodePoints {
+  const [primaries, transfer, matrix] = [reader.number(2), reader.number(2), reader.number(2)];
+  return { primaries, transfer, matrix, isFullRange: reader.number(1) >= 0x80 };
+}
+
+/** How RGB becomes sRGB. */
+export type ToSrgb =
+  | { readonly by: 'nothing' }
+  | { readonly by: 'encoding'; readonly encoding: ColorEncoding }
+  | { readonly by: 'profile'; readonly icc: Buffer };
+
+export function toSrgbOf({ icc, codePoints }: ColorDescription): ToSrgb {
+  if (icc === undefined) {
+    const encoding = codePoints && encodingOfCodePoints(codePoints);
+    return encoding && !isSrgbEncoding(encoding) ? { by: 'encoding', encoding } : { by: 'nothing' };
+  }
+  if (isSrgbProfile(icc)) return { by: 'nothing' };
+  const encoding = hdrEncodingOf(icc);
+  return encoding ? { by: 'encoding', encoding } : { by: 'profile', icc };
+}
+
+function encodingOfCodePoints({ primaries, transfer }: CodePoints): ColorEncoding | undefined {
+  const isPlain = transfer === UNSPECIFIED || CAMERA_TRANSFERS.has(transfer);
+  const known = primaries === UNSPECIFIED ? BT709_PRIMARIES : primaries;
+  const encoding = encodingOf(known, isPlain ? SRGB_TRANSFER : transfer);
+  return encoding && known === BT709_PRIMARIES ? { ...encoding, chromaticities: SRGB_CHROMATICITIES } : encoding;
+}

@@ -1,0 +1,166 @@
+// Turns the primary item into a list of coded images and where each of them goes. Grids and identity-derived images are
+// resolved here; what remains is work for a decoder.
+
+import type { Size } from '../../layout/geometry.ts';
+import { must } from '../../primitives/must.ts';
+import { type Box, ByteReader } from './byte-reader.ts';
+import {
+  combine,
+  intersect,
+  isEmpty,
+  mapRectangle,
+  mirroring,
+  type PixelMap,
+  quarterTurns,
+  type Rectangle,
+  translation,
+  wholeOf,
+} from './geometry.ts';
+import type { HeifFile, HeifItem } from './heif-file.ts';
+import { damagedHeif, undecodableHeif } from './refusal.ts';
+
+/** A coded image and its place on the canvas. */
+export interface PlacedImage {
+  readonly item: HeifItem;
+  readonly size: Size;
+  readonly map: PixelMap;
+  /** The part of the canvas that the image may cover. */
+  readonly clip: Rectangle;
+}
+
+export interface ImageLayout extends Size {
+  readonly images: readonly PlacedImage[];
+}
+
+/** A grid of identity-derived tiles is the deepest nesting that the format's profiles know. */
+const MAX_DEPTH = 4;
+const MAX_IMAGES = 8_192;
+const MAX_SIDE = 65_535;
+
+const CODED_TYPES: ReadonlySet<string> = new Set(['hvc1', 'hev1', 'av01']);
+
+/** Before the transformations of the item itself. */
+export function layOutSource(file: HeifFile, item: HeifItem): ImageLayout {
+  return layOutItem(file, item, 0, { images: 0 });
+}
+
+function layOutItem(file: HeifFile, item: HeifItem, depth: number, total: { images: number }): ImageLayout {
+  if (depth > MAX_DEPTH) throw undecodableHeif('its images refer to each other in a circle');
+  if (CODED_TYPES.has(item.type)) {
+    const size = sizeOf(item);
+    return { ...size, images: [{ item, size, map: translation(0, 0), clip: wholeOf(size) }] };
+  }
+  const sources = file.sourcesOf(item);
+  const layOut = (id: number): ImageLayout => {
+    total.images += 1;
+    if (total.images > MAX_IMAGES) throw damagedHeif();
+    const source = file.item(id);
+    return transform(layOutItem(file, source, depth + 1, total), source.properties);
+  };
+  switch (item.type) {
+    case 'iden':
+      return layOut(onlySource(sources));
+    case 'grid':
+      return layOutGrid(file.dataOf(item), sources, layOut);
+    default:
+      throw undecodableHeif(`it is compressed in an unsupported way (${printable(item.type)})`);
+  }
+}
+
+function onlySource(sources: readonly number[]): number {
+  const [source, ...others] = sources;
+  if (source === undefined || others.length > 0) throw damagedHeif();
+  return source;
+}
+
+function layOutGrid(data: Buffer, sources: readonly number[], layOut: (id: number) => ImageLayout): ImageLayout {
+  const reader = new ByteReader(data);
+  reader.number(1);
+  const fieldSize = (reader.number(1) & 1) === 1 ? 4 : 2;
+  const rows = reader.number(1) + 1;
+  const columns = reader.number(1) + 1;
+  const canvas = asSize(reader.number(fieldSize), reader.number(fieldSize));
+  if (sources.length !== rows * columns) throw undecodableHeif('tiles of its grid are missing');
+  const tiles = sources.map(layOut);
+  const { width, height } = must(tiles[0], 'the first tile');
+  const isUniform = tiles.every((tile) => tile.width === width && tile.height === height);
+  if (!isUniform || width * columns < canvas.width || height * rows < canvas.height) throw damagedHeif();
+  const images = tiles.flatMap((tile, index) => {
+    const place = translation((index % columns) * width, Math.floor(index / columns) * height);
+    return tile.images.map((image) => moved(image, place, canvas));
+  });
+  return { ...canvas, images };
+}
+
+/** Crops, rotates and mirrors, in the order of the properties. */
+export function transform(layout: ImageLayout, properties: readonly Box[]): ImageLayout {
+  return properties.reduce((current, { type, body }) => {
+    const step = stepOf(type, body, current);
+    if (step === undefined) return current;
+    return { ...step.size, images: current.images.map((image) => moved(image, step.map, step.size)) };
+  }, layout);
+}
+
+interface TransformStep {
+  readonly map: PixelMap;
+  readonly size: Size;
+}
+
+function stepOf(type: string, body: Buffer, { width, height }: Size): TransformStep | undefined {
+  switch (type) {
+    case 'irot': {
+      const turns = new ByteReader(body).number(1) & 3;
+      const size = turns % 2 === 1 ? { width: height, height: width } : { width, height };
+      return { map: quarterTurns(turns, { width, height }), size };
+    }
+    case 'imir': {
+      const isLeftRight = (new ByteReader(body).number(1) & 1) === 1;
+      return { map: mirroring(isLeftRight, { width, height }), size: { width, height } };
+    }
+    case 'clap':
+      return cropStep(body, { width, height });
+    default:
+      return undefined;
+  }
+}
+
+/** The clean aperture: a size and the offset of its center, as fractions. */
+function cropStep(body: Buffer, { width, height }: Size): TransformStep {
+  const reader = new ByteReader(body);
+  const fraction = (): number => reader.signed32() / reader.number(4);
+  const [cropWidth, cropHeight, offsetX, offsetY] = [fraction(), fraction(), fraction(), fraction()];
+  const [left, right] = cropSpan(width, cropWidth, offsetX);
+  const [top, bottom] = cropSpan(height, cropHeight, offsetY);
+  return { map: translation(-left, -top), size: asSize(right - left, bottom - top) };
+}
+
+function cropSpan(full: number, length: number, offset: number): readonly [number, number] {
+  const exact = offset + (full - length) / 2;
+  if (!Number.isFinite(exact)) throw damagedHeif();
+  const start = Math.max(0, Math.floor(exact));
+  return [start, Math.min(full, Math.round(start + length))];
+}
+
+function moved({ item, size, map, clip }: PlacedImage, by: PixelMap, canvas: Size): PlacedImage {
+  const movedClip = isEmpty(clip) ? clip : intersect(mapRectangle(clip, by), wholeOf(canvas));
+  return { item, size, map: combine(map, by), clip: movedClip };
+}
+
+function sizeOf({ properties }: HeifItem): Size {
+  const property = properties.find(({ type }) => type === 'ispe');
+  if (property === undefined) throw damagedHeif();
+  const reader = new ByteReader(property.body);
+  reader.versionAndFlags();
+  return asSize(reader.number(4), reader.number(4));
+}
+
+/** A side over the limit of all images is left to the caller, who names the limit. */
+function asSize(width: number, height: number): Size {
+  const isSize = width > 0 && height > 0 && Number.isInteger(width) && Number.isInteger(height);
+  if (!isSize || width > MAX_SIDE * 16 || height > MAX_SIDE * 16) throw damagedHeif();
+  return { width, height };
+}
+
+function printable(type: string): string {
+  return /^[\x20-\x7e]{4}$/u.test(type) ? type.trim() : 'an unknown type';
+}
