@@ -18,12 +18,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   media: ['layout', 'caption', 'errors.ts'],
   render: ['raster', 'media', 'layout', 'caption', 'errors.ts'],
   dispatch: ['render', 'media', 'errors.ts'],
+  storage: ['media', 'errors.ts'],
   store: ['account', 'errors.ts'],
   billing: ['account', 'store', 'errors.ts'],
   mail: [],
   config: [],
   telemetry: [],
-  http: ['dispatch', 'store', 'account', 'billing', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
+  http: ['dispatch', 'store', 'storage', 'account', 'billing', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
   // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
   dashboard: [
     'http',
@@ -49,7 +50,11 @@ const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
   dispatch: { from: ['http', 'dashboard'], files: ['dispatch/renderer.ts'] },
-  store: { from: ['http', 'billing', 'dashboard'], files: ['store/store.ts', 'store/users.ts'] },
+  store: {
+    from: ['http', 'billing', 'dashboard'],
+    files: ['store/store.ts', 'store/users.ts', 'store/renders/renders.ts'],
+  },
+  storage: { from: ['http'], files: ['storage/object-storage.ts'] },
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },
 };
 

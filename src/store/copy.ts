@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import { must } from '../primitives/must.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { type SqlValue, storedValue, text } from './rows.ts';
+import { RENDERS_OWNER } from './sql-lease.ts';
 
 interface Table {
   readonly name: string;
@@ -55,6 +56,15 @@ export const TABLES: readonly Table[] = [
     'id',
     'account_id key_id mode kind credits period_starts_at state outcome owner created_at finished_at duration_ms',
   ),
+  table('render_batches', 'id', 'account_id key_id mode created_at'),
+  table(
+    'render_jobs',
+    'id',
+    'account_id key_id mode batch_id idempotency_key status lane request plan period_starts_at period_ends_at renews ' +
+      'max_running asset asset_format asset_bytes asset_sha256 has_asset owner due_at attempts progress source_type credits ' +
+      'result error output output_bytes has_output token expires_at created_at started_at finished_at',
+  ),
+  table('render_events', 'id', 'account_id render_id type created_at handled_at'),
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),
@@ -75,7 +85,7 @@ export async function liveServers(
   ]);
   const owners = rows.map((row) => ({ id: text(row, 'id'), leaseEndsAt: text(row, 'alive_until') }));
   return owners
-    .filter(({ id }) => !isGone(id))
+    .filter(({ id }) => id !== RENDERS_OWNER && !isGone(id))
     .map(({ id, leaseEndsAt }) => {
       const [host = id, pid = ''] = id.split('/');
       return { host, pid, leaseEndsAt };

@@ -217,6 +217,75 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // For the usage per key.
   { common: 'create index renders_by_account_end on renders (account_id, finished_at);', isCompatible: true },
+  {
+    // Renders that outlive their request; the row of `renders` with the same id is the hold of its credits. `due_at` is when a
+    // server may claim the render: at once, after a pause, or when the lease of the server that renders it has run out.
+    common: `
+  create table render_batches (
+    id text primary key,
+    account_id text not null references accounts (id),
+    key_id text,
+    mode text not null check (mode in ('live', 'test')),
+    created_at text not null
+  ) strict;
+  create table render_jobs (
+    id text primary key,
+    account_id text not null references accounts (id),
+    key_id text,
+    mode text not null check (mode in ('live', 'test')),
+    batch_id text references render_batches (id),
+    idempotency_key text,
+    status text not null check (status in ('queued', 'rendering', 'succeeded', 'failed', 'canceled')),
+    lane text not null check (lane in ('image', 'video', 'fetch')),
+    request text not null,
+    plan text not null,
+    period_starts_at text not null,
+    period_ends_at text not null,
+    renews integer not null check (renews in (0, 1)),
+    max_running integer not null,
+    asset text,
+    asset_format text,
+    asset_bytes integer not null default 0,
+    asset_sha256 text,
+    has_asset integer not null default 0 check (has_asset in (0, 1)),
+    owner text,
+    due_at text not null,
+    attempts integer not null default 0,
+    progress integer not null default 0,
+    source_type text,
+    credits integer,
+    result text,
+    error text,
+    output text,
+    output_bytes integer not null default 0,
+    has_output integer not null default 0 check (has_output in (0, 1)),
+    token text unique,
+    expires_at text,
+    created_at text not null,
+    started_at text,
+    finished_at text
+  ) strict;
+  create index render_jobs_due on render_jobs (lane, due_at) where status in ('queued', 'rendering');
+  create index render_jobs_active on render_jobs (account_id, status) where status in ('queued', 'rendering');
+  create index render_jobs_by_account on render_jobs (account_id, created_at, id);
+  create index render_jobs_by_start on render_jobs (account_id, started_at);
+  create index render_jobs_by_batch on render_jobs (batch_id);
+  create index render_jobs_by_end on render_jobs (finished_at);
+  create index render_jobs_assets on render_jobs (account_id) where has_asset = 1;
+  create index render_jobs_outputs on render_jobs (expires_at) where has_output = 1;
+  create table render_events (
+    id text primary key,
+    account_id text not null references accounts (id),
+    render_id text not null,
+    type text not null,
+    created_at text not null,
+    handled_at text
+  ) strict;
+  create index render_events_pending on render_events (created_at, id) where handled_at is null;
+  create index render_events_by_age on render_events (created_at);
+  `,
+    isCompatible: true,
+  },
 ];
 
 export interface SchemaState {

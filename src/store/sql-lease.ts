@@ -11,6 +11,17 @@ import type { Clock } from './sql-audit.ts';
 
 const LEASE_MS = 30_000;
 
+/** Owns the holds of asynchronous renders, which outlive every server. Its lease never runs out. */
+export const RENDERS_OWNER = 'renders';
+const NEVER = '9999-12-31T23:59:59.999Z';
+
+export async function addRendersOwner(session: SqlSession): Promise<void> {
+  await session.run('insert into owners (id, alive_until) values (?, ?) on conflict (id) do nothing', [
+    RENDERS_OWNER,
+    NEVER,
+  ]);
+}
+
 export class Lease {
   /** Names this process, among all that ever use the database. */
   readonly owner: string;

@@ -18,7 +18,8 @@ import type { RetryQueue } from './pending-writes.ts';
 import { integer, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import { addUsage } from './sql-usage.ts';
-import { advanceTrustedTime, isTrusted, type Lease } from './sql-lease.ts';
+import { lockAttempt } from './renders/lock-attempt.ts';
+import { advanceTrustedTime, isTrusted, type Lease, RENDERS_OWNER } from './sql-lease.ts';
 import type { BrokenEnding, Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
@@ -65,7 +66,8 @@ export class SqlLedger implements Ledger {
         return { granted: false, balance: await this.balance(hold.accountId, hold.period, hold.limit) };
       }
       // The caller doesn't render, so a reservation that was committed after all must be released.
-      if (error instanceof OutcomeUnknown) {
+      // Unless it belongs to an asynchronous render, whose next attempt uses it.
+      if (error instanceof OutcomeUnknown && hold.attempt === undefined) {
         const ending = { outcome: 'storage_unavailable', durationMs: undefined };
         const release = async (): Promise<boolean> => await this.#end(renderId, { state: 'released', ending });
         this.#pendingWrites.add({ kind: 'release', renderId }, release);
@@ -172,6 +174,7 @@ export class SqlLedger implements Ledger {
     const startsAt = hold.period.startsAt.toISOString();
     // Whatever the caller asks for, a test key never draws on the credits of the account.
     const credits = hold.mode === 'test' ? 0 : hold.credits;
+    if (hold.attempt !== undefined) await lockAttempt(session, { renderId: hold.renderId, number: hold.attempt });
     if (!(await this.#insertHold(session, hold, credits))) {
       const existing = await first(session, 'select state from renders where id = ?', [hold.renderId]);
       const granted = text(must(existing, 'the existing hold'), 'state') !== 'released';
@@ -192,10 +195,11 @@ export class SqlLedger implements Ledger {
   async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
     const { renderId, accountId, keyId = null, mode, kind, period } = hold;
     const startsAt = period.startsAt.toISOString();
+    const owner = hold.attempt === undefined ? this.#lease.owner : RENDERS_OWNER;
     const added = await session.run(
       `insert into renders (id, account_id, key_id, mode, kind, credits, period_starts_at, state, outcome, owner, created_at)
        values (?, ?, ?, ?, ?, ?, ?, 'reserved', 'running', ?, ?) on conflict (id) do nothing`,
-      [renderId, accountId, keyId, mode, kind, credits, startsAt, this.#lease.owner, this.#clock().toISOString()],
+      [renderId, accountId, keyId, mode, kind, credits, startsAt, owner, this.#clock().toISOString()],
     );
     return added === 1;
   }
@@ -236,29 +240,38 @@ export class SqlLedger implements Ledger {
     session: SqlSession,
     renderId: string,
     state: Settlement['state'],
-    { outcome, durationMs }: Ending,
+    ending: Ending,
   ): Promise<boolean> {
-    const at = this.#clock().toISOString();
-    const hold = await first(
-      session,
-      `update renders set state = ?, outcome = ?, finished_at = ?, duration_ms = ? where id = ? and state = 'reserved'
-       returning account_id, mode, credits, period_starts_at`,
-      [state, outcome, at, durationMs === undefined ? null : Math.round(durationMs), renderId],
-    );
-    if (hold === undefined) return false;
-    const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
-    const charged = state === 'settled' ? held : 0;
-    if (held > 0) {
-      const column = COUNTED_OUTCOMES.get(outcome);
-      await session.run(
-        `update periods set reserved = reserved - ?, used = used + ?${column === undefined ? '' : `, ${column} = ${column} + 1`}
-         where account_id = ? and starts_at = ?`,
-        [held, charged, accountId, text(hold, 'period_starts_at')],
-      );
-    }
-    await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
-    return true;
+    return await closeHold(session, renderId, { state, ending }, this.#clock().toISOString());
   }
+}
+
+/** Ends a hold, with the sums of its period. False, without a change, when the hold isn't reserved. */
+export async function closeHold(
+  session: SqlSession,
+  renderId: string,
+  { state, ending: { outcome, durationMs } }: Omit<Settlement, 'remember'>,
+  at: string,
+): Promise<boolean> {
+  const hold = await first(
+    session,
+    `update renders set state = ?, outcome = ?, finished_at = ?, duration_ms = ? where id = ? and state = 'reserved'
+     returning account_id, mode, credits, period_starts_at`,
+    [state, outcome, at, durationMs === undefined ? null : Math.round(durationMs), renderId],
+  );
+  if (hold === undefined) return false;
+  const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
+  const charged = state === 'settled' ? held : 0;
+  if (held > 0) {
+    const column = COUNTED_OUTCOMES.get(outcome);
+    await session.run(
+      `update periods set reserved = reserved - ?, used = used + ?${column === undefined ? '' : `, ${column} = ${column} + 1`}
+       where account_id = ? and starts_at = ?`,
+      [held, charged, accountId, text(hold, 'period_starts_at')],
+    );
+  }
+  await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
+  return true;
 }
 
 /** The balance after the credits were taken; undefined when there is no such period yet or too little left in it. */
@@ -316,7 +329,7 @@ async function lockKey(session: SqlSession, renderId: string, { accountId, key }
 }
 
 /** False when another render has taken the idempotency key over. */
-async function completeKey(
+export async function completeKey(
   session: SqlSession,
   renderId: string,
   { accountId, key, facts }: Remembered,

@@ -6,6 +6,7 @@ import { pidNamespace } from '../primitives/pid-namespace.ts';
 import type { Engine } from './engine.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
+import { SqlRenders } from './renders/sql-renders.ts';
 import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
 import { SqlIdempotency } from './sql-idempotency.ts';
@@ -26,6 +27,7 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     keys: new SqlKeys(engine, clock),
     ledger: new SqlLedger(engine, clock, lease, pendingWrites),
     idempotency: new SqlIdempotency(engine, clock, lease, pendingWrites),
+    renders: new SqlRenders(engine, clock, owner),
     pendingWrites,
     usage: new SqlUsage(engine, clock),
     audit: new SqlAudit(engine),

@@ -10,6 +10,7 @@ import type { Period } from '../account/period.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
 import type { Actor } from './actor.ts';
+import type { Renders } from './renders/renders.ts';
 import type { Sessions, Users } from './users.ts';
 
 export type { Actor };
@@ -140,6 +141,8 @@ export interface NewHold {
   readonly period: Period;
   /** The plan's credits per period. */
   readonly limit: number;
+  /** Set for an asynchronous render: its hold survives this server, and only the latest attempt can reserve it. */
+  readonly attempt?: number;
 }
 
 export interface ReserveResult {
@@ -326,6 +329,7 @@ export interface Store {
   readonly keys: Keys;
   readonly ledger: Ledger;
   readonly idempotency: Idempotency;
+  readonly renders: Renders;
   readonly pendingWrites: PendingWrites;
   readonly usage: Usage;
   readonly audit: Audit;

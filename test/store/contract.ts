@@ -6,6 +6,7 @@ import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
+import { rendersContract } from './contract-renders.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { usersContract } from './contract-users.ts';
 import type { TestDatabase } from './databases.ts';
@@ -17,6 +18,7 @@ const CONTRACTS = {
   keys: keysContract,
   'the ledger': ledgerContract,
   idempotency: idempotencyContract,
+  'stored renders': rendersContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,
 };

@@ -12,7 +12,7 @@ const url = inject('postgresUrl');
 /** Something in every table, more than a batch in some. */
 async function fill(database: TestDatabase): Promise<World> {
   const world = await World.begin(database);
-  const { accounts, keys, ledger, idempotency, usage, payments, users, sessions } = world.store;
+  const { accounts, keys, ledger, idempotency, usage, payments, users, sessions, renders } = world.store;
   for (let index = 0; index < 210; index += 1)
     await accounts.create({ id: `a${index}`, name: `N ${index} 'é🎬` }, 'cli:x');
   await accounts.subscribe('a7', 'pro', 'now', 'cli:x');
@@ -28,6 +28,14 @@ async function fill(database: TestDatabase): Promise<World> {
     if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: 'a7', key: `key of ${end}`, facts: '{}' });
     if (end === 'release') await ledger.release(end, FAILED);
   }
+  const { period } = await world.subscription('a7');
+  const origin = { accountId: 'a7', keyId: 'k', mode: 'live' } as const;
+  const render = { ...origin, id: 'job', batchId: 'batch', request: '{}', plan: 'free', period, renews: true } as const;
+  await renders.accept([{ ...render, lane: 'image', asset: undefined, maxRunning: 1 }], {
+    limits: { queuedRenders: 1, storedBytes: 1, testRendersPerDay: 1 },
+    batch: { ...origin, id: 'batch' },
+  });
+  await renders.cancel({ accountId: 'a7' }, 'job');
   await ledger.heartbeat();
   await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
   await payments.once('evt', 'type', async () => undefined);

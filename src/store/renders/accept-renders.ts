@@ -1,0 +1,146 @@
+// Accepting renders: the limits of the account, the idempotency key and the rows, in one transaction.
+
+import { first, type SqlSession } from '../engine.ts';
+import { integer, text } from '../rows.ts';
+import { addRendersOwner } from '../sql-lease.ts';
+import { must } from '../../primitives/must.ts';
+import type { AcceptOptions, Acceptance, NewRender, NewRenderBatch, RenderStatus } from './renders.ts';
+
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+
+export async function acceptRenders(
+  session: SqlSession,
+  renders: readonly NewRender[],
+  { limits, batch, idempotency }: AcceptOptions,
+  now: Date,
+): Promise<Acceptance> {
+  const { accountId } = must(renders[0], 'a render to accept');
+  // Requests of one account are accepted one after the other, so that they can't exceed a limit together.
+  await session.run('update accounts set name = name where id = ?', [accountId]);
+  if (idempotency) {
+    const slot = { accountId, ...idempotency, id: batch?.id ?? must(renders[0], 'a render to accept').id };
+    const known = await claimKey(session, slot, now);
+    if (known) return known;
+  }
+  const exceeded = await limitExceeded(session, renders, limits, now);
+  if (exceeded) {
+    // Nothing was accepted, so the key is free for another try.
+    if (idempotency)
+      await session.run('delete from idempotency where account_id = ? and key = ?', [accountId, idempotency.key]);
+    return exceeded;
+  }
+  await addRendersOwner(session);
+  if (batch) await insertBatch(session, batch, now);
+  for (const render of renders) await insertRender(session, render, { status: 'queued', now, key: idempotency?.key });
+  return { kind: 'accepted' };
+}
+
+interface KeyClaim {
+  readonly accountId: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly id: string;
+}
+
+/** Undefined when the key is new. It is complete from the start, because its render exists from now on. */
+async function claimKey(
+  session: SqlSession,
+  { accountId, key, fingerprint, id }: KeyClaim,
+  now: Date,
+): Promise<Acceptance | undefined> {
+  const at = now.toISOString();
+  await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
+    accountId,
+    key,
+    at,
+  ]);
+  const added = await session.run(
+    `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, facts, expires_at)
+     values (?, ?, ?, ?, ?, 'done', '{}', ?) on conflict (account_id, key) do nothing`,
+    [accountId, key, fingerprint, id, 'renders', new Date(now.getTime() + KEY_LIFETIME_MS).toISOString()],
+  );
+  if (added === 1) return undefined;
+  const row = await first(
+    session,
+    'select fingerprint, render_id, state from idempotency where account_id = ? and key = ?',
+    [accountId, key],
+  );
+  // A synchronous request has the key, and has just failed or is still running.
+  if (row === undefined || text(row, 'state') !== 'done') return { kind: 'in flight' };
+  if (text(row, 'fingerprint') !== fingerprint) return { kind: 'mismatch' };
+  return { kind: 'replayed', id: text(row, 'render_id') };
+}
+
+async function limitExceeded(
+  session: SqlSession,
+  renders: readonly NewRender[],
+  limits: AcceptOptions['limits'],
+  now: Date,
+): Promise<Acceptance | undefined> {
+  const { accountId, mode } = must(renders[0], 'a render to accept');
+  const active = await first(
+    session,
+    "select count(*) as n from render_jobs where account_id = ? and status in ('queued', 'rendering')",
+    [accountId],
+  );
+  const queued = integer(must(active, 'a count'), 'n') + renders.length;
+  if (queued > limits.queuedRenders) return { kind: 'over limit', what: 'queuedRenders', actual: queued };
+  const added = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);
+  const bytes = (await storedBytes(session, accountId)) + added;
+  if (bytes > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: bytes };
+  if (mode === 'live') return undefined;
+  const today = await first(
+    session,
+    "select count(*) as n from render_jobs where account_id = ? and mode = 'test' and created_at >= ?",
+    [accountId, `${now.toISOString().slice(0, 10)}T00:00:00.000Z`],
+  );
+  const tests = integer(must(today, 'a count'), 'n') + renders.length;
+  return tests > limits.testRendersPerDay
+    ? { kind: 'over limit', what: 'testRendersPerDay', actual: tests }
+    : undefined;
+}
+
+async function storedBytes(session: SqlSession, accountId: string): Promise<number> {
+  const row = await first(
+    session,
+    `select coalesce(sum(case when has_asset = 1 then asset_bytes else 0 end), 0)
+          + coalesce(sum(case when has_output = 1 then output_bytes else 0 end), 0) as n
+     from render_jobs where account_id = ? and (has_asset = 1 or has_output = 1)`,
+    [accountId],
+  );
+  return integer(must(row, 'a sum'), 'n');
+}
+
+async function insertBatch(
+  session: SqlSession,
+  { id, accountId, keyId, mode }: NewRenderBatch,
+  now: Date,
+): Promise<void> {
+  await session.run('insert into render_batches (id, account_id, key_id, mode, created_at) values (?, ?, ?, ?, ?)', [
+    id,
+    accountId,
+    keyId ?? null,
+    mode,
+    now.toISOString(),
+  ]);
+}
+
+export async function insertRender(
+  session: SqlSession,
+  { id, accountId, keyId, mode, batchId, request, plan, period, renews, lane, asset, maxRunning }: NewRender,
+  { status, now, key }: { readonly status: RenderStatus; readonly now: Date; readonly key: string | undefined },
+): Promise<void> {
+  const at = now.toISOString();
+  await session.run(
+    `insert into render_jobs (id, account_id, key_id, mode, batch_id, idempotency_key, status, lane, request, plan,
+       period_starts_at, period_ends_at, renews, max_running, asset, asset_format, asset_bytes, asset_sha256, has_asset,
+       due_at, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[id, accountId, keyId ?? null, mode, batchId ?? null, key ?? null, status, lane, request, plan],
+      ...[period.startsAt.toISOString(), period.endsAt.toISOString(), renews ? 1 : 0, maxRunning],
+      ...[asset?.name ?? null, asset?.format ?? null, asset?.bytes ?? 0, asset?.sha256 ?? null, asset ? 1 : 0],
+      ...[at, at],
+    ],
+  );
+}

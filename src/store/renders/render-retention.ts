@@ -1,0 +1,77 @@
+// What is no longer needed. Deleting an object and noting that in its row aren't one step, so both may be repeated, also by
+// several servers at the same time.
+
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Engine } from '../engine.ts';
+import { oneOf, text } from '../rows.ts';
+import type { Clock } from '../sql-audit.ts';
+import type { ExpiredObject } from './renders.ts';
+
+const BATCH = 200;
+const ENDED = "status in ('succeeded', 'failed', 'canceled')";
+
+export class RenderRetention {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async expiredObjects(count: number): Promise<ExpiredObject[]> {
+    const rows = await this.#engine.all(
+      `select id, 'asset' as kind, asset as name from render_jobs where has_asset = 1 and ${ENDED}
+       union all select id, 'output', output from render_jobs where has_output = 1 and expires_at <= ?
+       limit ?`,
+      [this.#clock().toISOString(), count],
+    );
+    return rows.map((row) => ({
+      renderId: text(row, 'id'),
+      kind: oneOf(row, 'kind', ['asset', 'output']),
+      name: text(row, 'name'),
+    }));
+  }
+
+  async markDeleted({ renderId, kind }: ExpiredObject): Promise<void> {
+    await this.#engine.run(`update render_jobs set has_${kind} = 0 where id = ?`, [renderId]);
+  }
+
+  /** An object belongs to the render whose id its name begins with. */
+  async orphans(names: readonly string[]): Promise<string[]> {
+    const orphans: string[] = [];
+    for (const name of names) {
+      const needed = await this.#engine.all(
+        `select 1 as one from render_jobs where id = ?
+         and ((has_asset = 1 and asset = ?) or (has_output = 1 and output = ?) or not ${ENDED})`,
+        [renderIdOf(name), name, name],
+      );
+      if (needed.length === 0) orphans.push(name);
+    }
+    return orphans;
+  }
+
+  async deleteBefore(at: Date): Promise<number> {
+    let total = 0;
+    for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
+      deleted = await this.#engine.run(
+        `delete from render_jobs where id in (
+           select id from render_jobs where finished_at < ? and has_asset = 0 and has_output = 0 limit ?)`,
+        [at.toISOString(), BATCH],
+      );
+      total += deleted;
+    }
+    await this.#engine.run('delete from render_events where created_at < ?', [at.toISOString()]);
+    await this.#engine.run(
+      `delete from render_batches where created_at < ?
+       and not exists (select 1 from render_jobs j where j.batch_id = render_batches.id)`,
+      [at.toISOString()],
+    );
+    return total;
+  }
+}
+
+/** `outputs/<render id>.<attempt>` or `assets/<render id>`. */
+function renderIdOf(name: string): string {
+  return name.replace(/^[a-z]+\//u, '').replace(/\..*$/u, '');
+}

@@ -1,0 +1,212 @@
+// The interface of renders that outlive their request: accepted ones that wait or run, and finished ones whose result can be
+// downloaded. A row is the source of truth. A server that works on it has a lease on the row, so a crash of the server loses
+// nothing: another one claims the row when the lease has run out.
+
+import type { KeyMode } from '../../account/api-key.ts';
+import type { Period } from '../../account/period.ts';
+import type { Remembered } from '../store.ts';
+
+export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
+export type RenderStatus = (typeof RENDER_STATUSES)[number];
+
+/** What a render waits for: workers of one kind, or, with a URL, for the file that tells the kind. */
+export const RENDER_LANES = ['image', 'video', 'fetch'] as const;
+export type RenderLane = (typeof RENDER_LANES)[number];
+
+/** An object in storage. */
+export interface StoredAsset {
+  readonly name: string;
+  readonly format: string;
+  readonly bytes: number;
+  /** Hexadecimal; only for requests with an idempotency key. */
+  readonly sha256: string | undefined;
+}
+
+/** Facts of the render that don't change, whoever reads them. */
+interface RenderOrigin {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly mode: KeyMode;
+  readonly batchId: string | undefined;
+  /** The fields of the request as JSON. */
+  readonly request: string;
+  /** The plan at the time of acceptance, and the period that is charged. */
+  readonly plan: string;
+  readonly period: Period;
+  readonly renews: boolean;
+}
+
+export interface NewRender extends RenderOrigin {
+  readonly lane: RenderLane;
+  readonly asset: StoredAsset | undefined;
+  /** How many renders of the account may run at once. */
+  readonly maxRunning: number;
+}
+
+export interface StoredOutput {
+  /** Of the object in storage. */
+  readonly name: string;
+  readonly bytes: number;
+  /** The secret part of its link. */
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** How a render succeeded. */
+export interface RenderSuccess {
+  readonly output: StoredOutput;
+  /** As JSON. */
+  readonly result: string;
+  readonly sourceType: string;
+  readonly credits: number;
+  readonly durationMs: number;
+}
+
+export interface RenderFailure {
+  /** The problem as JSON. */
+  readonly error: string;
+  readonly code: string;
+  readonly durationMs: number | undefined;
+}
+
+export interface RenderRecord extends RenderOrigin {
+  readonly status: RenderStatus;
+  /** 0 to 1. */
+  readonly progress: number;
+  readonly asset: StoredAsset | undefined;
+  /** Still set when the object has been deleted. */
+  readonly output: StoredOutput | undefined;
+  readonly result: string | undefined;
+  readonly error: string | undefined;
+  readonly sourceType: string | undefined;
+  readonly credits: number | undefined;
+  readonly createdAt: Date;
+  readonly startedAt: Date | undefined;
+  readonly finishedAt: Date | undefined;
+}
+
+/** One attempt of one server. Only the latest attempt can change the render. */
+export interface Attempt {
+  readonly renderId: string;
+  readonly number: number;
+}
+
+export interface ClaimedRender {
+  readonly attempt: Attempt;
+  readonly render: RenderRecord;
+}
+
+/** What an account may have at a time. */
+export interface StoredLimits {
+  readonly queuedRenders: number;
+  readonly storedBytes: number;
+  /** With a test key, since midnight UTC. */
+  readonly testRendersPerDay: number;
+}
+
+export interface NewRenderBatch {
+  readonly id: string;
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly mode: KeyMode;
+}
+
+export interface AcceptOptions {
+  readonly limits: StoredLimits;
+  readonly batch?: NewRenderBatch;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string };
+}
+
+export type Acceptance =
+  | { readonly kind: 'accepted' }
+  /** The same request was accepted before, as the render or batch with this id. */
+  | { readonly kind: 'replayed'; readonly id: string }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'in flight' }
+  /** One more would exceed the limit. */
+  | { readonly kind: 'over limit'; readonly what: keyof StoredLimits; readonly actual: number };
+
+/** Which renders a caller may see: those of its account, for some keys only a part. */
+export interface RenderScope {
+  readonly accountId: string;
+  readonly mode?: KeyMode;
+  readonly keyId?: string;
+}
+
+export interface RenderPage {
+  readonly limit: number;
+  /** The id of the last render of the page before. */
+  readonly after?: string | undefined;
+  readonly batchId?: string | undefined;
+}
+
+/** An object that is no longer needed. */
+export interface ExpiredObject {
+  readonly renderId: string;
+  readonly kind: 'asset' | 'output';
+  readonly name: string;
+}
+
+export interface Renders {
+  /** All of them or none, in one transaction with the idempotency key. */
+  accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance>;
+  /**
+   * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
+   * render started longest ago. Undefined when none is due.
+   */
+  claim(lane: RenderLane): Promise<ClaimedRender | undefined>;
+  /** Extends the lease. False when the render was canceled or another server has claimed it. */
+  renew(attempt: Attempt, progress: number): Promise<boolean>;
+  /** Ends the attempt without a result. The render is due again after the delay. */
+  giveBack(attempt: Attempt, delayMs: number): Promise<void>;
+  /** Charges the reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  succeed(attempt: Attempt, success: RenderSuccess): Promise<boolean>;
+  /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  fail(attempt: Attempt, failure: RenderFailure): Promise<boolean>;
+  /** Stores a render that has finished inside its request, and settles its hold. False when the hold is gone. */
+  addFinished(render: NewRender, success: RenderSuccess, remember?: Remembered): Promise<boolean>;
+  /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
+  cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
+  find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
+  findByToken(token: string): Promise<RenderRecord | undefined>;
+  /** Newest first. */
+  list(scope: RenderScope, page: RenderPage): Promise<RenderRecord[]>;
+  findBatch(scope: RenderScope, batchId: string): Promise<{ readonly createdAt: Date } | undefined>;
+  /** Deletes a render that has ended. Its objects must be deleted first. */
+  remove(scope: RenderScope, renderId: string): Promise<void>;
+  /** Makes the renders of dead processes due now, and returns their ids. */
+  releaseLost(isGone: (owner: string) => boolean): Promise<string[]>;
+  /** Assets of ended renders, and outputs whose time is over. */
+  expiredObjects(count: number): Promise<ExpiredObject[]>;
+  markDeleted(object: ExpiredObject): Promise<void>;
+  /** Of these names, those that no render needs. */
+  orphans(names: readonly string[]): Promise<string[]>;
+  /** Deletes the records of renders that ended before `at` and have no objects any more. */
+  deleteBefore(at: Date): Promise<number>;
+  readonly events: RenderEvents;
+}
+
+/** Something that a receiver of webhooks wants to know. */
+export interface RenderEvent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly renderId: string;
+  readonly type: 'render.succeeded' | 'render.failed' | 'render.canceled';
+  readonly createdAt: Date;
+}
+
+/** The outbox: an event is written in the transaction that ends its render, and stays until it has been handled. */
+export interface RenderEvents {
+  /** Oldest first. */
+  pending(count: number): Promise<RenderEvent[]>;
+  markHandled(eventId: string): Promise<void>;
+}
+
+/** The render was canceled or claimed by another server, so this attempt must not reserve credits for it. */
+export class AttemptLost extends Error {
+  constructor(renderId: string) {
+    super(`render ${renderId} no longer belongs to this attempt`);
+    this.name = 'AttemptLost';
+  }
+}

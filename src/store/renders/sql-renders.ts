@@ -1,0 +1,339 @@
+// Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `render_jobs`,
+// the hold, its period, usage.
+
+import { randomUUID } from 'node:crypto';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import { date, type SqlRow, text, textOrNull } from '../rows.ts';
+import type { Clock } from '../sql-audit.ts';
+import { closeHold, completeKey } from '../sql-ledger.ts';
+import { addUsage } from '../sql-usage.ts';
+import type { Remembered } from '../store.ts';
+import { acceptRenders, insertRender } from './accept-renders.ts';
+import { RenderRetention } from './render-retention.ts';
+import { inScope, toRender } from './render-rows.ts';
+import type {
+  AcceptOptions,
+  Acceptance,
+  Attempt,
+  ClaimedRender,
+  ExpiredObject,
+  NewRender,
+  RenderEvent,
+  RenderEvents,
+  RenderFailure,
+  RenderLane,
+  RenderPage,
+  RenderRecord,
+  Renders,
+  RenderScope,
+  RenderSuccess,
+} from './renders.ts';
+
+/** Renewed three times as often, so that one failed renewal does no harm. */
+const LEASE_MS = 30_000;
+const ACTIVE = "status in ('queued', 'rendering')";
+const IS_LATEST = "id = ? and attempts = ? and status = 'rendering'";
+
+/** Thrown to roll back the end of a render whose hold isn't reserved any more. */
+class HoldGone extends Error {}
+
+export class SqlRenders implements Renders {
+  readonly events: RenderEvents;
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #owner: string;
+  readonly #retention: RenderRetention;
+
+  constructor(engine: Engine, clock: Clock, owner: string) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#owner = owner;
+    this.#retention = new RenderRetention(engine, clock);
+    this.events = createEvents(engine, clock);
+  }
+
+  async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
+    return await this.#engine.transaction(
+      async (session) => await acceptRenders(session, renders, options, this.#clock()),
+    );
+  }
+
+  async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
+    const now = this.#clock();
+    const at = now.toISOString();
+    // The running renders of the account of `j`: a lease in the past belongs to a dead server.
+    const running = `(select count(*) from render_jobs r
+                      where r.account_id = j.account_id and r.status = 'rendering' and r.due_at > ?)`;
+    const row = await this.#engine.transaction(
+      async (session) =>
+        await first(
+          session,
+          `update render_jobs set status = 'rendering', owner = ?, due_at = ?, attempts = attempts + 1,
+             started_at = coalesce(started_at, ?)
+           where ${ACTIVE} and due_at <= ? and id = (
+             select j.id from render_jobs j
+             where j.lane = ? and j.${ACTIVE} and j.due_at <= ? and ${running} < j.max_running
+             order by ${running},
+               coalesce((select max(r.started_at) from render_jobs r where r.account_id = j.account_id), ''),
+               j.created_at, j.id
+             limit 1${this.#engine.dialect === 'postgres' ? ' for update skip locked' : ''})
+           returning *`,
+          [this.#owner, this.#leaseEnd(now), at, at, lane, at, at, at],
+        ),
+    );
+    if (row === undefined) return undefined;
+    return { attempt: { renderId: text(row, 'id'), number: Number(row['attempts']) }, render: toRender(row) };
+  }
+
+  async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
+    const renewed = await this.#engine.run(`update render_jobs set due_at = ?, progress = ? where ${IS_LATEST}`, [
+      this.#leaseEnd(this.#clock()),
+      Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
+      renderId,
+      number,
+    ]);
+    return renewed === 1;
+  }
+
+  async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
+    const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
+    await this.#engine.run(
+      `update render_jobs set status = 'queued', owner = null, due_at = ?, progress = 0 where ${IS_LATEST}`,
+      [dueAt, renderId, number],
+    );
+  }
+
+  async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const row = await this.#writeSuccess(
+        session,
+        `attempts = ? and status = 'rendering'`,
+        [number],
+        renderId,
+        success,
+      );
+      if (row === undefined) return false;
+      await this.#settle(session, renderId, success);
+      await this.#addEvent(session, row, 'render.succeeded');
+      return true;
+    });
+  }
+
+  async addFinished(render: NewRender, success: RenderSuccess, remember?: Remembered): Promise<boolean> {
+    const now = this.#clock();
+    try {
+      await this.#engine.transaction(async (session) => {
+        if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
+        await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
+        const row = await this.#writeSuccess(session, 'attempts = ?', [0], render.id, success);
+        await this.#settle(session, render.id, success);
+        if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof HoldGone) return false;
+      throw error;
+    }
+  }
+
+  async fail({ renderId, number }: Attempt, { error, code, durationMs }: RenderFailure): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const at = this.#clock().toISOString();
+      const row = await first(
+        session,
+        `update render_jobs set status = 'failed', owner = null, finished_at = ?, error = ?, credits = 0
+         where ${IS_LATEST} returning id, account_id, mode`,
+        [at, error, renderId, number],
+      );
+      if (row === undefined) return false;
+      await this.#release(session, row, code, durationMs);
+      await this.#addEvent(session, row, 'render.failed');
+      return true;
+    });
+  }
+
+  async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
+    const { sql, values } = inScope(scope);
+    return await this.#engine.transaction(async (session) => {
+      const row = await first(
+        session,
+        `update render_jobs set status = 'canceled', owner = null, finished_at = ?, credits = 0
+         where id = ? and ${ACTIVE} and ${sql} returning *`,
+        [this.#clock().toISOString(), renderId, ...values],
+      );
+      if (row === undefined) return await findRender(session, scope, renderId);
+      await this.#release(session, row, 'canceled', undefined);
+      await this.#addEvent(session, row, 'render.canceled');
+      return toRender(row);
+    });
+  }
+
+  async find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
+    return await findRender(this.#engine, scope, renderId);
+  }
+
+  async findByToken(token: string): Promise<RenderRecord | undefined> {
+    const row = await first(this.#engine, 'select * from render_jobs where token = ?', [token]);
+    return row && toRender(row);
+  }
+
+  async list(scope: RenderScope, { limit, after, batchId }: RenderPage): Promise<RenderRecord[]> {
+    const { sql, values } = inScope(scope);
+    const conditions = [
+      sql,
+      ...(batchId === undefined ? [] : ['batch_id = ?']),
+      ...(after === undefined
+        ? []
+        : ['(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)']),
+    ];
+    const rows = await this.#engine.all(
+      `select * from render_jobs where ${conditions.join(' and ')} order by created_at desc, id desc limit ?`,
+      [...values, ...(batchId === undefined ? [] : [batchId]), ...(after === undefined ? [] : [after]), limit],
+    );
+    return rows.map(toRender);
+  }
+
+  async findBatch(scope: RenderScope, batchId: string): Promise<{ readonly createdAt: Date } | undefined> {
+    const { sql, values } = inScope(scope);
+    const row = await first(this.#engine, `select created_at from render_batches where id = ? and ${sql}`, [
+      batchId,
+      ...values,
+    ]);
+    return row && { createdAt: date(row, 'created_at') };
+  }
+
+  async remove(scope: RenderScope, renderId: string): Promise<void> {
+    const { sql, values } = inScope(scope);
+    await this.#engine.transaction(async (session) => {
+      const row = await first(
+        session,
+        `delete from render_jobs where id = ? and not ${ACTIVE} and ${sql} returning account_id, idempotency_key`,
+        [renderId, ...values],
+      );
+      const key = row && textOrNull(row, 'idempotency_key');
+      if (row === undefined || key === undefined || key === null) return;
+      await session.run('delete from idempotency where account_id = ? and key = ? and render_id = ?', [
+        text(row, 'account_id'),
+        key,
+        renderId,
+      ]);
+    });
+  }
+
+  async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
+    const rows = await this.#engine.all(
+      "select id, owner, attempts from render_jobs where status = 'rendering' and owner <> ? order by id",
+      [this.#owner],
+    );
+    const lost = rows.filter((row) => isGone(text(row, 'owner')));
+    for (const row of lost) await this.giveBack({ renderId: text(row, 'id'), number: Number(row['attempts']) }, 0);
+    return lost.map((row) => text(row, 'id'));
+  }
+
+  async expiredObjects(count: number): Promise<ExpiredObject[]> {
+    return await this.#retention.expiredObjects(count);
+  }
+
+  async markDeleted(object: ExpiredObject): Promise<void> {
+    await this.#retention.markDeleted(object);
+  }
+
+  async orphans(names: readonly string[]): Promise<string[]> {
+    return await this.#retention.orphans(names);
+  }
+
+  async deleteBefore(at: Date): Promise<number> {
+    return await this.#retention.deleteBefore(at);
+  }
+
+  #leaseEnd(now: Date): string {
+    return new Date(now.getTime() + LEASE_MS).toISOString();
+  }
+
+  async #writeSuccess(
+    session: SqlSession,
+    condition: string,
+    values: readonly number[],
+    renderId: string,
+    { output, result, sourceType, credits }: RenderSuccess,
+  ): Promise<SqlRow | undefined> {
+    const at = this.#clock().toISOString();
+    return await first(
+      session,
+      `update render_jobs set status = 'succeeded', owner = null, finished_at = ?, started_at = coalesce(started_at, ?),
+         progress = 1000, result = ?, source_type = ?, credits = ?, output = ?, output_bytes = ?, has_output = 1, token = ?,
+         expires_at = ?
+       where id = ? and ${condition} returning id, account_id, mode`,
+      [
+        ...[
+          at,
+          at,
+          result,
+          sourceType,
+          credits,
+          output.name,
+          output.bytes,
+          output.token,
+          output.expiresAt.toISOString(),
+        ],
+        ...[renderId, ...values],
+      ],
+    );
+  }
+
+  async #settle(session: SqlSession, renderId: string, { durationMs }: RenderSuccess): Promise<void> {
+    const ending = { outcome: 'delivered', durationMs };
+    const isSettled = await closeHold(session, renderId, { state: 'settled', ending }, this.#clock().toISOString());
+    if (!isSettled) throw new HoldGone(`the hold of render ${renderId} isn't reserved any more`);
+  }
+
+  /** A render that ended before its credits were reserved counts in the usage of the account, too. */
+  async #release(session: SqlSession, row: SqlRow, outcome: string, durationMs: number | undefined): Promise<void> {
+    const at = this.#clock().toISOString();
+    const ending = { outcome, durationMs };
+    if (await closeHold(session, text(row, 'id'), { state: 'released', ending }, at)) return;
+    const [accountId, mode] = [text(row, 'account_id'), text(row, 'mode')];
+    await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: 0 });
+  }
+
+  async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
+    await session.run(
+      'insert into render_events (id, account_id, render_id, type, created_at) values (?, ?, ?, ?, ?)',
+      [randomUUID(), text(row, 'account_id'), text(row, 'id'), type, this.#clock().toISOString()],
+    );
+  }
+}
+
+async function findRender(
+  session: SqlSession,
+  scope: RenderScope,
+  renderId: string,
+): Promise<RenderRecord | undefined> {
+  const { sql, values } = inScope(scope);
+  const row = await first(session, `select * from render_jobs where id = ? and ${sql}`, [renderId, ...values]);
+  return row && toRender(row);
+}
+
+function createEvents(engine: Engine, clock: Clock): RenderEvents {
+  return {
+    pending: async (count) => {
+      const rows = await engine.all(
+        'select * from render_events where handled_at is null order by created_at, id limit ?',
+        [count],
+      );
+      return rows.map((row) => ({
+        id: text(row, 'id'),
+        accountId: text(row, 'account_id'),
+        renderId: text(row, 'render_id'),
+        type: text(row, 'type') as RenderEvent['type'],
+        createdAt: date(row, 'created_at'),
+      }));
+    },
+    markHandled: async (eventId) => {
+      await engine.run('update render_events set handled_at = ? where id = ? and handled_at is null', [
+        clock().toISOString(),
+        eventId,
+      ]);
+    },
+  };
+}

@@ -1,0 +1,430 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
+import { liveServers } from '../../src/store/copy.ts';
+import { reconcile } from '../../src/store/reconcile.ts';
+import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/renders.ts';
+import type { Store } from '../../src/store/store.ts';
+import { DAY, HOUR, LIMIT, START, type World } from './world.ts';
+
+const LEASE = 30_000;
+const LIMITS = { queuedRenders: 1_000, storedBytes: 1_000_000, testRendersPerDay: 500 };
+const OPTIONS: AcceptOptions = { limits: LIMITS };
+
+export function rendersContract(world: () => World): void {
+  async function newRender(accountId: string, changes: Partial<NewRender> = {}): Promise<NewRender> {
+    const { period, renews, plan } = await world().subscription(accountId);
+    return {
+      ...{ id: randomUUID(), accountId, keyId: undefined, mode: 'live', batchId: undefined, request: '{}' },
+      ...{ plan, period, renews, lane: 'image', asset: undefined, maxRunning: 100 },
+      ...changes,
+    };
+  }
+
+  async function accepted(accountId: string, changes: Partial<NewRender> = {}): Promise<NewRender> {
+    const render = await newRender(accountId, changes);
+    expect(await world().store.renders.accept([render], OPTIONS)).toEqual({ kind: 'accepted' });
+    return render;
+  }
+
+  async function claimed(store: Store = world().store): Promise<ClaimedRender> {
+    return must(await store.renders.claim('image'), 'a render that is due');
+  }
+
+  async function reserve(
+    { attempt, render }: ClaimedRender,
+    store: Store = world().store,
+    credits = 3,
+  ): Promise<boolean> {
+    const { id: renderId, accountId, keyId, mode, period } = render;
+    const hold = { renderId, accountId, keyId, mode, kind: 'image', credits, period, limit: LIMIT } as const;
+    return (await store.ledger.reserve({ ...hold, attempt: attempt.number })).granted;
+  }
+
+  function success(renderId: string, changes: Partial<RenderSuccess> = {}): RenderSuccess {
+    const expiresAt = new Date(world().clock().getTime() + DAY);
+    const output = { name: `outputs/${renderId}.1`, bytes: 700, token: `token-${renderId}`, expiresAt };
+    return { output, result: '{"ok":true}', sourceType: 'image', credits: 3, durationMs: 5, ...changes };
+  }
+
+  const scopeOf = (accountId: string) => ({ accountId });
+  const statusOf = async (accountId: string, id: string): Promise<string | undefined> =>
+    (await world().store.renders.find(scopeOf(accountId), id))?.status;
+
+  it('runs a render from acceptance to success, charged in the period of acceptance', async () => {
+    const id = await world().account();
+    const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: 'ab' };
+    const { id: renderId, period } = await accepted(id, { asset, request: '{"fields":[]}', keyId: 'key' });
+    // The period ends while the render waits.
+    world().pass(40 * DAY);
+    await world().store.ledger.heartbeat();
+    const claim = await claimed();
+    expect(claim).toMatchObject({
+      attempt: { renderId, number: 1 },
+      render: {
+        status: 'rendering',
+        asset,
+        request: '{"fields":[]}',
+        keyId: 'key',
+        period,
+        startedAt: world().clock(),
+      },
+    });
+    expect(await reserve(claim)).toBe(true);
+    expect(await world().store.renders.renew(claim.attempt, 0.4567)).toBe(true);
+    expect(await world().store.renders.find(scopeOf(id), renderId)).toMatchObject({ progress: 0.457 });
+    expect(await world().store.renders.succeed(claim.attempt, success(renderId))).toBe(true);
+    const ended = await world().store.renders.findByToken(`token-${renderId}`);
+    expect(ended).toMatchObject({ id: renderId, status: 'succeeded', progress: 1, credits: 3, result: '{"ok":true}' });
+    expect(ended?.output).toMatchObject({ bytes: 700 });
+    expect(await world().store.ledger.balance(id, period, LIMIT)).toMatchObject({ used: 3, reserved: 0 });
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    expect(await reconcile(world().engine)).toEqual([]);
+  });
+
+  it('gives each render to exactly one of many servers that claim at the same time', async () => {
+    const id = await world().account();
+    for (let count = 0; count < 12; count += 1) await accepted(id);
+    const servers = await Promise.all([1, 2, 3, 4].map(async (n) => await world().server(`there/${n}/x`)));
+    const claims = await Promise.all(
+      Array.from({ length: 24 }, async (_, index) => await servers[index % 4]?.renders.claim('image')),
+    );
+    const ids = claims.filter((claim) => claim !== undefined).map(({ attempt }) => attempt.renderId);
+    // A server that lost a race may come away without a render, so what is left is claimed afterwards.
+    for (let left = await servers[0]?.renders.claim('image'); left; left = await servers[0]?.renders.claim('image')) {
+      ids.push(left.attempt.renderId);
+    }
+    expect(new Set(ids).size).toBe(12);
+    expect(ids).toHaveLength(12);
+  });
+
+  it('lets another server claim a render whose lease has run out, and refuses every change by the first', async () => {
+    const id = await world().account();
+    const { id: renderId } = await accepted(id);
+    const dead = await world().server('there/9/x');
+    const first = await claimed(dead);
+    expect(await reserve(first, dead)).toBe(true);
+    world().pass(LEASE - 1);
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    expect(await dead.renders.renew(first.attempt, 0.5)).toBe(true);
+    world().pass(LEASE);
+    const second = await claimed();
+    expect(second.attempt).toEqual({ renderId, number: 2 });
+    expect(await dead.renders.renew(first.attempt, 0.6)).toBe(false);
+    await dead.renders.giveBack(first.attempt, 0);
+    expect(await dead.renders.succeed(first.attempt, success(renderId))).toBe(false);
+    expect(await dead.renders.fail(first.attempt, { error: '{}', code: 'overloaded', durationMs: 1 })).toBe(false);
+    await expect(reserve(first, dead)).rejects.toThrow('no longer belongs to this attempt');
+    // The hold of the first attempt is the hold of the render.
+    expect(await reserve(second)).toBe(true);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
+    expect(await world().store.renders.succeed(second.attempt, success(renderId))).toBe(true);
+    expect(await world().store.renders.succeed(second.attempt, success(renderId))).toBe(false);
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it('keeps the hold of a render when its server is swept as dead', async () => {
+    const id = await world().account();
+    await accepted(id);
+    const dead = await world().server('there/9/x');
+    await reserve(await claimed(dead), dead);
+    world().pass(HOUR);
+    expect(await world().store.ledger.sweep((owner) => owner === 'there/9/x')).toEqual([]);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
+    const again = await claimed();
+    expect(await reserve(again)).toBe(true);
+    await world().store.renders.succeed(again.attempt, success(again.render.id));
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it('makes the renders of dead processes due at once', async () => {
+    const id = await world().account();
+    const { id: renderId } = await accepted(id);
+    const dead = await world().server('there/9/x');
+    await claimed(dead);
+    expect(await world().store.renders.releaseLost((owner) => owner === 'elsewhere')).toEqual([]);
+    expect(await world().store.renders.releaseLost((owner) => owner === 'there/9/x')).toEqual([renderId]);
+    expect(await claimed()).toMatchObject({ attempt: { renderId, number: 2 } });
+  });
+
+  it('releases credits and stores the problem when a render fails', async () => {
+    const id = await world().account();
+    const { id: renderId } = await accepted(id);
+    const claim = await claimed();
+    await reserve(claim);
+    const failure = { error: '{"code":"asset_undecodable"}', code: 'asset_undecodable', durationMs: 4 };
+    expect(await world().store.renders.fail(claim.attempt, failure)).toBe(true);
+    expect(await world().store.renders.find(scopeOf(id), renderId)).toMatchObject({
+      status: 'failed',
+      error: failure.error,
+      credits: 0,
+    });
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+    const [day] = await world().store.usage.days(id, '2026-01-01', '2026-12-31');
+    expect(day).toMatchObject({ outcome: 'asset_undecodable', renders: 1, credits: 0 });
+  });
+
+  it('counts a render that failed before its credits were reserved', async () => {
+    const id = await world().account();
+    await accepted(id);
+    await world().store.renders.fail((await claimed()).attempt, {
+      error: '{}',
+      code: 'asset_unreachable',
+      durationMs: undefined,
+    });
+    const days = await world().store.usage.days(id, '2026-01-01', '2026-12-31');
+    expect(days).toMatchObject([{ outcome: 'asset_unreachable', renders: 1, credits: 0 }]);
+  });
+
+  it('is due again only after the pause when an attempt is given back', async () => {
+    const id = await world().account();
+    await accepted(id);
+    const first = await claimed();
+    await reserve(first);
+    await world().store.renders.giveBack(first.attempt, 5_000);
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    world().pass(5_000);
+    expect((await claimed()).attempt.number).toBe(2);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
+  });
+
+  it('cancels a waiting or running render once, releases its credits and leaves a finished one alone', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const waiting = await accepted(id);
+    expect(await renders.cancel(scopeOf(id), waiting.id)).toMatchObject({ status: 'canceled' });
+    const running = await accepted(id);
+    const claim = await claimed();
+    await reserve(claim);
+    expect(await renders.cancel(scopeOf(await world().account()), running.id)).toBeUndefined();
+    expect(await renders.cancel(scopeOf(id), running.id)).toMatchObject({ status: 'canceled', credits: 0 });
+    expect(await renders.renew(claim.attempt, 0.5)).toBe(false);
+    expect(await renders.succeed(claim.attempt, success(running.id))).toBe(false);
+    await expect(reserve(claim)).rejects.toThrow('no longer belongs to this attempt');
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+    const done = await accepted(id);
+    const last = await claimed();
+    await reserve(last);
+    await renders.succeed(last.attempt, success(done.id));
+    expect(await renders.cancel(scopeOf(id), done.id)).toMatchObject({ status: 'succeeded' });
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+    expect(await reconcile(world().engine)).toEqual([]);
+  });
+
+  it('serves accounts in turn, whatever the length of their queues', async () => {
+    const [busy, quiet] = [await world().account(), await world().account()];
+    for (let count = 0; count < 5; count += 1) await accepted(busy);
+    world().pass(10);
+    for (let count = 0; count < 2; count += 1) await accepted(quiet);
+    const order: string[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      world().pass(1);
+      const claim = await claimed();
+      order.push(claim.render.accountId === busy ? 'busy' : 'quiet');
+      await world().store.renders.fail(claim.attempt, { error: '{}', code: 'overloaded', durationMs: 1 });
+    }
+    expect(order).toEqual(['busy', 'quiet', 'busy', 'quiet', 'busy', 'busy', 'busy']);
+  });
+
+  it('runs no more renders of an account at once than its plan allows, and does not count dead ones', async () => {
+    const id = await world().account();
+    for (let count = 0; count < 3; count += 1) await accepted(id, { maxRunning: 2 });
+    await claimed();
+    const second = await claimed();
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    await world().store.renders.fail(second.attempt, { error: '{}', code: 'overloaded', durationMs: 1 });
+    await claimed();
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    world().pass(LEASE);
+    expect((await claimed()).attempt.number).toBe(2);
+  });
+
+  it('keeps the lanes apart', async () => {
+    const id = await world().account();
+    const video = await accepted(id, { lane: 'video' });
+    expect(await world().store.renders.claim('image')).toBeUndefined();
+    expect(await world().store.renders.claim('fetch')).toBeUndefined();
+    expect(await world().store.renders.claim('video')).toMatchObject({ attempt: { renderId: video.id } });
+  });
+
+  it('returns the first render for a repeated idempotency key, and refuses another request with it', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const options = { ...OPTIONS, idempotency: { key: 'live:k', fingerprint: 'fp' } };
+    const first = await newRender(id);
+    expect(await renders.accept([first], options)).toEqual({ kind: 'accepted' });
+    expect(await renders.accept([await newRender(id)], options)).toEqual({ kind: 'replayed', id: first.id });
+    const other = { ...OPTIONS, idempotency: { key: 'live:k', fingerprint: 'other' } };
+    expect(await renders.accept([await newRender(id)], other)).toEqual({ kind: 'mismatch' });
+    expect(await renders.list(scopeOf(id), { limit: 10 })).toHaveLength(1);
+    await renders.cancel(scopeOf(id), first.id);
+    await renders.remove(scopeOf(id), first.id);
+    expect(await renders.accept([await newRender(id)], other)).toEqual({ kind: 'accepted' });
+  });
+
+  it('accepts one of many concurrent requests with the same idempotency key', async () => {
+    const id = await world().account();
+    const servers = await Promise.all([1, 2, 3].map(async (n) => await world().server(`there/${n}/x`)));
+    const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp' } };
+    const results = await Promise.all(
+      Array.from({ length: 12 }, async (_, index) =>
+        servers[index % 3]?.renders.accept([await newRender(id)], options),
+      ),
+    );
+    expect(results.filter((result) => result?.kind === 'accepted')).toHaveLength(1);
+    expect(results.filter((result) => result?.kind === 'replayed')).toHaveLength(11);
+  });
+
+  it('does not take a key that a running synchronous request has', async () => {
+    const id = await world().account();
+    await world().store.idempotency.claim(id, 'k', 'fp', 'r1');
+    const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp' } };
+    expect(await world().store.renders.accept([await newRender(id)], options)).toEqual({ kind: 'in flight' });
+  });
+
+  it('enforces the limits of queued renders, stored bytes and test renders, also for concurrent requests', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
+    const limits = { queuedRenders: 3, storedBytes: 1_000, testRendersPerDay: 2 };
+    const results = await Promise.all(
+      Array.from({ length: 6 }, async () => await renders.accept([await newRender(id)], { limits })),
+    );
+    expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(3);
+    expect(results.at(-1)).toEqual({ kind: 'over limit', what: 'queuedRenders', actual: 4 });
+    const other = await world().account();
+    for (let count = 0; count < 2; count += 1) await renders.accept([await newRender(other, { asset })], { limits });
+    const key = { key: 'k', fingerprint: 'fp' };
+    const tooMany = { kind: 'over limit', what: 'storedBytes', actual: 1_200 };
+    const third = await newRender(other, { asset });
+    expect(await renders.accept([third], { limits, idempotency: key })).toEqual(tooMany);
+    for (const { id: done } of await renders.list(scopeOf(other), { limit: 2 }))
+      await renders.cancel(scopeOf(other), done);
+    for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);
+    // The key is free, because nothing was accepted with it.
+    expect(await renders.accept([third], { limits, idempotency: key })).toEqual({ kind: 'accepted' });
+    const tester = await world().account();
+    const batch = [await newRender(tester, { mode: 'test' }), await newRender(tester, { mode: 'test' })];
+    expect(await renders.accept(batch, { limits })).toEqual({ kind: 'accepted' });
+    expect(await renders.accept([await newRender(tester, { mode: 'test' })], { limits })).toMatchObject({
+      what: 'testRendersPerDay',
+    });
+  });
+
+  it('lists renders newest first, page by page, and only those in scope', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      // Some have the same time.
+      if (count % 3 === 0) world().pass(1_000);
+      const mode = count === 6 ? 'test' : 'live';
+      ids.push((await accepted(id, { mode, keyId: count < 2 ? 'one' : 'two' })).id);
+    }
+    await accepted(await world().account());
+    const seen: string[] = [];
+    for (let after: string | undefined; ; after = seen.at(-1)) {
+      const page = await renders.list(scopeOf(id), { limit: 3, after });
+      seen.push(...page.map((render) => render.id));
+      if (page.length < 3) break;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    expect(seen[0]).toBe(ids[6]);
+    expect(await renders.list({ accountId: id, mode: 'test' }, { limit: 10 })).toHaveLength(1);
+    expect(await renders.list({ accountId: id, keyId: 'one' }, { limit: 10 })).toHaveLength(2);
+    expect(await renders.find({ accountId: id, mode: 'test' }, must(ids[0], 'an id'))).toBeUndefined();
+  });
+
+  it('accepts a batch as a whole or not at all', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const batch = { id: randomUUID(), accountId: id, keyId: 'k', mode: 'live' } as const;
+    const all = await Promise.all(
+      Array.from({ length: 5 }, async () => await newRender(id, { batchId: batch.id, keyId: 'k' })),
+    );
+    const idempotency = { key: 'k', fingerprint: 'fp' };
+    const tooFew = { ...LIMITS, queuedRenders: 4 };
+    expect(await renders.accept(all, { limits: tooFew, batch })).toMatchObject({ kind: 'over limit' });
+    expect(await renders.findBatch(scopeOf(id), batch.id)).toBeUndefined();
+    expect(await renders.accept(all, { limits: LIMITS, batch, idempotency })).toEqual({ kind: 'accepted' });
+    expect(await renders.accept(all, { limits: LIMITS, batch, idempotency })).toEqual({
+      kind: 'replayed',
+      id: batch.id,
+    });
+    expect(await renders.findBatch({ accountId: id, keyId: 'k' }, batch.id)).toEqual({ createdAt: START });
+    expect(await renders.findBatch({ accountId: id, keyId: 'other' }, batch.id)).toBeUndefined();
+    expect(await renders.list(scopeOf(id), { limit: 100, batchId: batch.id })).toHaveLength(5);
+  });
+
+  it('stores a render that finished inside its request together with its charge', async () => {
+    const { ledger, idempotency, renders } = world().store;
+    const id = await world().account();
+    const render = await newRender(id);
+    await idempotency.claim(id, 'k', 'fp', render.id);
+    await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
+    const remember = { accountId: id, key: 'k', facts: '{}' };
+    expect(await renders.addFinished(render, success(render.id), remember)).toBe(true);
+    expect(await statusOf(id, render.id)).toBe('succeeded');
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+    expect(await idempotency.claim(id, 'k', 'fp', 'r2')).toMatchObject({ kind: 'done', renderId: render.id });
+    // Without a hold, for example because this server was considered dead, nothing is stored.
+    const late = await newRender(id);
+    expect(await renders.addFinished(late, success(late.id))).toBe(false);
+    expect(await statusOf(id, late.id)).toBeUndefined();
+  });
+
+  it('reports objects that are no longer needed until they are marked as deleted, and then deletes the records', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
+    const { id: renderId } = await accepted(id, { asset });
+    expect(await renders.expiredObjects(10)).toEqual([]);
+    expect(await renders.orphans([`outputs/${renderId}.1`, 'assets/unknown'])).toEqual(['assets/unknown']);
+    const claim = await claimed();
+    await reserve(claim);
+    await renders.succeed(claim.attempt, success(renderId));
+    const expiredAsset = { renderId, kind: 'asset', name: 'assets/x' } as const;
+    expect(await renders.expiredObjects(10)).toEqual([expiredAsset]);
+    const other = await world().server('there/2/x');
+    expect(await other.renders.expiredObjects(10)).toEqual([expiredAsset]);
+    await Promise.all([renders.markDeleted(expiredAsset), other.renders.markDeleted(expiredAsset)]);
+    expect(await renders.expiredObjects(10)).toEqual([]);
+    // An output of an attempt that lost is an orphan, the one of the render isn't.
+    expect(await renders.orphans([`outputs/${renderId}.1`, `outputs/${renderId}.2`])).toEqual([
+      `outputs/${renderId}.2`,
+    ]);
+    world().pass(DAY);
+    const [output] = await renders.expiredObjects(10);
+    expect(output).toEqual({ renderId, kind: 'output', name: `outputs/${renderId}.1` });
+    expect(await renders.deleteBefore(new Date(world().clock().getTime() + DAY))).toBe(0);
+    await renders.markDeleted(must(output, 'the output'));
+    expect(await renders.deleteBefore(world().clock())).toBe(1);
+    expect(await renders.find(scopeOf(id), renderId)).toBeUndefined();
+  });
+
+  it('writes one event for every render that ends, in the transaction that ends it', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const [done, failed, canceled] = [await accepted(id), await accepted(id), await accepted(id)];
+    await renders.cancel(scopeOf(id), canceled.id);
+    for (let claim = await renders.claim('image'); claim; claim = await renders.claim('image')) {
+      await reserve(claim);
+      world().pass(1);
+      if (claim.render.id === done.id) await renders.succeed(claim.attempt, success(done.id));
+      else await renders.fail(claim.attempt, { error: '{}', code: 'overloaded', durationMs: 1 });
+    }
+    const events = await renders.events.pending(10);
+    expect(Object.fromEntries(events.map(({ renderId, type }) => [renderId, type]))).toEqual({
+      [done.id]: 'render.succeeded',
+      [failed.id]: 'render.failed',
+      [canceled.id]: 'render.canceled',
+    });
+    for (const event of events.slice(0, 2)) await renders.events.markHandled(event.id);
+    expect(await renders.events.pending(10)).toEqual(events.slice(2));
+  });
+
+  it('does not look like a running server', async () => {
+    await accepted(await world().account());
+    expect(await liveServers(world().engine, () => false, START)).toEqual([]);
+  });
+}
