@@ -58,6 +58,8 @@ export type FaultCode =
   | 'invalid_encoding'
   | 'invalid_language'
   | 'invalid_format'
+  | 'invalid_choice'
+  | 'invalid_color'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field'

@@ -33,9 +33,11 @@ const RENDER_FIELDS = [
   'format',
   'quality',
 ] as const;
+/** The fields of every request that describe the look of its captions. */
+const LOOK_FIELDS = ['style', 'safe_area'] as const;
 /** The fields of a layout. */
 export const LAYOUT_FIELDS = ['width', 'height', 'text', 'overlays', 'lang', 'strict', 'duration'] as const;
-export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS)[number];
+export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS | typeof LOOK_FIELDS)[number];
 
 /** How much of a value sent by the client an error message repeats. */
 const MAX_QUOTED_LENGTH = 32;
@@ -49,7 +51,7 @@ export class FieldReader {
 
   constructor({ fields, isJson = false, names = RENDER_FIELDS, faults }: Form) {
     this.isJson = isJson;
-    this.#names = names;
+    this.#names = [...names, ...LOOK_FIELDS];
     this.faults = [...faults];
     this.#unreadable = new Set(faults.map(({ pointer }) => pointer));
     for (const { name, value } of fields) if (value !== null) this.#add(name, value);
@@ -166,6 +168,11 @@ function asText(value: unknown): string {
 
 function quoteValue(value: string): string {
   return `"${shorten(value)}"`;
+}
+
+/** A string of a JSON value as an error message repeats it. */
+export function quoteJson(value: string): string {
+  return JSON.stringify(shorten(value));
 }
 
 function shorten(value: string): string {

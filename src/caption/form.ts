@@ -9,6 +9,8 @@ import { FieldReader, type Form } from './field-reader.ts';
 import { parseOutput, type RequestedOutput } from './output-format.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
+import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
+import { checkStyle, parseStyle, withStyle } from './style-field.ts';
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
@@ -33,7 +35,7 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
   const fields = new FieldReader(form);
-  const overlays = parseCaptions(fields);
+  const overlays = withLook(parseCaptions(fields), fields);
   const assetUrl = parseUrl(fields, checkUrl);
   if (form.hasAsset && fields.has('asset_url')) {
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
@@ -51,6 +53,15 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     throw new AppError('invalid_fields', summary, { faults });
   }
   return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, duration, output };
+}
+
+/** Faults of the look come after those of the captions. */
+function withLook(overlays: readonly Overlay[], fields: FieldReader): readonly Overlay[] {
+  const { faults, isJson } = fields;
+  const [value] = fields.all('style');
+  const style = isJson ? checkStyle(value, '#/style', faults) : parseStyle(String(value ?? ''), '#/style', faults);
+  const styled = withStyle(overlays, style, faults);
+  return withSafeArea(styled, parseSafeArea(fields.all('safe_area')[0], faults));
 }
 
 function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {

@@ -1,11 +1,17 @@
 // The overlay a client requests, and the limits of the API contract for it.
 
+import type { SafeAreaName } from './safe-area-field.ts';
+import type { CaptionStyle } from './style-field.ts';
+
 /** A caption at a vertical position; `null` means the default position for its index. */
 export interface Overlay {
   readonly text: string;
   readonly position: number | null;
   /** BCP 47 tag of the language of the text, where the client named it. */
   readonly lang?: string;
+  readonly style?: CaptionStyle;
+  /** The same for all overlays of a request; absent for `none`. */
+  readonly safeArea?: SafeAreaName;
 }
 
 export const MAX_TEXT_GRAPHEMES = 180;

@@ -5,6 +5,7 @@ import { cleanText, isBlank } from './clean.ts';
 import { typeName } from './field-reader.ts';
 import { countGraphemes } from './graphemes.ts';
 import { parseLanguage } from './language.ts';
+import { checkStyle } from './style-field.ts';
 import { MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES, type Overlay } from './overlay.ts';
 
 /** Stands for an overlay whose fault has been reported, so that the others are still checked. */
@@ -65,7 +66,8 @@ function parseOverlay(item: unknown, pointer: string, faults: FieldFault[]): Ove
   const text = parseText('text' in item ? item.text : undefined, `${pointer}/text`, faults);
   const position = parsePosition('position' in item ? item.position : undefined, `${pointer}/position`, faults);
   const lang = parseLanguage('lang' in item ? item.lang : undefined, `${pointer}/lang`, faults);
-  return lang === undefined ? { text, position } : { text, position, lang };
+  const style = checkStyle('style' in item ? item.style : undefined, `${pointer}/style`, faults);
+  return { text, position, ...(lang !== undefined && { lang }), ...(style !== undefined && { style }) };
 }
 
 function parseText(value: unknown, pointer: string, faults: FieldFault[]): string {

@@ -11,11 +11,15 @@ export const FAULTS = {
   out_of_range: 'The number is too small or too large.',
   not_an_integer: 'The value must be a whole number.',
   wrong_type: 'The value has the wrong type. Send numbers as JSON numbers, not strings.',
-  invalid_json: "`overlays` isn't valid JSON.",
+  invalid_json: "`overlays` or `style` isn't valid JSON.",
   invalid_encoding: "The field isn't valid UTF-8.",
   invalid_language: "`lang` isn't a BCP 47 language tag such as `ja` or `zh-Hant`.",
   invalid_format: "`format` isn't a known format, or not one for this kind of asset.",
-  conflict: 'Two fields exclude each other: `text` and `overlays`, or `asset` and `asset_url`. Send one of them.',
+  invalid_choice: "The value isn't one of the allowed names, which `detail` lists.",
+  invalid_color: 'The value must be a color such as `#ffcc00`, or `#ffcc0080` with transparency.',
+  conflict:
+    'Two fields exclude each other: `text` and `overlays`, `asset` and `asset_url`, or a `background` and a style without ' +
+    'one. Send one of them.',
   duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
   invalid_url: '`asset_url` must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',

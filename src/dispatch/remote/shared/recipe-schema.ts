@@ -2,6 +2,14 @@
 // where a worker would otherwise misbehave; what matters is that every field is there and of the right type.
 
 import { z } from 'zod';
+import { SAFE_AREAS } from '../../../caption/safe-area-field.ts';
+import {
+  ALIGNMENTS,
+  MAX_STYLE_SIZE,
+  MIN_STYLE_SIZE,
+  STYLE_PRESETS,
+  WEIGHTS,
+} from '../../../caption/style-field.ts';
 import {
   audioSourceSchema,
   colorConversionSchema,
@@ -26,6 +34,15 @@ const segmentSchema = z.object({
   frames: z.int().min(0),
 });
 
+const styleSchema = z.object({
+  preset: z.enum(STYLE_PRESETS).exactOptional(),
+  color: z.string().exactOptional(),
+  background: z.string().exactOptional(),
+  size: z.number().min(MIN_STYLE_SIZE).max(MAX_STYLE_SIZE).exactOptional(),
+  align: z.enum(ALIGNMENTS).exactOptional(),
+  weight: z.enum(WEIGHTS).exactOptional(),
+});
+
 const baseFields = {
   canvas: sizeSchema,
   overlays: z.array(
@@ -33,6 +50,8 @@ const baseFields = {
       text: z.string(),
       position: z.number().min(0).max(100).nullable(),
       lang: z.string().exactOptional(),
+      style: styleSchema.exactOptional(),
+      safeArea: z.enum(SAFE_AREAS).exactOptional(),
     }),
   ),
   attemptMs: z.number().positive(),
