@@ -26,9 +26,9 @@ function hero(site: Site): Html {
 <h1>Story-style captions for photos and videos.<br>One API call.</h1>
 <p class="lead">Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response. No polling,
 no SDK required.</p>
-<form class="hero-try" data-hero hidden>
+<form class="hero-try" data-hero>
 <label for="hero-text">Try a caption</label>
-<input id="hero-text" name="text" type="text" dir="auto" maxlength="180" autocomplete="off" value="${HERO.overlays[0]?.text}">
+<input id="hero-text" name="text" type="text" dir="auto" maxlength="180" autocomplete="off" disabled value="${HERO.overlays[0]?.text}">
 <output class="small" data-hero-status>Rendered live by the real API.</output>
 </form>
 <p class="actions"><a class="button" href="/playground">Open the playground</a>

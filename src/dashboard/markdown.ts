@@ -2,9 +2,10 @@
 // and fenced code. All text is escaped, even though we write the guides ourselves.
 
 import { must } from '../primitives/must.ts';
-import { escape, Html } from './html.ts';
+import { type Content, escape, Html } from './html.ts';
 import { inline } from './markdown-line.ts';
 import { codeBlock } from './snippet-tabs.ts';
+import { tableOf } from './tables.ts';
 
 export interface Article {
   readonly title: string;
@@ -74,19 +75,20 @@ function heading(reader: Reader, line: string): string | undefined {
   if (match?.groups === undefined) return undefined;
   const { marks = '', text = '' } = match.groups;
   reader.at += 1;
-  return `<h${marks.length}${idFor(reader, text)}>${inline(text)}</h${marks.length}>`;
+  const id = uniqueId(reader, text);
+  return `<h${marks.length}${id === undefined ? '' : ` id="${escape(id)}"`}>${inline(text)}</h${marks.length}>`;
 }
 
-/** Returns an empty string if the id is taken, because ids must be unique within a page. */
-function idFor(reader: Reader, text: string): string {
+/** Undefined if the id is taken, because ids must be unique within a page. */
+function uniqueId(reader: Reader, text: string): string | undefined {
   const id = text
     .toLowerCase()
     .replaceAll(/[^\w\s-]/gu, '')
     .trim()
     .replaceAll(/\s+/gu, '-');
-  if (id === '' || reader.ids.has(id)) return '';
+  if (id === '' || reader.ids.has(id)) return undefined;
   reader.ids.add(id);
-  return ` id="${escape(id)}"`;
+  return id;
 }
 
 function fence(reader: Reader, line: string): string | undefined {
@@ -100,18 +102,22 @@ function fence(reader: Reader, line: string): string | undefined {
 function table(reader: Reader, line: string): string | undefined {
   if (!line.startsWith('|')) return undefined;
   const [head = [], , ...rows] = takeWhile(reader, (row) => row.startsWith('|')).map(cellsOf);
-  const headRow = head.map((cell) => (cell === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`)).join('');
-  const body = rows.map((cells) => tableRow(reader, cells)).join('\n');
-  // Markdown requires a header row; an empty one isn't rendered.
-  const thead = head.some((cell) => cell !== '') ? `<thead><tr>${headRow}</tr></thead>` : '';
-  return `<div class="table" tabindex="0" role="group" aria-label="Table"><table>${thead}<tbody>${body}</tbody></table></div>`;
+  const columns = head.map((cell) => ({ label: plain(inline(cell)), content: markup(cell) }));
+  return tableOf(
+    'Table',
+    columns,
+    rows.map((cells) => ({ id: rowId(reader, cells), cells: cells.map(markup) })),
+  ).text;
 }
 
 /** A row that documents a code, field or header gets an id, so it can be linked to. */
-function tableRow(reader: Reader, cells: readonly string[]): string {
+function rowId(reader: Reader, cells: readonly string[]): string | undefined {
   const name = cells.map((cell) => /^`(?<name>[a-z][\w-]*)`$/u.exec(cell)?.groups?.['name']).find(Boolean);
-  const id = name === undefined ? '' : idFor(reader, name);
-  return `<tr${id}>${cells.map((cell) => `<td>${inline(cell)}</td>`).join('')}</tr>`;
+  return name === undefined ? undefined : uniqueId(reader, name);
+}
+
+function markup(cell: string): Content {
+  return cell === '' ? '' : new Html(inline(cell));
 }
 
 function cellsOf(row: string): string[] {

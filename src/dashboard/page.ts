@@ -18,12 +18,21 @@ export interface Site {
   readonly signUpPath: string | undefined;
 }
 
+/** The member who looks at a page. */
+export interface Viewer {
+  readonly email: string;
+}
+
 export interface Page {
   readonly title: string;
   readonly description: string;
   /** Path of this page, to mark it as current in the navigation. */
   readonly path: string;
   readonly body: Html;
+  /** Undefined for visitors. */
+  readonly viewer?: Viewer | undefined;
+  /** For search engines, such as `noindex`. */
+  readonly robots?: string;
   /** Asset names of browser modules and styles that only this page needs. */
   readonly modules?: readonly string[];
   readonly styles?: readonly string[];
@@ -58,7 +67,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 
 /** Only for pages without secrets: compressing a secret together with user input can leak it through the size (BREACH). */
 export function sendPublicPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
-  reply.headers(PAGE_HEADERS).header('vary', 'accept-encoding');
+  reply.headers(PAGE_HEADERS).header('vary', 'accept-encoding, cookie');
   const text = renderPage(site, page);
   if (!/\bbr\b/u.test(String(reply.request.headers['accept-encoding']))) return reply.send(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
@@ -74,6 +83,7 @@ export function renderPage(site: Site, page: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${page.title}</title>
 <meta name="description" content="${page.description}">
+${page.robots && html`<meta name="robots" content="${page.robots}">`}
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="#f5f1e8" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#141310" media="(prefers-color-scheme: dark)">
@@ -94,14 +104,18 @@ ${footer()}
 `.text;
 }
 
-function header({ navigation }: Site, page: Page): Html {
-  const link = ({ path, label }: NavigationLink): Html => {
+function header({ navigation, signUpPath }: Site, page: Page): Html {
+  const link = ({ path, label }: NavigationLink, className = ''): Html => {
     const isCurrent = page.path === path || page.path.startsWith(`${path}/`);
-    return html`<li><a href="${path}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
+    return html`<li><a href="${path}"${className && html` class="${className}"`}${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
   };
+  const account = page.viewer
+    ? html`${link({ path: '/dashboard', label: 'Dashboard' })}<li class="viewer">${page.viewer.email}</li>`
+    : html`${link({ path: '/signin', label: 'Sign in' })}${signUpPath && link({ path: signUpPath, label: 'Get an API key' }, 'start')}`;
   return html`<header class="site-header">
 <a class="wordmark" href="/">Storybar</a>
-<nav aria-label="Site"><ul>${navigation.map(link)}</ul></nav>
+<nav class="site-nav" aria-label="Site"><ul>${navigation.map((each) => link(each))}</ul></nav>
+<nav aria-label="Your account"><ul>${account}</ul></nav>
 </header>`;
 }
 

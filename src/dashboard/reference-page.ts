@@ -10,6 +10,7 @@ import { type Content, Html, html } from './html.ts';
 import { inline } from './markdown-line.ts';
 import type { Page } from './page.ts';
 import { snippetTabs } from './snippet-tabs.ts';
+import { table } from './tables.ts';
 
 const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   asset: 'no',
@@ -74,13 +75,6 @@ function example({ id, title, description, request }: ExampleRequest, baseUrl: s
   return html`<h3 id="${id}">${title}</h3>
 <p>${description}</p>
 ${snippetTabs(id, `${title}, in several languages`, snippetsFor({ ...request, baseUrl }))}`;
-}
-
-function table(label: string, head: readonly string[], rows: readonly (readonly Content[])[]): Html {
-  return html`<div class="table" tabindex="0" role="group" aria-label="${label}"><table>
-<thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
-</table></div>`;
 }
 
 const markdown = (text: string): Html => new Html(inline(text));

@@ -63,7 +63,6 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
       { path: '/playground', label: 'Playground' },
       { path: '/docs', label: 'Docs' },
       { path: '/#plans', label: 'Plans' },
-      { path: '/dashboard', label: 'Account' },
     ],
     signUpPath: signUpOpen ? '/signup' : undefined,
   };
@@ -81,7 +80,14 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     close,
     groups: [
       site.assets.routes,
-      publicPages({ site, plans: offers, guides, version: VERSION, publicUrl: settings.publicUrl }),
+      publicPages({
+        site,
+        plans: offers,
+        guides,
+        version: VERSION,
+        publicUrl: settings.publicUrl,
+        sessionGuard: identityServices.sessionGuard,
+      }),
       sampleRoutes({ renderer: guestRenderer, workArea, shutdown }),
       playgroundRoutes({
         renderer: guestRenderer,

@@ -71,3 +71,43 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
   );
 }
+
+/** What a page must pass at each of these sizes, on one load: both themes, a desktop, a tablet and two phones. */
+const LOOKS = [
+  { width: 1_440, colorScheme: 'light', axe: 'always' },
+  { width: 1_440, colorScheme: 'dark', axe: 'when thorough' },
+  { width: 768, colorScheme: 'dark', axe: 'never' },
+  { width: 390, colorScheme: 'light', axe: 'when thorough' },
+  { width: 320, colorScheme: 'light', axe: 'never' },
+] as const;
+
+/** Runs in the page. Links inside text are exempt, as in WCAG; inputs without a size of their own count with their label. */
+const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, textarea, summary, label')].filter((element) => {
+  const { display, visibility } = getComputedStyle(element);
+  const { width, height, right } = element.getBoundingClientRect();
+  if (display === 'inline' || visibility === 'hidden' || width < 2 || right < 0 || element.closest('.visually-hidden')) return false;
+  if (element.matches('label') && !element.querySelector('input') && !element.closest('.tabs')) return false;
+  if (element.matches('[type=radio], [type=checkbox]') && element.closest('label')) return false;
+  return height > 0 && height < 43.5;
+}).map((element) => element.outerHTML.slice(0, 120))`;
+
+/**
+ * Everything wrong with the page that is open, in all themes and sizes, as one line each. Pages that share a template need one
+ * thorough check among them, because axe takes seconds on a long page.
+ */
+export async function lookFaults(page: Page, isThorough = true): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { width, colorScheme, axe: when } of LOOKS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    const at = `${new URL(page.url()).pathname} at ${width} in ${colorScheme}:`;
+    if (when === 'always' || (isThorough && when === 'when thorough'))
+      faults.push(...(await accessibilityFaults(page)).map((fault) => `${at} ${fault}`));
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    if (overflow > 0) faults.push(`${at} ${overflow} pixels too wide`);
+    if (width > 390) continue;
+    const small = await page.evaluate<string[]>(SMALL_TARGETS);
+    faults.push(...small.map((target) => `${at} target below 44 pixels: ${target}`));
+  }
+  return faults;
+}

@@ -1,4 +1,4 @@
-// Form fields, tables and formats that the pages share.
+// Form fields and formats that the pages share.
 
 import { type Content, type Html, html } from '../html.ts';
 
@@ -50,12 +50,4 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function count(value: number): string {
   return NUMBER.format(value);
-}
-
-export function table(caption: string, columns: readonly Content[], rows: readonly (readonly Content[])[]): Html {
-  return html`<div class="table" tabindex="0" role="group" aria-label="${caption}"><table>
-<caption class="visually-hidden">${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
-</table></div>`;
 }

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
-import { PAGE_HEADERS, renderPage, type Site } from '../page.ts';
+import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
 import { noteFor } from './notes.ts';
 
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ ${noteOf(visit, page)}
 ${page.body}
 </div>
 </div>`;
-  return send(site, visit, page, body);
+  return send(site, visit, page, body, visit.user);
 }
 
 /** A single centered form, for visitors who aren't signed in. */
@@ -75,7 +75,7 @@ ${content}
 </form>`;
 }
 
-function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html): FastifyReply {
+function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewer?: Viewer): FastifyReply {
   const { title, path, styles = [], status = 200 } = page;
   const text = renderPage(site, {
     title: `${title} - Storybar`,
@@ -83,6 +83,7 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html): Fast
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
     body,
+    viewer,
   });
   return reply
     .code(status)

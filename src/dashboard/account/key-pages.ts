@@ -5,9 +5,10 @@ import { MAX_ORIGINS } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
+import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { field, table, time } from './fields.ts';
+import { field, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, KeyChanges, type KeyFaults, type KeyForm, OVERLAPS, readKeyForm } from './key-changes.ts';
 import { idOf, type SignedInRoutes } from './signed-in-routes.ts';
@@ -165,7 +166,7 @@ ${key.expiresAt === null && rotateSection(visit, key)}
 <h2 id="revoke">Revoke key</h2>
 <details class="twice"><summary>Revoke this key</summary>
 <p>Requests with this key will fail immediately. This can’t be undone.</p>
-${form(visit, `${PATH}/${key.id}/revoke`, html`<button class="button" type="submit">Revoke key</button>`)}
+${form(visit, `${PATH}/${key.id}/revoke`, html`<button class="button danger" type="submit">Revoke key</button>`)}
 </details>
 </section>`;
 }

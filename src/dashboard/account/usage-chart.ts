@@ -2,7 +2,8 @@
 // forbids inline styles. Patterns distinguish the series without color, and a table has the same numbers.
 
 import { type Html, html } from '../html.ts';
-import { count, table } from './fields.ts';
+import { table } from '../tables.ts';
+import { count } from './fields.ts';
 import { type DayCounts, SERIES, SERIES_LABELS } from './outcomes.ts';
 
 const WIDTH = 720;
@@ -95,10 +96,14 @@ function patterns(): Html {
 </defs>`;
 }
 
-/** Shows how many of the credits are used. */
+const HIGH_SHARE = 0.8;
+const FULL_SHARE = 0.95;
+
+/** Shows how many of the credits are used: in ink, amber from 80 %, red from 95 %. */
 export function creditMeter(used: number, limit: number): Html {
   const share = limit === 0 ? 0 : Math.min(1, used / limit);
-  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${Math.round(share * 100)} percent of the credits are used.">
+  const level = share >= FULL_SHARE ? ' full' : share >= HIGH_SHARE && ' high';
+  return html`<svg class="meter${level}" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${Math.round(share * 100)} percent of the credits are used.">
 <rect class="whole" width="100" height="4"/><rect class="part" width="${(share * 100).toFixed(2)}" height="4"/>
 </svg>`;
 }

@@ -25,7 +25,7 @@ const preview = new Preview({
   },
 });
 
-form.hidden = false;
+input.disabled = false;
 form.addEventListener('submit', (event) => event.preventDefault());
 input.addEventListener('input', () => {
   const text = input.value.trim();

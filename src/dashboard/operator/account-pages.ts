@@ -5,12 +5,13 @@ import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
-import { field, problem, table, time } from '../account/fields.ts';
+import { field, problem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
 import { idOf, type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
+import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 
@@ -143,7 +144,7 @@ function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {
   }
   return html`<details class="twice"><summary>Suspend this account</summary>
 <p>Its keys stop working immediately, until you resume it. Its users can still sign in.</p>
-${form(visit, `${path}/suspend`, html`<button class="button" type="submit">Suspend account</button>`)}
+${form(visit, `${path}/suspend`, html`<button class="button danger" type="submit">Suspend account</button>`)}
 </details>`;
 }
 

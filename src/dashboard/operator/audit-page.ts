@@ -1,10 +1,11 @@
 // The audit log: every change with its actor, newest first.
 
 import type { AuditEntry, Store } from '../../store/store.ts';
-import { table, time } from '../account/fields.ts';
+import { time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
+import { table } from '../tables.ts';
 import type { Site } from '../page.ts';
 
 const PAGE_SIZE = 50;
