@@ -14,7 +14,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add captions to an image or video, or render them as a transparent PNG
+         * Add captions to an image or video, or render them as a transparent image
          * @description Returns the finished file. Nothing is charged unless the whole file was sent.
          */
         post: operations["renderOverlay"];
@@ -112,7 +112,7 @@ export interface components {
         OverlayForm: {
             /**
              * Format: binary
-             * @description Image (JPEG, PNG or WebP, up to 25 MB and 50 megapixels) or video (MP4, MOV, WebM or Matroska, up to 200 MB, 60 seconds, 4096 pixels per side and 60 frames per second; faster videos lose frames). The format is detected from the file's bytes; its name and declared type are ignored. Leave it out to get an overlay-only PNG.
+             * @description Image (JPEG, PNG or WebP, up to 25 MB and 50 megapixels) or video (MP4, MOV, WebM or Matroska, up to 200 MB, 60 seconds, 4096 pixels per side and 60 frames per second; faster videos lose frames). The format is detected from the file's bytes; its name and declared type are ignored. Leave it out to get only the overlay, transparent.
              */
             asset?: unknown;
             /**
@@ -132,6 +132,13 @@ export interface components {
             lang?: string;
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
+            /**
+             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
+            /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
+            quality?: number;
         };
         /** @description A request without an uploaded file. Send either `text` or `overlays`, and either `asset_url` or both `width` and `height`. */
         OverlayRequest: {
@@ -152,6 +159,13 @@ export interface components {
             lang?: string;
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
+            /**
+             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
+             * @enum {string}
+             */
+            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
+            /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
+            quality?: number;
         };
         Overlay: {
             /** @description Up to 180 characters (grapheme clusters). */
@@ -292,7 +306,7 @@ export interface components {
             /** @description JSON pointer to the field, such as `#/overlays/1/position`. */
             pointer: string;
             /** @enum {string} */
-            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
+            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
             detail: string;
         };
     };
@@ -302,12 +316,14 @@ export interface components {
     headers: {
         /** @description Size in bytes. */
         "content-length": number;
-        /** @description `inline; filename="<render id>.png"` or `.mp4`. */
+        /** @description `inline; filename="<render id>.png"`, or `.jpg`, `.webp` or `.mp4`. */
         "content-disposition": string;
         /** @description UUID of the render. Errors have one too. */
         "x-render-id": string;
-        /** @description `image` or `video`. Overlay-only PNGs are `image`. */
+        /** @description `image` or `video`. Overlay-only files are `image`. */
         "x-source-type": "image" | "video";
+        /** @description For JPEG output. `kept`: pixels outside the bars are those of the uploaded JPEG, without recompression. `reencoded`: the whole image was compressed again. */
+        "x-source-pixels": "kept" | "reencoded";
         /** @description Render time in milliseconds. */
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
@@ -349,13 +365,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The finished file: an MP4 for videos, otherwise a PNG. */
+            /** @description The finished file: an MP4 for videos, otherwise an image in the requested format. */
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
                     "content-disposition": components["headers"]["content-disposition"];
                     "x-render-id": components["headers"]["x-render-id"];
                     "x-source-type": components["headers"]["x-source-type"];
+                    "x-source-pixels": components["headers"]["x-source-pixels"];
                     "x-render-duration-ms": components["headers"]["x-render-duration-ms"];
                     "x-missing-glyphs": components["headers"]["x-missing-glyphs"];
                     "x-warnings": components["headers"]["x-warnings"];
@@ -369,6 +386,8 @@ export interface operations {
                 };
                 content: {
                     "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/webp": unknown;
                     "video/mp4": unknown;
                 };
             };
