@@ -1,6 +1,6 @@
 // What the numbers of a HEIF image mean: by its `colr` properties, else by its bitstream.
 
-import { type ColorEncoding, encodingOf, isSrgbEncoding, SRGB_CHROMATICITIES } from '../color/encoding.ts';
+import { type ColorEncoding, encodingOf, isSrgbEncoding } from '../color/encoding.ts';
 import { hdrEncodingOf, isSrgbProfile } from '../color/icc.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { HeifItem } from './heif-file.ts';
@@ -52,16 +52,20 @@ export type ToSrgb =
 export function toSrgbOf({ icc, codePoints }: ColorDescription): ToSrgb {
   if (icc === undefined) {
     const encoding = codePoints && encodingOfCodePoints(codePoints);
-    return encoding && !isSrgbEncoding(encoding) ? { by: 'encoding', encoding } : { by: 'nothing' };
+    return encoding && !isSrgb(encoding) ? { by: 'encoding', encoding } : { by: 'nothing' };
   }
   if (isSrgbProfile(icc)) return { by: 'nothing' };
   const encoding = hdrEncodingOf(icc);
   return encoding ? { by: 'encoding', encoding } : { by: 'profile', icc };
 }
 
+/** A code point for a gamma of 2.2 means just that, unlike the number in an old PNG. */
+function isSrgb(encoding: ColorEncoding): boolean {
+  return encoding.transfer === 'srgb' && isSrgbEncoding(encoding);
+}
+
 function encodingOfCodePoints({ primaries, transfer }: CodePoints): ColorEncoding | undefined {
   const isPlain = transfer === UNSPECIFIED || CAMERA_TRANSFERS.has(transfer);
   const known = primaries === UNSPECIFIED ? BT709_PRIMARIES : primaries;
-  const encoding = encodingOf(known, isPlain ? SRGB_TRANSFER : transfer);
-  return encoding && known === BT709_PRIMARIES ? { ...encoding, chromaticities: SRGB_CHROMATICITIES } : encoding;
+  return encodingOf(known, isPlain ? SRGB_TRANSFER : transfer);
 }

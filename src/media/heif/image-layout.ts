@@ -54,12 +54,14 @@ function layOutItem(file: HeifFile, item: HeifItem, depth: number, total: { imag
   const layOut = (id: number): ImageLayout => {
     total.images += 1;
     if (total.images > MAX_IMAGES) throw damagedHeif();
-    const source = file.item(id);
-    return transform(layOutItem(file, source, depth + 1, total), source.properties);
+    return layOutItem(file, file.item(id), depth + 1, total);
   };
   switch (item.type) {
-    case 'iden':
-      return layOut(onlySource(sources));
+    case 'iden': {
+      const source = onlySource(sources);
+      return transform(layOut(source), file.item(source).properties);
+    }
+    // Tiles have no transformations of their own. Encoders that repeat those of the image on its tiles mean them once.
     case 'grid':
       return layOutGrid(file.dataOf(item), sources, layOut);
     default:
