@@ -60,6 +60,7 @@ export type FaultCode =
   | 'invalid_format'
   | 'invalid_choice'
   | 'invalid_color'
+  | 'invalid_captions'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field'

@@ -28,6 +28,8 @@ const RENDER_FIELDS = [
   'height',
   'text',
   'overlays',
+  'captions',
+  'position',
   'lang',
   'strict',
   'format',
@@ -36,7 +38,17 @@ const RENDER_FIELDS = [
 /** The fields of every request that describe the look of its captions. */
 const LOOK_FIELDS = ['style', 'safe_area'] as const;
 /** The fields of a layout. */
-export const LAYOUT_FIELDS = ['width', 'height', 'text', 'overlays', 'lang', 'strict', 'duration'] as const;
+export const LAYOUT_FIELDS = [
+  'width',
+  'height',
+  'text',
+  'overlays',
+  'captions',
+  'position',
+  'lang',
+  'strict',
+  'duration',
+] as const;
 export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS | typeof LOOK_FIELDS)[number];
 
 /** How much of a value sent by the client an error message repeats. */

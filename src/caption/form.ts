@@ -3,6 +3,7 @@
 
 import { AppError } from '../errors.ts';
 import { parseAssetUrl, type UrlFault } from './asset-url.ts';
+import { hasCaptions, parseCues, reportMissingVideo } from './captions-field.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
@@ -11,6 +12,7 @@ import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.t
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
 import { checkStyle, parseStyle, withStyle } from './style-field.ts';
+import { parsePositionField } from './position-field.ts';
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
@@ -41,10 +43,16 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
   }
   const hasAsset = form.hasAsset || fields.has('asset_url') || fields.isUnreadable('asset_url');
-  const canvas = hasAsset ? undefined : parseCanvas(fields);
+  const isLayout = form.names?.includes('duration') === true;
+  const lacksVideo = !hasAsset && !isLayout && hasCaptions(fields);
+  if (lacksVideo) reportMissingVideo(fields.faults);
+  const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
   const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
   const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
+  if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
+    fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');
+  }
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
   if (faults.length > 0) {
@@ -78,11 +86,18 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   const { faults } = fields;
   const faultsBefore = faults.length;
   const text = cleanText(fields.text('text') ?? '');
+  const captions = fields.text('captions');
   const isMistyped = faults.length > faultsBefore;
   const overlays = fields.all('overlays').filter((value) => typeof value !== 'string' || value.trim() !== '');
   const hasText = !isBlank(text);
   const hasOverlays = overlays.length > 0;
   if (hasText && hasOverlays) fields.add('overlays', 'conflict', 'Send either text or overlays, not both.');
+  const position = parsePositionField(fields, hasOverlays);
+  if (captions !== undefined && hasCaptions(fields)) {
+    if (hasText || hasOverlays) fields.add('captions', 'conflict', 'Send either captions, text or overlays.');
+    const cues = parseCues(captions, position, faults);
+    if (!hasText && !hasOverlays) return cues;
+  }
   if (hasOverlays) {
     const parsed = fields.isJson ? checkOverlays(overlays[0], faults) : parseOverlays(overlays.map(String), faults);
     if (hasText) faults.push(...textFaults(text, '#/text'));
@@ -90,9 +105,10 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   }
   if (hasText) {
     faults.push(...textFaults(text, '#/text'));
-    return [{ text, position: null }];
+    return [{ text, position: position ?? null }];
   }
-  if (!isMistyped && !fields.isUnreadable('text') && !fields.isUnreadable('overlays')) {
+  const isUnreadable = (['text', 'overlays', 'captions'] as const).some((name) => fields.isUnreadable(name));
+  if (!isMistyped && !isUnreadable) {
     if (fields.has('text')) fields.add('text', 'blank', "Caption can't be empty.");
     else fields.add('text', 'required', 'A caption is required. Send one in text, or several in overlays.');
   }

@@ -2,9 +2,10 @@
 
 import type { SafeAreaName } from './safe-area-field.ts';
 import type { CaptionStyle } from './style-field.ts';
+import type { ShownTimes } from './timing-field.ts';
 
-/** A caption at a vertical position; `null` means the default position for its index. */
-export interface Overlay {
+/** A caption at a vertical position; `null` means the default position for its index. Without times, it is always shown. */
+export interface Overlay extends ShownTimes {
   readonly text: string;
   readonly position: number | null;
   /** BCP 47 tag of the language of the text, where the client named it. */
@@ -12,6 +13,8 @@ export interface Overlay {
   readonly style?: CaptionStyle;
   /** The same for all overlays of a request; absent for `none`. */
   readonly safeArea?: SafeAreaName;
+  /** A cue of subtitles, which moves up while another one is shown at its position. */
+  readonly isCue?: true;
 }
 
 export const MAX_TEXT_GRAPHEMES = 180;

@@ -6,6 +6,7 @@ import { typeName } from './field-reader.ts';
 import { countGraphemes } from './graphemes.ts';
 import { parseLanguage } from './language.ts';
 import { checkStyle } from './style-field.ts';
+import { parseTimes } from './timing-field.ts';
 import { MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES, type Overlay } from './overlay.ts';
 
 /** Stands for an overlay whose fault has been reported, so that the others are still checked. */
@@ -67,7 +68,8 @@ function parseOverlay(item: unknown, pointer: string, faults: FieldFault[]): Ove
   const position = parsePosition('position' in item ? item.position : undefined, `${pointer}/position`, faults);
   const lang = parseLanguage('lang' in item ? item.lang : undefined, `${pointer}/lang`, faults);
   const style = checkStyle('style' in item ? item.style : undefined, `${pointer}/style`, faults);
-  return { text, position, ...(lang !== undefined && { lang }), ...(style !== undefined && { style }) };
+  const times = parseTimes(item, pointer, faults);
+  return { text, position, ...(lang !== undefined && { lang }), ...(style !== undefined && { style }), ...times };
 }
 
 function parseText(value: unknown, pointer: string, faults: FieldFault[]): string {

@@ -31,7 +31,14 @@ describe('the style of a request', () => {
   });
 
   it('can be an object, which forms send as JSON text', () => {
-    const style = { preset: 'box', color: '#FFCC00', background: '#00000080', size: 1.5, align: 'left', weight: 'bold' };
+    const style = {
+      preset: 'box',
+      color: '#FFCC00',
+      background: '#00000080',
+      size: 1.5,
+      align: 'left',
+      weight: 'bold',
+    };
     const expected = { ...style, color: '#ffcc00' };
     expect(fromJson({ style })[0]?.style).toEqual(expected);
     expect(fromForm({ style: JSON.stringify(style) })[0]?.style).toEqual(expected);
@@ -47,7 +54,15 @@ describe('the style of a request', () => {
   });
 
   it('has every fault reported at its own pointer', () => {
-    const style = { preset: 'bubble', color: 'red', background: '#12345', size: 3.01, align: 'start', weight: 700, 'a/b': 1 };
+    const style = {
+      preset: 'bubble',
+      color: 'red',
+      background: '#12345',
+      size: 3.01,
+      align: 'start',
+      weight: 700,
+      'a/b': 1,
+    };
     expect(faultsOf(() => fromJson({ style }))).toEqual([
       '#/style/a~1b unknown_field',
       '#/style/preset invalid_choice',
@@ -119,7 +134,10 @@ describe('the style of an overlay', () => {
   });
 
   it('has its faults reported beside all others', () => {
-    const overlays = [{ text: '', style: { size: 9 } }, { text: 'b', style: { colour: '#000000' } }];
+    const overlays = [
+      { text: '', style: { size: 9 } },
+      { text: 'b', style: { colour: '#000000' } },
+    ];
     expect(faultsOf(() => parse({ style: 'x', safe_area: 'y', overlays }, true))).toEqual([
       '#/overlays/0/text blank',
       '#/overlays/0/style/size out_of_range',
@@ -131,12 +149,15 @@ describe('the style of an overlay', () => {
 });
 
 describe('the safe area of a request', () => {
-  it.each(['tiktok', 'reels', 'shorts', 'stories', 'all'] as const)('can be %s and applies to every overlay', (area) => {
-    const overlays = [{ text: 'a' }, { text: 'b' }];
-    const parsed = parse({ safe_area: area, overlays }, true);
-    expect(parsed.map(({ safeArea }) => safeArea)).toEqual([area, area]);
-    expect(fromForm({ safe_area: ` ${area}` })[0]?.safeArea).toBe(area);
-  });
+  it.each(['tiktok', 'reels', 'shorts', 'stories', 'all'] as const)(
+    'can be %s and applies to every overlay',
+    (area) => {
+      const overlays = [{ text: 'a' }, { text: 'b' }];
+      const parsed = parse({ safe_area: area, overlays }, true);
+      expect(parsed.map(({ safeArea }) => safeArea)).toEqual([area, area]);
+      expect(fromForm({ safe_area: ` ${area}` })[0]?.safeArea).toBe(area);
+    },
+  );
 
   it('is absent when it is none, omitted, blank or null', () => {
     for (const area of ['none', null]) expect(fromJson({ safe_area: area })).toEqual([{ text: 'a', position: null }]);

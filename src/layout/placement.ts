@@ -1,6 +1,7 @@
 // Places bars on the canvas: from positions in percent to pixel rows.
 
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
+import { areShownTogether } from '../caption/timing-field.ts';
 import { must } from '../primitives/must.ts';
 
 export interface Rows {
@@ -10,12 +11,29 @@ export interface Rows {
 
 /**
  * An explicit position is used exactly, even if it covers another bar. A bar with a default position moves to avoid the
- * bars before it: down, or up where there is no room below, and only as far as needed.
+ * bars before it: down, or up where there is no room below, and only as far as needed. Cues of subtitles move up first.
+ * Bars that are never shown at the same time don't avoid each other.
  */
 export function placeBars(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed = placeInOrder(overlays, heights, canvasHeight);
-  const isCrowded = overlays.every(({ position }) => position === null) && overlapping(placed);
-  return (isCrowded ? packDefaults(heights, canvasHeight) : undefined) ?? placed;
+  for (const group of overlays.every(({ position }) => position === null) ? shownTogether(overlays) : []) {
+    const rows = group.map((index) => must(placed[index], 'the rows of the bar'));
+    const packed = overlapping(rows) ? packDefaults(group, heights, canvasHeight) : undefined;
+    for (const [at, index] of group.entries()) placed[index] = must((packed ?? rows)[at], 'the rows of the bar');
+  }
+  return placed;
+}
+
+/** The indexes of bars, in groups that have no time in common. */
+function shownTogether(overlays: readonly Overlay[]): number[][] {
+  let groups: number[][] = [];
+  for (const [index, overlay] of overlays.entries()) {
+    const isTogether = (group: readonly number[]): boolean =>
+      group.some((other) => areShownTogether(overlay, must(overlays[other], 'the other bar')));
+    const together = groups.filter(isTogether);
+    groups = [...groups.filter((group) => !together.includes(group)), [...together.flat(), index]];
+  }
+  return groups.map((group) => group.toSorted((a, b) => a - b));
 }
 
 /**
@@ -23,9 +41,14 @@ export function placeBars(overlays: readonly Overlay[], heights: readonly number
  * In that case all of them move: in the order of their default positions, each as close to its own position as
  * possible. Returns `undefined` when they don't fit.
  */
-function packDefaults(heights: readonly number[], canvasHeight: number): Rows[] | undefined {
-  const bars = heights
-    .map((height, index) => ({ index, height, top: topFor(defaultPosition(index), height, canvasHeight) }))
+function packDefaults(
+  indexes: readonly number[],
+  heights: readonly number[],
+  canvasHeight: number,
+): Rows[] | undefined {
+  const bars = indexes
+    .map((index) => ({ index, height: must(heights[index], 'the height of the bar') }))
+    .map((bar) => ({ ...bar, top: topFor(defaultPosition(bar.index), bar.height, canvasHeight) }))
     .toSorted((a, b) => defaultPosition(a.index) - defaultPosition(b.index));
   let free = 0;
   for (const bar of bars) {
@@ -48,13 +71,26 @@ function overlapping(bars: readonly Rows[]): boolean {
 
 function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
   const placed: Rows[] = [];
-  overlays.forEach((overlay, index) => {
+  for (const index of placingOrder(overlays)) {
+    const overlay = must(overlays[index], 'the overlay');
     const height = must(heights[index], 'the height of the bar');
     const requested = topFor(overlay.position ?? defaultPosition(index), height, canvasHeight);
-    const top = overlay.position === null ? freeTop(requested, height, canvasHeight, placed) : requested;
-    placed.push({ top, height });
-  });
+    const others = placed.filter((_, other) => areShownTogether(overlay, must(overlays[other], 'the other bar')));
+    const isMovable = overlay.position === null || overlay.isCue === true;
+    const direction = overlay.isCue === true ? 'up' : 'down';
+    const top = isMovable ? freeTop(requested, height, canvasHeight, others, direction) : requested;
+    placed[index] = { top, height };
+  }
   return placed;
+}
+
+/** The order of the request, but subtitles in order of time: a new cue goes above one that is already there. */
+function placingOrder(overlays: readonly Overlay[]): number[] {
+  const startOf = ({ isCue, start = 0 }: Overlay): number => (isCue === true ? start : 0);
+  return overlays
+    .map((overlay, index) => ({ index, start: startOf(overlay) }))
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ index }) => index);
 }
 
 /** Centers the bar at `position` percent of the height, then moves it inside, so that 0 and 100 touch the edges. */
@@ -63,7 +99,13 @@ function topFor(position: number, height: number, canvasHeight: number): number 
   return Math.min(Math.max(centered, 0), canvasHeight - height);
 }
 
-function freeTop(requested: number, height: number, canvasHeight: number, placed: readonly Rows[]): number {
+function freeTop(
+  requested: number,
+  height: number,
+  canvasHeight: number,
+  placed: readonly Rows[],
+  direction: 'up' | 'down',
+): number {
   const isFree = (top: number): boolean =>
     placed.every((bar) => top >= bar.top + bar.height || top + height <= bar.top) &&
     top >= 0 &&
@@ -71,7 +113,7 @@ function freeTop(requested: number, height: number, canvasHeight: number, placed
   if (isFree(requested)) return requested;
   // The nearest free place always touches an earlier bar.
   const below = placed.map((bar) => bar.top + bar.height).filter((top) => top >= requested && isFree(top));
-  if (below.length > 0) return Math.min(...below);
   const above = placed.map((bar) => bar.top - height).filter((top) => top <= requested && isFree(top));
-  return above.length > 0 ? Math.max(...above) : requested;
+  const nearest = [Math.max(...above), Math.min(...below)];
+  return (direction === 'up' ? nearest : nearest.toReversed()).find(Number.isFinite) ?? requested;
 }

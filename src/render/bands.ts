@@ -1,11 +1,14 @@
+import type { Overlay } from '../caption/overlay.ts';
+import { withoutTimes } from '../caption/timing-field.ts';
 import { type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
 import type { Band } from '../raster/band.ts';
+import { must } from '../primitives/must.ts';
 import { compositeWatermark } from '../raster/watermark.ts';
 import type { RecipeBase } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
-import { type LayoutWarning, layoutWarnings, uniqueWarnings } from './warnings.ts';
+import { type LayoutWarning, layoutWarnings, timingWarnings, uniqueWarnings } from './warnings.ts';
 
 interface LayoutFacts {
   /** The rows of each bar, in the order of the overlays. */
@@ -25,16 +28,21 @@ interface LaidOut extends LayoutFacts {
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark'>;
+type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame'>;
 
 /** Decides where everything goes. Rendering and the layout endpoint both start here, so they agree. */
 export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<LaidOut> {
-  const overlays = recipe.overlays.map(({ text, ...overlay }) => ({ ...overlay, ...tools.text.drawable(text) }));
+  const { lastFrame } = recipe;
+  const requested: readonly Overlay[] = lastFrame === undefined ? recipe.overlays.map(withoutTimes) : recipe.overlays;
+  const overlays = requested.map(({ text, ...overlay }) => ({ ...overlay, ...tools.text.drawable(text) }));
   const layout = await stopwatch.step('layout', () =>
     layoutOverlays(overlays, recipe.canvas, (caption, lang) => tools.text.measurerFor(caption, lang)),
   );
   const missing = overlays.map(({ missingGlyphs }) => missingGlyphs);
-  const warningsOfBars = layoutWarnings(layout, missing);
+  const warningsOfBars = layoutWarnings(layout, missing, overlays).map((warnings, index) => [
+    ...warnings,
+    ...timingWarnings(must(recipe.overlays[index], 'the overlay of the bar'), lastFrame),
+  ]);
   return {
     layout,
     bars: layout.bars.map(({ top, height }) => ({ top, height })),
@@ -47,9 +55,11 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
 /** Lays out and draws the overlays. The result is the same for images, videos and transparent PNGs. */
 export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<DrawnBands> {
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
-  const bands = await stopwatch.step('draw', () => {
-    const drawn = tools.text.draw(layout);
-    return recipe.watermark ? compositeWatermark(drawn, tools.text.drawWatermark(recipe.canvas)) : drawn;
-  });
+  const bands = await stopwatch.step('draw', () => drawLayout(layout, recipe, tools));
   return { bands, bars, missingGlyphs, warnings };
+}
+
+export function drawLayout(layout: Layout, { watermark }: Pick<Drawing, 'watermark'>, { text }: RenderTools): Band[] {
+  const drawn = text.draw(layout);
+  return watermark ? compositeWatermark(drawn, text.drawWatermark(layout.canvas)) : drawn;
 }

@@ -3,6 +3,7 @@
 // another machine.
 
 import type { RequestedOutput } from '../caption/output-format.ts';
+import { assertNoCues } from '../caption/captions-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
@@ -23,6 +24,8 @@ export interface RecipeBase {
   readonly attemptMs: number;
   /** Set for renders with a test key or without a key. */
   readonly watermark?: true;
+  /** Seconds from the first frame of a video to its last. Without it, the times of overlays are ignored. */
+  readonly lastFrame?: number;
 }
 
 export interface TransparentRecipe extends RecipeBase {
@@ -54,18 +57,28 @@ const MAX_SIDE = 65_535;
 // Several times what a busy two-core machine needs: never too short for a normal render, and short enough for a retry.
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
+const LAYOUT_MS_PER_BAR = 50;
 
 export function composeTransparentRecipe(
   canvas: Size,
   overlays: readonly Overlay[],
   requested: RequestedOutput = {},
 ): TransparentRecipe {
+  assertNoCues(overlays);
   const output = transparentOutput(requested);
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length), output };
 }
 
-export function composeLayoutRecipe(canvas: Size, overlays: readonly Overlay[]): LayoutRecipe {
-  return { kind: 'layout', canvas, overlays, attemptMs: ATTEMPT_BASE_MS };
+/** `lastFrame` makes it the layout of a video. */
+export function composeLayoutRecipe(canvas: Size, overlays: readonly Overlay[], lastFrame?: number): LayoutRecipe {
+  const layoutMs = ATTEMPT_BASE_MS + LAYOUT_MS_PER_BAR * overlays.length;
+  return {
+    kind: 'layout',
+    canvas,
+    overlays,
+    attemptMs: layoutMs,
+    ...(lastFrame !== undefined && { lastFrame }),
+  };
 }
 
 export interface ImageComposeOptions {
@@ -80,6 +93,7 @@ export function composeImageRecipe(
   limits: ImageLimits,
   { output: requested = {}, maxSide = MAX_SIDE }: ImageComposeOptions = {},
 ): ImageRecipe {
+  assertNoCues(overlays);
   const original = { width: probe.width, height: probe.height };
   assertSize(original, limits);
   const canvas = scaleDown(original, maxSide);

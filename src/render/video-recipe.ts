@@ -16,6 +16,7 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
   readonly canvas: Size;
   readonly durationSeconds: number;
+  readonly lastFrame: number;
   /** The source has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
   /** Where the video can be cut into segments, to render it on several workers. */
@@ -69,6 +70,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     // Which frames are kept depends on the frames before them, so segments would not fit together.
     cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
+    lastFrame: Math.max(0, video.lastStart - video.start),
     format,
     video,
     audio,

@@ -1,11 +1,20 @@
 // What a render wants its caller to know although it succeeds. Codes are documented, and more may be added.
 
+import type { Overlay } from '../caption/overlay.ts';
+import { areShownTogether, isTimed, type ShownTimes } from '../caption/timing-field.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
+import { must } from '../primitives/must.ts';
 import { scaleFor } from '../layout/style.ts';
 import type { Recipe } from './compose.ts';
 
 /** About captions, known before anything is drawn. `strict` turns these into an error. */
-export const LAYOUT_WARNINGS = ['missing_glyphs', 'text_shrunk', 'bars_overlap'] as const;
+export const LAYOUT_WARNINGS = [
+  'missing_glyphs',
+  'text_shrunk',
+  'bars_overlap',
+  'never_shown',
+  'timing_ignored',
+] as const;
 /** About the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
 
@@ -13,16 +22,31 @@ export type LayoutWarning = (typeof LAYOUT_WARNINGS)[number];
 export type MediaWarning = (typeof MEDIA_WARNINGS)[number];
 export type RenderWarning = LayoutWarning | MediaWarning;
 
-/** One list per bar. `missingGlyphs` is the number of missing characters of each bar. */
-export function layoutWarnings({ canvas, bars }: Layout, missingGlyphs: readonly number[]): LayoutWarning[][] {
+/** One list per bar. `missingGlyphs` is the number of missing characters of each bar, and `times` is when it is shown. */
+export function layoutWarnings(
+  { canvas, bars }: Layout,
+  missingGlyphs: readonly number[],
+  times: readonly ShownTimes[],
+): LayoutWarning[][] {
   const { fontSize } = scaleFor(canvas);
   return bars.map((bar, index) => {
     const warnings: LayoutWarning[] = [];
     if ((missingGlyphs[index] ?? 0) > 0) warnings.push('missing_glyphs');
     if (bar.fontSize < fontSize) warnings.push('text_shrunk');
-    if (bars.some((other) => other !== bar && isOverlapping(bar, other))) warnings.push('bars_overlap');
+    const isTogether = (other: number): boolean =>
+      areShownTogether(must(times[index], 'the times of the bar'), must(times[other], 'the times of the other bar'));
+    const isCovered = (other: Bar, at: number): boolean => other !== bar && isOverlapping(bar, other) && isTogether(at);
+    if (bars.some(isCovered)) warnings.push('bars_overlap');
     return warnings;
   });
+}
+
+/** About the times of an overlay. `lastFrame` is undefined for still images. */
+export function timingWarnings(overlay: Overlay, lastFrame: number | undefined): LayoutWarning[] {
+  if (!isTimed(overlay)) return [];
+  if (lastFrame === undefined) return ['timing_ignored'];
+  const lastMilliseconds = Math.round(lastFrame * 1_000);
+  return (overlay.start ?? 0) > lastMilliseconds / 1_000 ? ['never_shown'] : [];
 }
 
 /** Follows from the recipe alone. */

@@ -218,6 +218,16 @@ describe('the internal listener', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['asset', 'output']);
   });
 
+  it('accepts the facts of a render with 500 bars, which are a long header', async () => {
+    const overlays = Array.from({ length: 500 }, () => ({ text: 'a', position: 80 }));
+    const facts = { ...FACTS, bars: overlays.map((_, index) => ({ top: 1_000 + index, height: 123 })) };
+    const recipe = { ...RECIPE, overlays };
+    const result = session.render({ step: { type: 'render', asset: undefined, recipe }, limitMs: 60_000 }, never);
+    const { attempt, token } = await claim();
+    expect(await put(attempt, token, Buffer.from('output'), undefined, facts)).toBe(204);
+    expect(await result).toEqual(facts);
+  });
+
   it.each([
     ['corrupted', Buffer.from('body'), '00'.repeat(32)],
     ['without a hash', Buffer.from('body'), ''],

@@ -67,7 +67,14 @@ async function handle(
     const size = must(canvas, 'the size of the canvas');
     lifetime.startDeadline(deadlineMs.image);
     const requester = { account: caller.accountId, budgetMs: deadlineMs.image, renderId: request.id };
-    const facts = await layoutOf(size, overlays, { renderer, directory, signal: lifetime.signal, requester });
+    const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);
+    const facts = await layoutOf(size, overlays, {
+      renderer,
+      directory,
+      signal: lifetime.signal,
+      requester,
+      lastFrame,
+    });
     if (strict) assertNoWarnings(facts);
     return { ...toJson(facts), credits: creditsFor(duration, caller) };
   } finally {
@@ -75,6 +82,11 @@ async function handle(
     lifetime.release();
     await directory.remove();
   }
+}
+
+/** No frame of the video can be later. */
+function lastMillisecondBefore(duration: number): number {
+  return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
 }
 
 /** Without a duration, the price of an image. */

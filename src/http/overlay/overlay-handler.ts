@@ -162,7 +162,9 @@ async function composeAndReserve(
   const { asset, overlays, output } = parsed;
   const recipe = composeRecipe(base, overlays, caller.plan.limits, { output, watermark: caller.mode === 'test' });
   if (parsed.strict) {
-    assertNoWarnings(await layoutOf(base, overlays, { renderer, directory, signal: lifetime.signal, requester }));
+    const { lastFrame } = recipe;
+    const work = { renderer, directory, signal: lifetime.signal, requester, lastFrame };
+    assertNoWarnings(await layoutOf(base, overlays, work));
   }
   // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
   if (!asset) renderer.assertRoom(caller.accountId, 'image');

@@ -13,16 +13,18 @@ export interface LayoutWork {
   readonly directory: LazyDirectory;
   readonly signal: AbortSignal;
   readonly requester: Requester;
+  /** Seconds from the first frame of a video to its last. */
+  readonly lastFrame?: number | undefined;
 }
 
 /** Lays the captions out in a worker, because the server process has no fonts. */
 export async function layoutOf(
   { width, height }: Pick<BaseLayer, 'width' | 'height'>,
   overlays: readonly Overlay[],
-  { renderer, directory, signal, requester }: LayoutWork,
+  { renderer, directory, signal, requester, lastFrame }: LayoutWork,
 ): Promise<RenderFacts> {
   await directory.make();
-  const job = { recipe: composeLayoutRecipe({ width, height }, overlays), asset: undefined };
+  const job = { recipe: composeLayoutRecipe({ width, height }, overlays, lastFrame), asset: undefined };
   return await renderer.render({ ...job, output: directory.file('layout') }, signal, requester);
 }
 

@@ -17,9 +17,10 @@ export const FAULTS = {
   invalid_format: "`format` isn't a known format, or not one for this kind of asset.",
   invalid_choice: "The value isn't one of the allowed names, which `detail` lists.",
   invalid_color: 'The value must be a color such as `#ffcc00`, or `#ffcc0080` with transparency.',
+  invalid_captions: "A cue of `captions` isn't valid SRT or WebVTT, or is over a limit. The pointer has its index.",
   conflict:
-    'Two fields exclude each other: `text` and `overlays`, `asset` and `asset_url`, or a `background` and a style without ' +
-    'one. Send one of them.',
+    'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
+    '`captions` and an image, or a `background` and a style without one. Send one of them.',
   duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
   invalid_url: '`asset_url` must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',

@@ -2,6 +2,7 @@
 // because generators turn `oneOf` and `anyOf` into types that are hard to use.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
+import { DEFAULT_CUE_POSITION, MAX_CAPTIONS_BYTES, MAX_CUES } from '../../caption/captions-field.ts';
 import { MAX_LANGUAGE_LENGTH } from '../../caption/language.ts';
 import { DEFAULT_QUALITY, FORMAT_NAMES, MAX_QUALITY } from '../../caption/output-format.ts';
 import {
@@ -46,7 +47,7 @@ export const FIELDS = {
     type: 'string',
     maxLength: MAX_TEXT_BYTES,
     description:
-      `One caption, at position 50. Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters) and ` +
+      `One caption, at position 50 unless \`position\` says otherwise. Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters) and ` +
       `${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8. Line breaks are kept.`,
   },
   overlays: {
@@ -57,6 +58,21 @@ export const FIELDS = {
     description:
       `Array of 1 to ${MAX_OVERLAYS} captions with positions, or a single one. Use it instead of \`text\`. In forms, send ` +
       'JSON text, or repeat the field with one object each.',
+  },
+  captions: {
+    type: 'string',
+    maxLength: MAX_CAPTIONS_BYTES,
+    description:
+      `Content of an SRT or WebVTT file for a video, instead of \`text\` or \`overlays\`. Up to ${MAX_CAPTIONS_BYTES / 1024} KiB and ` +
+      `${MAX_CUES} cues of ${MAX_TEXT_GRAPHEMES} characters. Each cue becomes a bar; tags and cue settings are ignored.`,
+  },
+  position: {
+    type: 'number',
+    minimum: 0,
+    maximum: 100,
+    description:
+      'Vertical center of the bar of `text` (default 50), or of the bars of ' +
+      `\`captions\` (default ${DEFAULT_CUE_POSITION}), in percent of the height. Not allowed with \`overlays\`.`,
   },
   lang: {
     type: 'string',
@@ -95,7 +111,7 @@ const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;
 export const FORM_SCHEMA: Json = {
   type: 'object',
   description:
-    'Fields of a form. Send either `text` or `overlays`, and either `asset`, `asset_url`, or both `width` and `height`. ' +
+    'Fields of a form. Send either `text`, `overlays` or `captions`, and either `asset`, `asset_url`, or both `width` and `height`. ' +
     'Send `overlays` as one JSON array, or once per overlay with one JSON object each.',
   properties: { asset: ASSET, ...FIELDS_WITHOUT_ASSET },
   additionalProperties: false,
@@ -105,7 +121,8 @@ export const FORM_SCHEMA: Json = {
 export const REQUEST_SCHEMA: Json = {
   type: 'object',
   description:
-    'A request without an uploaded file. Send either `text` or `overlays`, and either `asset_url` or both `width` and `height`.',
+    'A request without an uploaded file. Send either `text`, `overlays` or `captions`, and either `asset_url` or both `width` ' +
+    'and `height`.',
   properties: FIELDS_WITHOUT_ASSET,
   additionalProperties: false,
 };
@@ -143,6 +160,18 @@ export const OVERLAY_SCHEMA: Json = {
       type: ['string', 'null'],
       maxLength: MAX_LANGUAGE_LENGTH,
       description: 'Language of this caption as a BCP 47 tag. If omitted or null, that of the request.',
+    },
+    start: {
+      type: ['number', 'null'],
+      minimum: 0,
+      description: 'Seconds from the first frame of a video at which the bar appears. Default: 0. Ignored for images.',
+    },
+    end: {
+      type: ['number', 'null'],
+      exclusiveMinimum: 0,
+      description:
+        'Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays ' +
+        'until the end.',
     },
   },
 };

@@ -4,7 +4,7 @@ import { LAYOUT_WARNINGS } from '../../render/warnings.ts';
 import { FIELDS, type Json } from './openapi-form.ts';
 import { readErrorResponses } from './openapi-problem.ts';
 
-const { width, height, text, overlays, strict } = FIELDS;
+const { width, height, text, overlays, captions, position, strict } = FIELDS;
 const NUMBER: Json = { type: 'number' };
 const INTEGER: Json = { type: 'integer' };
 const STRING: Json = { type: 'string' };
@@ -19,19 +19,23 @@ const WARNINGS: Json = {
 export const READ_SCHEMAS: Readonly<Record<string, Json>> = {
   LayoutRequest: {
     type: 'object',
-    description: 'Send either `text` or `overlays`.',
+    description: 'Send either `text`, `overlays` or `captions`.',
     required: ['width', 'height'],
     properties: {
       width,
       height,
       text,
       overlays,
+      captions,
+      position,
       strict,
       duration: {
         type: 'number',
         exclusiveMinimum: 0,
         maximum: 86_400,
-        description: 'Seconds of a video, for its price.',
+        description:
+          'Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is ' +
+          'that of an image, where all bars are shown.',
       },
     },
     additionalProperties: false,

@@ -24,6 +24,8 @@ export interface ListenerOptions {
 const HEARTBEAT_MS = 1_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
+/** The facts of a render are a header, and the layout of subtitles has hundreds of bars. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 const PATH =
   /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
 const METHODS: Readonly<Record<AttemptPart, string>> = {
@@ -59,7 +61,8 @@ export class InternalListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, response) => {
+    const serverOptions = { keepAliveTimeout: 65_000, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES };
+    this.#server = createServer(serverOptions, (request, response) => {
       this.#handle(request, response).catch((error: unknown) => {
         const isBadRequest = error instanceof TransferError || error instanceof InvalidReport;
         if (!isBadRequest && !isDisconnect(error)) options.onError(error);

@@ -3,13 +3,7 @@
 
 import { z } from 'zod';
 import { SAFE_AREAS } from '../../../caption/safe-area-field.ts';
-import {
-  ALIGNMENTS,
-  MAX_STYLE_SIZE,
-  MIN_STYLE_SIZE,
-  STYLE_PRESETS,
-  WEIGHTS,
-} from '../../../caption/style-field.ts';
+import { ALIGNMENTS, MAX_STYLE_SIZE, MIN_STYLE_SIZE, STYLE_PRESETS, WEIGHTS } from '../../../caption/style-field.ts';
 import {
   audioSourceSchema,
   colorConversionSchema,
@@ -52,8 +46,12 @@ const baseFields = {
       lang: z.string().exactOptional(),
       style: styleSchema.exactOptional(),
       safeArea: z.enum(SAFE_AREAS).exactOptional(),
+      start: z.number().min(0).exactOptional(),
+      end: z.number().positive().exactOptional(),
+      isCue: z.literal(true).exactOptional(),
     }),
   ),
+  lastFrame: z.number().min(0).exactOptional(),
   attemptMs: z.number().positive(),
   watermark: z.literal(true).exactOptional(),
 };
@@ -80,6 +78,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('video'),
     ...baseFields,
+    lastFrame: z.number().min(0),
     durationSeconds: secondsSchema,
     format: videoFormatSchema,
     video: videoSourceSchema,

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseControlMessage, type StepMessage } from '../shared/control-messages.ts';
 import { ApiServerUnreachable, TicketRejected } from './api-server-client.ts';
 
-/** Far longer than a recipe with ten captions. */
+/** Far longer than a recipe with the longest subtitles. */
 const MAX_LINE_CHARACTERS = 1_000_000;
 
 export class ControlStreamReader {
