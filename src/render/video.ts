@@ -2,8 +2,9 @@ import { type JoinPaths, joinSegments } from '../media/video/segments/join.ts';
 import { encodeSegment } from '../media/video/segments/segment.ts';
 import { transcode } from '../media/video/transcode.ts';
 import type { TranscodeOptions } from '../media/video/transcode-plan.ts';
-import { toPlanarBand } from '../raster/planar.ts';
-import { drawBands } from './bands.ts';
+import { isTimed } from '../caption/timing-field.ts';
+import { BarTimeline } from './bar-timeline.ts';
+import { drawLayout, layOut } from './bands.ts';
 import type { RenderFacts } from './render.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import { Stopwatch } from './timing.ts';
@@ -14,7 +15,7 @@ export interface VideoFacts extends RenderFacts {
   readonly frames: number;
 }
 
-/** Draws the bars once, then overlays them on every frame of the whole video or of one segment. */
+/** Lays out the bars, then blends them onto the frames of the whole video or of one segment that show them. */
 export async function renderOnVideo(
   recipe: VideoRecipe,
   assetPath: string,
@@ -23,15 +24,17 @@ export async function renderOnVideo(
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
   const stopwatch = new Stopwatch();
-  const { bands, ...drawn } = await drawBands(recipe, tools, stopwatch);
-  const planar = await stopwatch.step('convert', () => bands.map(toPlanarBand));
+  const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
+  const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools));
+  // Bars with times are drawn while the video is encoded.
+  if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();
   const facts = await stopwatch.step('encode', () =>
     recipe.piece?.type === 'segment'
-      ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, planar, options)
-      : transcode(recipe, assetPath, outPath, planar, options),
+      ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, timeline, options)
+      : transcode(recipe, assetPath, outPath, timeline, options),
   );
-  return { ...recipe.canvas, ...facts, ...drawn, timings: stopwatch.timings };
+  return { ...recipe.canvas, ...facts, bars, missingGlyphs, warnings, timings: stopwatch.timings };
 }
 
 /** Joins separately rendered segments to the finished video. The segments already contain the bars. */

@@ -2,7 +2,7 @@
 // length of the video.
 
 import type { Packet } from 'node-av/lib';
-import type { BarImage } from './frames/graph.ts';
+import type { TimedBars } from './frames/bar-blender.ts';
 import { VideoTrack } from './frames/track.ts';
 import { Mp4Output } from './output.ts';
 import { forEachPacket } from './packet-loop.ts';
@@ -16,7 +16,7 @@ export async function transcode(
   plan: TranscodePlan,
   path: string,
   outPath: string,
-  bars: readonly BarImage[],
+  bars: TimedBars,
   options: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
   const container = new Container(path, plan.format);

@@ -1,4 +1,4 @@
-// The video track: decoder, filters with bars, encoder. Frames keep their source timestamps, shifted so that the video
+// The video track: decoder, filters, bars, encoder. Frames keep their source timestamps, shifted so that the video
 // starts at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before
 // it, so a segment comes out exactly as it would in the whole video.
 
@@ -8,18 +8,30 @@ import type { PacketSink } from '../output.ts';
 import { filterColorOptions, writeColorTags } from '../probe/tags.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import type { TranscodePlan } from '../transcode-plan.ts';
+import { BarBlender, type TimedBars } from './bar-blender.ts';
 import { Decoder } from './decoder.ts';
 import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
-import { type BarImage, VideoFilterGraph } from './graph.ts';
+import { FrameClock, type Timestamp } from './frame-clock.ts';
+import { VideoFilterGraph } from './graph.ts';
 import { filterSteps, refitSteps, toneMappedFormat, toneMappingOf } from './steps.ts';
 import { FrameThinning } from './thinning.ts';
 import { ToneMapper } from './tone-mapper.ts';
 
+/** What a track of only a part of the video has to know. */
+export interface TrackPart {
+  /** The first frame of the whole video. */
+  readonly first: Timestamp;
+  /** Excludes frames that are only decoded because others depend on them. */
+  readonly shouldEncode: (frame: Frame) => boolean;
+}
+
 export class VideoTrack {
   readonly #plan: TranscodePlan;
   readonly #shouldEncode: (frame: Frame) => boolean;
-  readonly #bars: readonly BarImage[];
+  readonly #bars: TimedBars;
+  readonly #blender: BarBlender;
+  readonly #clock: FrameClock;
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
   readonly #output: PacketSink;
@@ -39,19 +51,14 @@ export class VideoTrack {
   #lastDuration = 0n;
   #frames = 0;
 
-  /** `shouldEncode` excludes frames that are only decoded because others depend on them. */
-  constructor(
-    plan: TranscodePlan,
-    stream: Stream,
-    bars: readonly BarImage[],
-    output: PacketSink,
-    shouldEncode: (frame: Frame) => boolean = () => true,
-  ) {
+  constructor(plan: TranscodePlan, stream: Stream, bars: TimedBars, output: PacketSink, part?: TrackPart) {
     this.#plan = plan;
-    this.#shouldEncode = shouldEncode;
+    this.#shouldEncode = part?.shouldEncode ?? (() => true);
     this.#bars = bars;
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
+    this.#blender = new BarBlender(plan.canvas, this.#timeBase);
+    this.#clock = new FrameClock(part?.first);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
     const frameRate = toFrameRate(plan.frameRate);
     const ticksPerFrame = (this.#timeBase.den * frameRate.den) / (this.#timeBase.num * frameRate.num);
@@ -88,6 +95,7 @@ export class VideoTrack {
 
   free(): void {
     this.#graph?.free();
+    this.#blender.free();
     this.#decoder.free();
     this.#encoder.free();
     for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.free();
@@ -146,7 +154,7 @@ export class VideoTrack {
       ? steps
       : [...filterSteps(isPlannedSize ? { ...video, pixelFormat } : resized), ...refitSteps(canvas)];
     const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterColorOptions(video.tags) };
-    this.#graph = new VideoFilterGraph(input, chain, this.#bars);
+    this.#graph = new VideoFilterGraph(input, chain, []);
     this.#graphFormat = format;
   }
 
@@ -161,9 +169,11 @@ export class VideoTrack {
     const frame = this.#filtered;
     const pts = this.#presentationTime(timeBase);
     if (this.#frames > 0 && pts <= this.#lastPts) return;
+    const bars = this.#bars.at(this.#clock.millisecondsAt(this.#shownAt(timeBase, pts)));
     // Without a duration, the last frame would end when it starts, and the index would omit it.
     frame.duration = this.#durationOf(frame, timeBase, pts);
     frame.pts = pts;
+    if (bars.length > 0) this.#blender.blend(frame, bars);
     if (this.#frames === 0) this.#firstPts = pts;
     this.#lastPts = pts;
     this.#lastDuration = frame.duration;
@@ -186,6 +196,12 @@ export class VideoTrack {
       return avRescaleQ(this.#filtered.pts, timeBase, this.#timeBase) - this.#offset;
     }
     return this.#frames === 0 ? 0n : this.#lastPts + this.#defaultDuration;
+  }
+
+  /** The timestamp of the source is more precise than that of the output, but a frame may have none. */
+  #shownAt(timeBase: Ratio, outputPts: bigint): Timestamp {
+    const { pts } = this.#filtered;
+    return pts === AV_NOPTS_VALUE ? { pts: outputPts + this.#offset, timeBase: this.#timeBase } : { pts, timeBase };
   }
 
   #writePackets(): void {

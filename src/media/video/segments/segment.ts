@@ -4,7 +4,8 @@
 
 import { AV_FRAME_FLAG_CORRUPT } from 'node-av/constants';
 import type { Frame, Packet } from 'node-av/lib';
-import type { BarImage } from '../frames/graph.ts';
+import type { TimedBars } from '../frames/bar-blender.ts';
+import type { Timestamp } from '../frames/frame-clock.ts';
 import { VideoTrack } from '../frames/track.ts';
 import { forEachPacket } from '../packet-loop.ts';
 import { Container } from '../probe/container.ts';
@@ -18,7 +19,7 @@ export async function encodeSegment(
   segment: VideoSegment,
   path: string,
   outPath: string,
-  bars: readonly BarImage[],
+  bars: TimedBars,
   options: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
   const container = new Container(path, plan.format);
@@ -28,7 +29,10 @@ export async function encodeSegment(
     const file = new SegmentWriter(outPath);
     closers.push(() => file.close());
     const stream = container.streamAt(plan.video.index);
-    const track = new VideoTrack(plan, stream, bars, file, (frame) => isInSegment(segment, frame));
+    const track = new VideoTrack(plan, stream, bars, file, {
+      first: firstFrameOf(plan),
+      shouldEncode: (frame) => isInSegment(segment, frame),
+    });
     closers.push(() => track.free());
     await decodeSegment(plan, segment, { container, track, file }, options);
     track.finish();
@@ -70,6 +74,10 @@ async function decodeSegment(
     signal,
     onYield: () => onProgress?.({ frames: track.frames, totalFrames }),
   });
+}
+
+function firstFrameOf({ video: { start, timeBase } }: TranscodePlan): Timestamp {
+  return { pts: BigInt(Math.round((start * timeBase.den) / timeBase.num)), timeBase };
 }
 
 /** A damaged frame may be caused by the cut, if a keyframe wasn't a safe place to start decoding. */
