@@ -23,11 +23,12 @@ export interface Job {
   readonly recipe: VideoRecipe;
 }
 
-export type Contender = (job: Job) => Figures | Promise<Figures>;
+export type Contender<Input = Job> = (job: Input) => Figures | Promise<Figures>;
 
 const here = import.meta.dirname;
 
-function inNode(kind: string): Contender {
+/** `kind` is one of `render-one.ts`. */
+export function inNode(kind: string): Contender<Pick<Job, 'clip' | 'output'>> {
   return ({ clip, output }) => {
     const args = ['--import', 'tsx', path.join(here, 'render-one.ts'), clip, output, kind];
     return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Figures;

@@ -1,9 +1,10 @@
 // Runs one render in a separate process, to measure its time and memory alone. Prints the figures as JSON.
-// usage: render-one.ts <clip> <output> <ours|floor>
+// usage: render-one.ts <clip> <output> <ours|floor|one|ten|crowd>
 
 import { readFileSync } from 'node:fs';
 import { sniff } from '../../src/media/sniff.ts';
 import type { VideoFormat } from '../../src/media/sniff.ts';
+import { NO_BARS } from '../../src/media/video/frames/bar-blender.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { transcode } from '../../src/media/video/transcode.ts';
 import { drawBands } from '../../src/render/bands.ts';
@@ -11,9 +12,10 @@ import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import { Stopwatch } from '../../src/render/timing.ts';
 import { renderOnVideo } from '../../src/render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
-import { OVERLAYS } from './overlays.ts';
+import { OVERLAYS, TIMED_OVERLAYS } from './overlays.ts';
 
 const [clip = '', output = '', kind = 'ours'] = process.argv.slice(2);
+const overlays = TIMED_OVERLAYS[kind] ?? OVERLAYS;
 const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
 // Warm up like a worker that waits for jobs: load fonts and compile code.
 const tools = createRenderTools();
@@ -24,10 +26,10 @@ await drawBands(recipe, tools, new Stopwatch());
 const before = process.cpuUsage();
 const start = performance.now();
 if (kind === 'floor') {
-  await transcode(recipe, clip, output, []);
+  await transcode(recipe, clip, output, NO_BARS);
 } else {
   const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
-  await renderOnVideo(composeVideoRecipe(probe, OVERLAYS, DEFAULT_VIDEO_LIMITS), clip, output, tools);
+  await renderOnVideo(composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS), clip, output, tools);
 }
 const wall = performance.now() - start;
 const cpu = process.cpuUsage(before);

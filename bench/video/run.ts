@@ -1,6 +1,6 @@
 // Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without
 // bars) and with common alternatives. Runs are interleaved, so load on the machine affects all; compare the ratios.
-// Usage: npm run bench:video -- [clip ...], with STORYBAR_BENCH_RUNS=3 for the number of runs
+// Usage: npm run bench:video -- [clip ... | timed], with STORYBAR_BENCH_RUNS=3 for the number of runs
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ import { type Contender, type Figures, hasFfmpeg, type Job, OURS, SYSTEM } from 
 import { pipeFrames } from './frame-piping.ts';
 import { OverHttp } from './over-http.ts';
 import { OVERLAYS } from './overlays.ts';
+import { benchTimed } from './timed.ts';
 
 const SAMPLES = path.join(import.meta.dirname, '../../../shared/media');
 const DEFAULT_CLIPS = [
@@ -27,6 +28,9 @@ const DEFAULT_CLIPS = [
   'video_real/learningarea__frog.mp4',
   'video_real/samplevideos__car-detection.mp4',
 ].map((name) => path.join(SAMPLES, name));
+
+/** Repeated to a minute. */
+const TIMED_CLIP = path.join(SAMPLES, 'video_real/c2pars__video1_no_manifest.mp4');
 
 const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
 const tools = createRenderTools();
@@ -108,10 +112,14 @@ async function bench(clip: string): Promise<void> {
   }
 }
 
-const clips = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
-if (clips.length === 0) console.log('No sample clips found. Pass clips on the command line.');
+const asked = process.argv.slice(2);
+const isTimedOnly = asked[0] === 'timed';
+const clips =
+  asked.length > 0 ? asked.filter((clip) => clip !== 'timed') : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
+if (clips.length === 0 && !isTimedOnly) console.log('No sample clips found. Pass clips on the command line.');
 try {
   for (const clip of clips) await bench(clip);
+  if (hasFfmpeg() && (asked.length === 0 || isTimedOnly)) await benchTimed(TIMED_CLIP, work, RUNS);
 } finally {
   await server.stop();
   rmSync(work, { recursive: true, force: true });
