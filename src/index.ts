@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
+import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
 import { AppError, type FieldFault } from './errors.ts';
@@ -19,11 +20,25 @@ export { AppError as StorybarError, type ErrorCode, type FieldFault } from './er
 export type { Rendered } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
-/** One caption in the middle, or several with positions in percent of the height and languages (BCP 47). */
-export type Captions = string | readonly CaptionOptions[];
+/**
+ * One caption in the middle, or several with positions in percent of the height and languages (BCP 47), or the subtitles of
+ * a video.
+ */
+export type Captions = string | readonly CaptionOptions[] | SubtitleOptions;
 
 export interface CaptionOptions {
   readonly text: string;
+  readonly position?: number | null;
+  readonly lang?: string | null;
+  /** Seconds from the first frame of a video. A bar is shown from `start` on, until just before `end`. */
+  readonly start?: number | null;
+  readonly end?: number | null;
+}
+
+export interface SubtitleOptions {
+  /** The content of an SRT or WebVTT file. */
+  readonly captions: string;
+  /** The position of all cues. Default: 80. */
   readonly position?: number | null;
   readonly lang?: string | null;
 }
@@ -118,7 +133,11 @@ export async function renderOverlay(
   return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
 }
 
-function toOverlays(captions: Captions): Overlay[] {
+function toOverlays(captions: Captions): readonly Overlay[] {
+  if (isSubtitles(captions)) {
+    const fields = Object.entries(captions).map(([name, value]: [string, unknown]) => ({ name, value: value ?? null }));
+    return parseForm({ fields, isJson: true, hasAsset: true, faults: [] }).overlays;
+  }
   const faults: FieldFault[] = [];
   const overlays = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);
   if (faults.length > 0) {
@@ -127,6 +146,10 @@ function toOverlays(captions: Captions): Overlay[] {
     });
   }
   return overlays;
+}
+
+function isSubtitles(captions: Captions): captions is SubtitleOptions {
+  return typeof captions === 'object' && 'captions' in captions;
 }
 
 /** Fonts are loaded once per process, at the first render. */

@@ -1,6 +1,6 @@
 // `storybar render` runs the renderer without a server or a store.
 
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
@@ -16,11 +16,15 @@ import { ProgressBar } from './progress-bar.ts';
 
 const HELP = `Usage: storybar render <image or video, file or URL> --text <caption> [-o <file>]
        storybar render <image or video, file or URL> --overlays '[{"text":"...","position":25}]' [-o <file>]
+       storybar render <video, file or URL> --captions <subtitles.srt or .vtt> [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
 Captions an image (the output is a PNG) or a video (the output is an MP4). With --width and --height instead of a file, the
 output is a transparent PNG with the caption bars only. "-o -" writes a PNG to standard output. --lang names the language of
 the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
+
+On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
+the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -30,6 +34,8 @@ export async function renderCommand(args: string[]): Promise<void> {
     options: {
       text: { type: 'string' },
       overlays: { type: 'string' },
+      captions: { type: 'string' },
+      position: { type: 'string' },
       lang: { type: 'string' },
       width: { type: 'string' },
       height: { type: 'string' },
@@ -43,22 +49,33 @@ export async function renderCommand(args: string[]): Promise<void> {
   }
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
-  const { output, ...formValues } = values;
-  const fields = Object.entries(formValues).map(([name, value]): FormField => ({ name, value: String(value) }));
+  const { output, captions: subtitleFile, ...formValues } = values;
+  const subtitles = subtitleFile === undefined ? undefined : { captions: await readSubtitles(subtitleFile) };
+  const fields = Object.entries({ ...formValues, ...subtitles }).map(
+    ([name, value]): FormField => ({ name, value: String(value) }),
+  );
   const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
+  const { position = null, lang = null } = overlays[0] ?? {};
+  const captions: Captions = subtitles ? { ...subtitles, position, lang } : overlays;
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
-    await withDownload(asset, async (file, name) => await renderFile(file, name, overlays, output));
+    await withDownload(asset, async (file, name) => await renderFile(file, name, captions, output));
     return;
   }
-  if (canvas) await deliver(await renderOverlay(canvas, overlays), output ?? 'overlay.png');
+  if (canvas) await deliver(await renderOverlay(canvas, captions), output ?? 'overlay.png');
   else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
-  else await renderFile(asset, asset, overlays, output);
+  else await renderFile(asset, asset, captions, output);
+}
+
+async function readSubtitles(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`);
+  });
 }
 
 /** `name` decides where the output goes by default. */
-async function renderFile(file: string, name: string, overlays: Captions, output: string | undefined): Promise<void> {
-  if (await isVideo(file)) await captionVideo(file, overlays, output ?? outputNextTo(name, 'mp4'));
-  else await deliver(await renderImage(file, overlays), output ?? outputNextTo(name, 'png'));
+async function renderFile(file: string, name: string, captions: Captions, output: string | undefined): Promise<void> {
+  if (await isVideo(file)) await captionVideo(file, captions, output ?? outputNextTo(name, 'mp4'));
+  else await deliver(await renderImage(file, captions), output ?? outputNextTo(name, 'png'));
 }
 
 async function isVideo(asset: string): Promise<boolean> {

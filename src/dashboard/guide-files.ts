@@ -2,6 +2,7 @@
 export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
   ['quickstart', 'guides/quickstart.md'],
   ['positions', 'guides/positions.md'],
+  ['timed-captions', 'guides/timed-captions.md'],
   ['errors', 'errors.md'],
   ['limits', 'guides/limits.md'],
   ['marketplace', 'guides/marketplace.md'],

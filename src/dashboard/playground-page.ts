@@ -78,9 +78,18 @@ function controls(signUpPath: string | undefined): Html {
 <label>Position <input type="number" min="0" max="100" step="any" inputmode="decimal" data-position></label>
 <button type="button" class="link" data-remove>Remove</button>
 </div>
+<div class="bar-foot" data-times hidden>
+<label>Start, s <input type="number" min="0" step="any" inputmode="decimal" placeholder="0" data-start></label>
+<label>End, s <input type="number" min="0" step="any" inputmode="decimal" data-end></label>
+</div>
 </li>
 </template>
 <p><button type="button" class="button quiet" data-add>Add caption</button></p>
+<div data-subtitles hidden>
+<label for="subtitles">Subtitles <span class="small">(SRT or WebVTT, instead of the captions above)</span></label>
+<textarea id="subtitles" rows="4" spellcheck="false" data-captions></textarea>
+<p><input type="file" accept=".srt,.vtt,text/vtt" aria-label="Subtitle file" data-captions-file></p>
+</div>
 <div class="key" data-key-row>
 <label for="key">API key <span class="small">(required for video). Never stored. Without one, images have a watermark and at most
 ${GUEST_MAX_SIDE.toLocaleString('en')} pixels on the longer side.</span></label>

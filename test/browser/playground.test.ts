@@ -196,6 +196,20 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(visited.complaints).toEqual([]);
   });
 
+  it('offers times and subtitles for a video only, and the code contains them', async () => {
+    await open();
+    expect(await page.getByLabel('Start of caption 1 in seconds').isVisible()).toBe(false);
+    await afterPreview(() => page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4')));
+    await page.getByLabel('Start of caption 1 in seconds').fill('1.5');
+    await page.getByLabel('End of caption 1 in seconds').fill('2');
+    const code = page.locator('[data-language="curl"] code');
+    expect(await code.textContent()).toContain('"start":1.5,"end":2');
+    await page.locator('[data-captions-file]').setInputFiles(path.join(EXAMPLES, 'subtitles.srt'));
+    await expect.poll(() => code.textContent(), POLL).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
+    expect(await code.textContent()).not.toContain('overlays=');
+    expect(visited.complaints).toEqual([]);
+  });
+
   it('copies the code in every language', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await afterPreview(() => caption(1).fill("It's 5 o'clock"));

@@ -48,7 +48,7 @@ beforeAll(async () => {
   files.listen(0, FILES_HOST);
   await once(files, 'listening');
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
-  for (const name of ['photo.jpg', 'clip.mp4'])
+  for (const name of ['photo.jpg', 'clip.mp4', 'subtitles.srt'])
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
 });
 afterAll(async () => {

@@ -14,10 +14,17 @@ export interface BarListOptions {
   readonly onChange: () => void;
 }
 
+/** Nothing for an empty field. */
+function valueOf<Name extends string>(name: Name, { value }: HTMLInputElement): { readonly [Key in Name]?: number } {
+  const number = value.trim() === '' ? Number.NaN : Number(value);
+  return Number.isNaN(number) ? {} : ({ [name]: number } as { readonly [Key in Name]?: number });
+}
+
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 export class BarList {
   readonly #options: BarListOptions;
+  #hasTimes = false;
 
   constructor(options: BarListOptions) {
     this.#options = options;
@@ -27,10 +34,17 @@ export class BarList {
 
   /** The overlays to send. Captions without text are left out. */
   get overlays(): SnippetOverlay[] {
-    return this.#filled.map(({ text, position }) => {
-      const value = position.value.trim() === '' ? Number.NaN : Number(position.value);
-      return Number.isNaN(value) ? { text: text.value.trim() } : { text: text.value.trim(), position: value };
-    });
+    return this.#filled.map(({ text, position, start, end }) => ({
+      text: text.value.trim(),
+      ...valueOf('position', position),
+      ...(this.#hasTimes && { ...valueOf('start', start), ...valueOf('end', end) }),
+    }));
+  }
+
+  /** Times are only for videos. */
+  showTimes(hasTimes: boolean): void {
+    this.#hasTimes = hasTimes;
+    this.#changed();
   }
 
   add(caption: string): HTMLTextAreaElement {
@@ -60,6 +74,9 @@ export class BarList {
       item,
       text: find(item, '[data-text]', HTMLTextAreaElement),
       position: find(item, '[data-position]', HTMLInputElement),
+      times: find(item, '[data-times]', HTMLElement),
+      start: find(item, '[data-start]', HTMLInputElement),
+      end: find(item, '[data-end]', HTMLInputElement),
     }));
   }
 
@@ -69,7 +86,12 @@ export class BarList {
 
   #changed(): void {
     const { addButton, maxBars, onChange } = this.#options;
-    this.#bars.forEach((bar, index) => this.#label(bar, index));
+    this.#bars.forEach((bar, index) => {
+      this.#label(bar, index);
+      bar.times.hidden = !this.#hasTimes;
+      bar.start.setAttribute('aria-label', `Start of caption ${index + 1} in seconds`);
+      bar.end.setAttribute('aria-label', `End of caption ${index + 1} in seconds`);
+    });
     this.#filled.forEach(({ position }, index) => {
       position.placeholder = String(this.#options.defaults[index] ?? '');
     });

@@ -7,6 +7,7 @@ import { Preview, previewSize } from './preview.ts';
 import { renderFile, ResultView } from './result.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './snippets.ts';
 import { Stage } from './stage.ts';
+import { Subtitles } from './subtitles.ts';
 
 const FIRST_CAPTION = 'Golden hour, no filter needed 🌅';
 
@@ -62,6 +63,11 @@ const list = new BarList({
   },
 });
 
+const subtitles = new Subtitles(find(root, '[data-subtitles]', HTMLElement), () => {
+  showCode();
+  requestPreview();
+});
+
 function showStatus(text: string): void {
   status.textContent = text;
 }
@@ -74,11 +80,13 @@ function missingGlyphsMessage(count: number): string {
 /** Requests the overlay at the media's own size, or at the largest size that visitors without a key get. */
 function requestPreview(): void {
   if (media === undefined) return;
-  const { overlays } = list;
-  if (overlays.length === 0) {
+  const hasSubtitles = subtitles.captions !== undefined;
+  const overlays = list.overlays.map(({ text, position }) => (position === undefined ? { text } : { text, position }));
+  if (hasSubtitles || overlays.length === 0) {
     preview.cancel();
     stage.clear();
     stageElement.ariaBusy = 'false';
+    showStatus(hasSubtitles ? 'The rendered video will have the subtitles instead of these captions.' : '');
     return;
   }
   stageElement.ariaBusy = 'true';
@@ -92,6 +100,7 @@ function showCode(): void {
     key: KEY_PLACEHOLDER,
     asset: media?.file.name ?? 'photo.jpg',
     overlays: list.overlays,
+    captions: subtitles.captions,
     output: media?.kind === 'video' ? 'captioned.mp4' : 'captioned.png',
   });
   for (const { id, code } of snippets) find(root, `[data-language="${id}"] code`, HTMLElement).textContent = code;
@@ -106,6 +115,8 @@ async function open(file: File, alt = `Your file ${file.name}`): Promise<void> {
     stage.showMedia(opened);
     offerPause(opened);
     showStatus('');
+    subtitles.offer(opened.kind === 'video');
+    list.showTimes(opened.kind === 'video');
     showCode();
     requestPreview();
   } catch (error) {
@@ -140,11 +151,15 @@ async function openSample({ dataset }: HTMLElement): Promise<void> {
 async function render(): Promise<void> {
   if (media === undefined) return;
   const { overlays } = list;
+  const { captions } = subtitles;
   problem.hidden = true;
   renderButton.disabled = true;
   renderButton.textContent = 'Rendering…';
   try {
-    await resultView.show(await renderFile({ media, overlays, key: keyField.value.trim(), keyNeeded }), media);
+    await resultView.show(
+      await renderFile({ media, overlays, captions, key: keyField.value.trim(), keyNeeded }),
+      media,
+    );
   } catch (error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
     problem.hidden = false;

@@ -12,6 +12,7 @@ const SHOWN_HEADERS = [
   'x-render-duration-ms',
   'server-timing',
   'x-missing-glyphs',
+  'x-warnings',
   'x-credits-charged',
   'x-credits-remaining',
   'x-render-id',
@@ -20,6 +21,8 @@ const SHOWN_HEADERS = [
 export interface RenderInput {
   readonly media: Media;
   readonly overlays: readonly SnippetOverlay[];
+  /** Subtitles of a video, instead of the overlays. */
+  readonly captions: string | undefined;
   /** Empty for guests, who can only render images. */
   readonly key: string;
   /** The message for a guest who tries to render a video. */
@@ -27,11 +30,12 @@ export interface RenderInput {
 }
 
 /** Errors have messages for the visitor. */
-export async function renderFile({ media, overlays, key, keyNeeded }: RenderInput): Promise<Response> {
+export async function renderFile({ media, overlays, captions, key, keyNeeded }: RenderInput): Promise<Response> {
   if (media.kind === 'video' && key === '') throw new Error(keyNeeded);
   const form = new FormData();
   form.append('asset', media.file);
-  form.append('overlays', JSON.stringify(overlays));
+  if (captions === undefined) form.append('overlays', JSON.stringify(overlays));
+  else form.append('captions', captions);
   const [path, headers] = key === '' ? ['/playground/render', {}] : ['/v1/overlay', { 'x-api-key': key }];
   const response = await fetch(path, { method: 'POST', body: form, headers }).catch(() => {
     throw new Error("Couldn't reach the server. Check your connection and try again.");

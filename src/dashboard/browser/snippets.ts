@@ -4,6 +4,9 @@
 export interface SnippetOverlay {
   readonly text: string;
   readonly position?: number;
+  /** Seconds of a video. */
+  readonly start?: number;
+  readonly end?: number;
 }
 
 export interface SnippetRequest {
@@ -16,6 +19,8 @@ export interface SnippetRequest {
   /** Size of an overlay-only PNG. */
   readonly size?: { readonly width: number; readonly height: number } | undefined;
   readonly overlays: readonly SnippetOverlay[];
+  /** Subtitles of a video, instead of the overlays. */
+  readonly captions?: string | undefined;
   readonly output: string;
 }
 
@@ -37,9 +42,10 @@ export function snippetsFor(request: SnippetRequest): Snippet[] {
 }
 
 /** The form fields without the asset. A single caption at the default position needs no JSON, unless n8n would read it as an expression. */
-function fields({ size, overlays }: SnippetRequest): [string, string][] {
+function fields({ size, overlays, captions }: SnippetRequest): [string, string][] {
+  if (captions !== undefined) return [['captions', captions]];
   const [first] = overlays;
-  const isPlain = overlays.length === 1 && first?.position === undefined && first?.text.startsWith('=') === false;
+  const isPlain = overlays.length === 1 && isTextOnly(first) && first?.text.startsWith('=') === false;
   const caption: [string, string] = isPlain ? ['text', first.text] : ['overlays', JSON.stringify(overlays)];
   const sides: [string, string][] = size
     ? [
@@ -50,10 +56,14 @@ function fields({ size, overlays }: SnippetRequest): [string, string][] {
   return [...sides, caption];
 }
 
+function isTextOnly(overlay: SnippetOverlay | undefined): boolean {
+  return overlay?.position === undefined && overlay?.start === undefined && overlay?.end === undefined;
+}
+
 /** The fields of a request without a file, with real types. */
 function jsonFields({ assetUrl, size, overlays }: SnippetRequest): Readonly<Record<string, unknown>> {
   const [first] = overlays;
-  const isPlain = overlays.length === 1 && first?.position === undefined;
+  const isPlain = overlays.length === 1 && isTextOnly(first);
   return {
     ...(assetUrl !== undefined && { asset_url: assetUrl }),
     ...size,
