@@ -108,7 +108,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Fields of a form. Send either `text` or `overlays`, and either `asset`, `asset_url`, or both `width` and `height`. Send `overlays` as one JSON array, or once per overlay with one JSON object each. */
+        /** @description Fields of a form. Send either `text`, `overlays` or `captions`, and either `asset`, `asset_url`, or both `width` and `height`. Send `overlays` as one JSON array, or once per overlay with one JSON object each. */
         OverlayForm: {
             /**
              * Format: binary
@@ -124,10 +124,14 @@ export interface components {
             width?: number;
             /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
             height?: number;
-            /** @description One caption, at position 50. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
+            /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
+            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
+            captions?: string;
+            /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
+            position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
@@ -140,7 +144,7 @@ export interface components {
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
         };
-        /** @description A request without an uploaded file. Send either `text` or `overlays`, and either `asset_url` or both `width` and `height`. */
+        /** @description A request without an uploaded file. Send either `text`, `overlays` or `captions`, and either `asset_url` or both `width` and `height`. */
         OverlayRequest: {
             /**
              * Format: uri
@@ -151,10 +155,14 @@ export interface components {
             width?: number;
             /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
             height?: number;
-            /** @description One caption, at position 50. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
+            /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
+            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
+            captions?: string;
+            /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
+            position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
@@ -174,27 +182,35 @@ export interface components {
             position?: number | null;
             /** @description Language of this caption as a BCP 47 tag. If omitted or null, that of the request. */
             lang?: string | null;
+            /** @description Seconds from the first frame of a video at which the bar appears. Default: 0. Ignored for images. */
+            start?: number | null;
+            /** @description Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays until the end. */
+            end?: number | null;
         };
-        /** @description Send either `text` or `overlays`. */
+        /** @description Send either `text`, `overlays` or `captions`. */
         LayoutRequest: {
             /** @description Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
             width: number;
             /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
             height: number;
-            /** @description One caption, at position 50. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
+            /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
+            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
+            captions?: string;
+            /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
+            position?: number;
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
-            /** @description Seconds of a video, for its price. */
+            /** @description Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is that of an image, where all bars are shown. */
             duration?: number;
         };
         Layout: {
             width: number;
             height: number;
             bars: components["schemas"]["LayoutBar"][];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -215,7 +231,7 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`. More may be added. */
             warnings: string[];
         };
         Usage: {
@@ -306,7 +322,7 @@ export interface components {
             /** @description JSON pointer to the field, such as `#/overlays/1/position`. */
             pointer: string;
             /** @enum {string} */
-            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
+            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
             detail: string;
         };
     };
@@ -328,7 +344,7 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;
