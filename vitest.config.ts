@@ -10,6 +10,7 @@ export const MAX_WORKERS = Math.min(6, 2 * availableParallelism());
 export const COMMON = {
   testTimeout: 180_000,
   hookTimeout: 240_000,
+  expect: { poll: { timeout: 60_000 } },
   env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
 } as const;
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { must } from '../src/primitives/must.ts';
+import { type Exit, exitOf } from './exit-of.ts';
 import { START_ARGUMENTS } from './start-command.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
@@ -25,7 +26,7 @@ export interface RunningServer {
   /** Paths of the render directories that exist right now. */
   workDirectories(): string[];
   signal(name: NodeJS.Signals): void;
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<Exit>;
   stop(): Promise<void>;
 }
 
@@ -48,9 +49,7 @@ export async function startServer(environment: Readonly<Record<string, string>> 
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
+  const exited = exitOf(child);
   const url = await waitForMatch(child, printed, /listens on (\S+)/u);
   // The server prints a key only for a new data directory, and a hint about `keys create` otherwise.
   const key = await waitForMatch(child, printed, /(sb_live_\w+|keys create)/u);

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type Exit, exitOf } from './exit-of.ts';
 import { childrenOf, innermost, METRICS_TOKEN, until, WITH_METRICS_TOKEN } from './running-server.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
@@ -30,7 +31,7 @@ export interface RunningWorker {
   /** The processes that render, without the sandbox around them. */
   renderPids(): number[];
   signal(name: NodeJS.Signals): void;
-  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<Exit>;
   stderr(): string;
   stop(): Promise<void>;
 }
@@ -60,9 +61,7 @@ export async function startWorker(
   const printed = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
+  const exited = exitOf(child);
   const url = await until(() => {
     if (child.exitCode !== null) throw new Error(`worker exited: ${printed.stderr}`);
     return /health on (\S+)/u.exec(printed.stdout)?.[1];

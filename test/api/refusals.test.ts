@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('authentication', () => {
       'POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: no\r\ncontent-length: 5000\r\nexpect: 100-continue\r\n' +
         'content-type: multipart/form-data; boundary=x\r\n\r\n',
     );
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => received !== '');
     socket.destroy();
     expect(received).toMatch(/^HTTP\/1\.1 401 /u);
   });
@@ -182,7 +182,10 @@ it('responds to requests with a missing or invalid host, and never repeats an in
     let received = '';
     socket.setEncoding('utf8').on('data', (text: string) => (received += text));
     socket.write(head);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => {
+      const [headers = '', body] = received.split('\r\n\r\n');
+      return body !== undefined && body.length >= Number(/content-length: (\d+)/iu.exec(headers)?.[1] ?? 0);
+    });
     socket.destroy();
     return received;
   };

@@ -1,7 +1,7 @@
 // Users managed on the command line next to a running server, which is the only way in without email.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { type RunningServer, startServer, until } from '../running-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
 let server: RunningServer;
@@ -23,11 +23,12 @@ const redeem = async (path: string, password = PASSWORD, user = visitor()) =>
 
 describe('the first operator', () => {
   it('gets a link at startup, and is an operator after opening it', async () => {
+    const link = await until(() => pathIn(server.output().stdout));
     expect(server.output().stdout).toContain(
       'To set the password of the operator boss@example.com, open this link within 24 hours:',
     );
     const boss = visitor();
-    expect(await redeem(pathIn(server.output().stdout), PASSWORD, boss)).toMatchObject({ status: 303 });
+    expect(await redeem(link, PASSWORD, boss)).toMatchObject({ status: 303 });
     expect(await boss.get('/operator')).toMatchObject({ status: 200 });
   });
 });
