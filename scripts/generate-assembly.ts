@@ -27,6 +27,11 @@ export function generateToneMapper(): string {
   return embed({ source: 'assembly/tone/mapper.ts', memoryPages: 16, constant: 'TONE_MAPPER', description });
 }
 
+export function generateHeifConverter(): string {
+  const description = 'The WebAssembly module that converts decoded samples of HEIC and AVIF to RGB, in base64.';
+  return embed({ source: 'assembly/heif/converter.ts', memoryPages: 16, constant: 'HEIF_CONVERTER', description });
+}
+
 function embed({ source, memoryPages, constant, description }: EmbeddedModule): string {
   const text = compile(source, memoryPages).toString('base64');
   const lines = text.match(new RegExp(`.{1,${LINE_LENGTH}}`, 'gu')) ?? [];

@@ -1,8 +1,8 @@
 // Writes all generated files. With `--check`, fails if one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
 import { generateClientTypes } from './generate-client-types.ts';
+import { generateHeifConverter, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateGrayEmoji } from './generate-gray-emoji.ts';
@@ -15,6 +15,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/png/encoder.generated.ts': generatePngEncoder,
   'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
   'src/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
+  'src/media/heif/converter.generated.ts': generateHeifConverter,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

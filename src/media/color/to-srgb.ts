@@ -13,9 +13,9 @@ type Samples = Uint8Array | Uint16Array;
 /** Writes `target`, which may be `source` itself. The fourth channel is alpha. */
 export function encodedToSrgb(source: Samples, target: Uint8Array, channels: 3 | 4, encoding: ColorEncoding): void {
   const levels = source.BYTES_PER_ELEMENT === 2 ? 65_536 : 256;
-  const light = Float32Array.from({ length: levels }, (_, level) => toLight(encoding.transfer, level / (levels - 1)));
+  const light = Float32Array.from({ length: levels }, (_, level) => encodingToLight(encoding.transfer, level / (levels - 1)));
   const signal = Uint8Array.from({ length: OUTPUT_STEPS + 1 }, (_, step) =>
-    Math.round(255 * toSignal(encoding.transfer, step / OUTPUT_STEPS)),
+    Math.round(255 * lightToSignal(encoding.transfer, step / OUTPUT_STEPS)),
   );
   const [rr, rg, rb, gr, gg, gb, br, bg, bb] = matrixToSrgb(encoding.chromaticities);
   const level = (value: number): number =>
@@ -45,7 +45,8 @@ export function cmykToSrgb(source: Uint8Array, target: Uint8Array): void {
   }
 }
 
-function toLight(transfer: ImageTransfer, signal: number): number {
+/** Linear light, or what the tone curve leaves of it. Both are in 0..1. */
+export function encodingToLight(transfer: ImageTransfer, signal: number): number {
   if (typeof transfer === 'number') return signal ** transfer;
   switch (transfer) {
     case 'srgb':
@@ -57,11 +58,12 @@ function toLight(transfer: ImageTransfer, signal: number): number {
 }
 
 /** HDR stills leave the tone curve like video frames do, so that both look the same. */
-function toSignal(transfer: ImageTransfer, light: number): number {
+export function lightToSignal(transfer: ImageTransfer, light: number): number {
   if (transfer === 'pq' || transfer === 'hlg') return light ** (1 / SHOWN_GAMMA);
   return light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055;
 }
 
-function matrixToSrgb(chromaticities: readonly number[]): Matrix3 {
+/** Linear light. */
+export function matrixToSrgb(chromaticities: readonly number[]): Matrix3 {
   return multiply(inverse(toXyz(SRGB_CHROMATICITIES)), toXyz(chromaticities));
 }

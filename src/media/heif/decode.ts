@@ -3,12 +3,11 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Frame } from 'node-av/lib';
-import type { Size } from '../../layout/geometry.ts';
-import { must } from '../../primitives/must.ts';
-import { encodedToSrgb } from '../color/to-srgb.ts';
 import { type DecodedImage, type DecodePlan, resizeImage } from '../image.ts';
 import { applyAlpha } from './alpha.ts';
-import { type CodePoints, type ColorDescription, type ToSrgb, toSrgbOf } from './color-description.ts';
+import { type ColorDescription, type ToSrgb, toSrgbOf } from './color-description.ts';
+import { mappingOfEncoding, mappingOfProfile } from './color-mapping.ts';
+import { type Canvas, Converter } from './converter.ts';
 import type { ImageLayout, PlacedImage } from './image-layout.ts';
 import { matrixFor } from './matrix.ts';
 import { planesOf } from './planes.ts';
@@ -16,7 +15,6 @@ import { profileToSrgb } from './profile-to-srgb.ts';
 import { damagedHeif, undecodableHeif } from './refusal.ts';
 import { codePointsOf, StillDecoder } from './still-decoder.ts';
 import { readStillImage, type StillImage } from './still-image.ts';
-import { type Canvas, writePixels } from './write-pixels.ts';
 
 /** Tiles reach beyond the edges of the image, and alpha is as large again. */
 const DECODED_PER_PIXEL = 4;
@@ -33,9 +31,8 @@ export async function decodeHeif(
   if (pixels > plan.maxPixels) throw undecodableHeif('it is larger than its header says');
   const images = new CodedImages(still, DECODED_PER_PIXEL * pixels + DECODED_AT_LEAST, signal);
   try {
-    const { canvas, toSrgb } = await decodeColors(still, images);
-    if (still.alpha) applyAlpha(canvas, await decodeAlpha(still.alpha.layout, images), still.alpha);
-    const image = await convert(canvas, toSrgb);
+    const image = await decodeColors(still, images);
+    if (still.alpha) applyAlpha(image, await decodeAlpha(still.alpha.layout, images), still.alpha);
     return plan.scaleTo ? await resizeImage(image, plan.scaleTo) : image;
   } finally {
     images.free();
@@ -75,62 +72,49 @@ class CodedImages {
   }
 }
 
-interface DecodedColors {
-  readonly canvas: Canvas;
-  readonly toSrgb: ToSrgb;
-}
-
-async function decodeColors({ layout, colors, alpha }: StillImage, images: CodedImages): Promise<DecodedColors> {
-  let decoded: DecodedColors | undefined;
+async function decodeColors({ layout, colors, alpha }: StillImage, images: CodedImages): Promise<DecodedImage> {
+  const canvas = emptyCanvas(layout, alpha ? 4 : 3);
+  let conversion: Conversion | undefined;
   await images.each(layout, (frame, { map, clip }) => {
     const planes = planesOf(frame);
     const codePoints = colors.codePoints ?? codePointsOf(frame);
-    decoded ??= emptyCanvas(layout, { ...colors, codePoints }, planes.bits, alpha ? 4 : 3);
-    const { canvas } = decoded;
-    writePixels(canvas, planes, matrixFor(codePoints, planes.bits, whiteOf(canvas)), map, clip);
+    conversion ??= conversionFor({ ...colors, codePoints });
+    const { converter } = conversion;
+    converter.write(canvas, planes, matrixFor(codePoints, planes, converter.white), map, clip);
   });
-  return must(decoded, 'the first coded image');
+  return conversion?.profile ? await profileToSrgb(canvas, conversion.profile) : canvas;
 }
 
-function emptyCanvas(
-  { width, height }: Size,
-  colors: ColorDescription & { readonly codePoints: CodePoints },
-  bits: number,
-  channels: 3 | 4,
-): DecodedColors {
-  const toSrgb = toSrgbOf(colors);
-  const length = width * height * channels;
-  // HDR keeps its depth until it is tone-mapped, because eight bits would show as bands.
-  const samples = toSrgb.by === 'encoding' && bits > 8 ? new Uint16Array(length) : new Uint8Array(length);
-  return { canvas: { width, height, channels, samples }, toSrgb };
+interface Conversion {
+  readonly converter: Converter;
+  /** Set when the pixels that the converter writes still have to be converted. */
+  readonly profile?: Buffer;
+}
+
+function conversionFor(colors: ColorDescription): Conversion {
+  const toSrgb: ToSrgb = toSrgbOf(colors);
+  switch (toSrgb.by) {
+    case 'nothing':
+      return { converter: new Converter() };
+    case 'encoding':
+      return { converter: new Converter(mappingOfEncoding(toSrgb.encoding)) };
+    case 'profile': {
+      const mapping = mappingOfProfile(toSrgb.icc);
+      return mapping ? { converter: new Converter(mapping) } : { converter: new Converter(), profile: toSrgb.icc };
+    }
+  }
 }
 
 async function decodeAlpha(layout: ImageLayout, images: CodedImages): Promise<Canvas> {
-  const { width, height } = layout;
-  const canvas: Canvas = { width, height, channels: 1, samples: new Uint8Array(width * height) };
+  const canvas = emptyCanvas(layout, 3);
+  const converter = new Converter();
   await images.each(layout, (frame, { map, clip }) => {
-    const planes = planesOf(frame);
-    writePixels(canvas, planes, matrixFor(codePointsOf(frame), planes.bits, whiteOf(canvas)), map, clip);
+    const { chroma: _, ...gray } = planesOf(frame);
+    converter.write(canvas, gray, matrixFor(codePointsOf(frame), gray, converter.white), map, clip);
   });
   return canvas;
 }
 
-function whiteOf({ samples }: Canvas): number {
-  return samples.BYTES_PER_ELEMENT === 2 ? 65_535 : 255;
-}
-
-async function convert({ width, height, channels, samples }: Canvas, toSrgb: ToSrgb): Promise<DecodedImage> {
-  if (channels === 1) throw new Error('the colors of the image are on a gray canvas');
-  const isDeep = samples.BYTES_PER_ELEMENT === 2;
-  const data = isDeep ? new Uint8Array(samples.length) : new Uint8Array(samples.buffer);
-  const image = { width, height, channels, data };
-  switch (toSrgb.by) {
-    case 'nothing':
-      return image;
-    case 'encoding':
-      encodedToSrgb(samples, data, channels, toSrgb.encoding);
-      return image;
-    case 'profile':
-      return await profileToSrgb(image, toSrgb.icc);
-  }
+function emptyCanvas<Channels extends 3 | 4>({ width, height }: ImageLayout, channels: Channels) {
+  return { width, height, channels, data: new Uint8Array(width * height * channels) };
 }

@@ -1,21 +1,10 @@
-// From samples of a bitstream to RGB: `R = luma * Y + crToRed * Cr + red`, and so on, for samples as they are stored.
+// From the samples of a bitstream to RGB.
 
 import type { CodePoints } from './color-description.ts';
+import type { Planes } from './planes.ts';
 
-export interface RgbMatrix {
-  readonly luma: number;
-  /** The offset for gray, and for planes that are red, green and blue already. */
-  readonly gray: number;
-  readonly crToRed: number;
-  readonly cbToGreen: number;
-  readonly crToGreen: number;
-  readonly cbToBlue: number;
-  readonly red: number;
-  readonly green: number;
-  readonly blue: number;
-  /** The value of white in the output. */
-  readonly white: number;
-}
+/** For red, green and blue: the factors of the first, second and third plane, and an offset. For samples as stored. */
+export type RgbMatrix = readonly number[];
 
 /** Weights of red and blue in luma, by code point. All others, and "unspecified", are those of BT.601. */
 const LUMA_WEIGHTS: ReadonlyMap<number, readonly [number, number]> = new Map([
@@ -26,6 +15,8 @@ const LUMA_WEIGHTS: ReadonlyMap<number, readonly [number, number]> = new Map([
   [10, [0.2627, 0.0593]],
 ]);
 const BT601 = [0.299, 0.114] as const;
+const IDENTITY = 0;
+const YCGCO = 8;
 /** "Derived from the primaries". */
 const DERIVED = 12;
 const WEIGHTS_OF_PRIMARIES: ReadonlyMap<number, readonly [number, number]> = new Map([
@@ -34,30 +25,24 @@ const WEIGHTS_OF_PRIMARIES: ReadonlyMap<number, readonly [number, number]> = new
   [12, [0.22897, 0.07929]],
 ]);
 
-export function matrixFor({ matrix, primaries, isFullRange }: CodePoints, bits: number, white: number): RgbMatrix {
+/** `white` is the value of white in the output. */
+export function matrixFor(
+  { matrix, primaries, isFullRange }: CodePoints,
+  { bits, isRgb, chroma }: Pick<Planes, 'bits' | 'isRgb' | 'chroma'>,
+  white: number,
+): RgbMatrix {
   const scale = 2 ** (bits - 8);
-  const [black, lumaSpan, chromaSpan] = isFullRange
-    ? [0, 2 ** bits - 1, 2 ** bits - 1]
-    : [16 * scale, 219 * scale, 224 * scale];
-  const weights = matrix === DERIVED ? WEIGHTS_OF_PRIMARIES.get(primaries) : LUMA_WEIGHTS.get(matrix);
-  const [kr, kb] = weights ?? BT601;
+  const max = 2 ** bits - 1;
+  const luma = white / (isFullRange ? max : 219 * scale);
+  const offset = isFullRange ? 0 : -16 * scale * luma;
+  if (chroma === undefined) return [luma, 0, 0, offset, luma, 0, 0, offset, luma, 0, 0, offset];
+  // The planes are green, blue and red.
+  if (isRgb || matrix === IDENTITY) return [0, 0, luma, offset, luma, 0, 0, offset, 0, luma, 0, offset];
+  const unit = white / (isFullRange ? max : 224 * scale);
+  const row = (cb: number, cr: number): number[] => [luma, cb * unit, cr * unit, offset - 128 * scale * unit * (cb + cr)];
+  if (matrix === YCGCO) return [...row(-1, 1), ...row(1, 0), ...row(-1, -1)];
+  const [kr, kb] = (matrix === DERIVED ? WEIGHTS_OF_PRIMARIES.get(primaries) : LUMA_WEIGHTS.get(matrix)) ?? BT601;
+  const [red, blue] = [2 * (1 - kr), 2 * (1 - kb)];
   const kg = 1 - kr - kb;
-  const luma = white / lumaSpan;
-  const chroma = white / chromaSpan;
-  const center = 128 * scale;
-  const [crToRed, cbToBlue] = [2 * (1 - kr) * chroma, 2 * (1 - kb) * chroma];
-  const [crToGreen, cbToGreen] = [-(kr / kg) * crToRed, -(kb / kg) * cbToBlue];
-  const offset = -black * luma;
-  return {
-    luma,
-    gray: offset,
-    crToRed,
-    cbToGreen,
-    crToGreen,
-    cbToBlue,
-    red: offset - center * crToRed,
-    green: offset - center * (crToGreen + cbToGreen),
-    blue: offset - center * cbToBlue,
-    white,
-  };
+  return [...row(0, red), ...row((-kb * blue) / kg, (-kr * red) / kg), ...row(blue, 0)];
 }
