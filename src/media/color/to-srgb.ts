@@ -13,7 +13,9 @@ type Samples = Uint8Array | Uint16Array;
 /** Writes `target`, which may be `source` itself. The fourth channel is alpha. */
 export function encodedToSrgb(source: Samples, target: Uint8Array, channels: 3 | 4, encoding: ColorEncoding): void {
   const levels = source.BYTES_PER_ELEMENT === 2 ? 65_536 : 256;
-  const light = Float32Array.from({ length: levels }, (_, level) => encodingToLight(encoding.transfer, level / (levels - 1)));
+  const light = Float32Array.from({ length: levels }, (_, level) =>
+    encodingToLight(encoding.transfer, level / (levels - 1)),
+  );
   const signal = Uint8Array.from({ length: OUTPUT_STEPS + 1 }, (_, step) =>
     Math.round(255 * lightToSignal(encoding.transfer, step / OUTPUT_STEPS)),
   );

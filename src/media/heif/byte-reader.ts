@@ -56,18 +56,40 @@ export class ByteReader {
   }
 }
 
-/** The boxes in a buffer. The last one may be truncated, as in a file whose upload was cut off. */
+/** The boxes in another box. */
 export function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
-    const reader = new ByteReader(bytes.subarray(at));
-    const short = reader.number(4);
-    const type = reader.text(4);
-    const size = short === 1 ? reader.number(8) : short === 0 ? bytes.length - at : short;
-    const headerSize = short === 1 ? 16 : 8;
-    if (size < headerSize || boxes.length === MAX_BOXES) throw damagedHeif();
-    boxes.push({ type, body: bytes.subarray(at + headerSize, at + size) });
-    at += size;
+    const { end, ...box } = boxAt(bytes, at);
+    if (end > bytes.length || boxes.length === MAX_BOXES) throw damagedHeif();
+    boxes.push(box);
+    at = end;
   }
   return boxes;
+}
+
+/** The outermost boxes up to one of type `last`. Phones append other data than boxes to their files. */
+export function boxesUpTo(last: string, file: Buffer): Box[] {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= file.length && boxes.length < MAX_BOXES; ) {
+    const { end, ...box } = boxAt(file, at);
+    boxes.push(box);
+    if (box.type === last) {
+      if (end > file.length) throw damagedHeif();
+      break;
+    }
+    at = end;
+  }
+  return boxes;
+}
+
+function boxAt(bytes: Buffer, at: number): Box & { readonly end: number } {
+  const reader = new ByteReader(bytes.subarray(at));
+  const short = reader.number(4);
+  const type = reader.text(4);
+  // 1 announces a longer number, and 0 means up to the end.
+  const size = short === 1 ? reader.number(8) : short === 0 ? bytes.length - at : short;
+  const headerSize = short === 1 ? 16 : 8;
+  if (size < headerSize) throw damagedHeif();
+  return { type, body: bytes.subarray(at + headerSize, at + size), end: at + size };
 }

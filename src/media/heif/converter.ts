@@ -104,7 +104,10 @@ export class Converter {
     const [levels, steps] = [LEVELS.value, SIGNAL_STEPS.value];
     const tables = this.#floats('LIGHT', levels * 3);
     for (const [index, curve] of light.entries()) {
-      tables.set(Float32Array.from({ length: levels }, (_, level) => curve(level / (levels - 1))), index * levels);
+      tables.set(
+        Float32Array.from({ length: levels }, (_, level) => curve(level / (levels - 1))),
+        index * levels,
+      );
     }
     const signals = Uint8Array.from({ length: steps }, (_, step) => Math.round(255 * signal(step / (steps - 1))));
     this.#bytes.set(signals, SIGNAL.value);
@@ -159,7 +162,16 @@ export class Converter {
     const y = map.yx * block.left + map.yy * block.top + map.ty - placed.top;
     const [columns, rows] = [block.right - block.left, block.bottom - block.top];
     const { halfWidth, halfHeight } = planes;
-    this.#exports.convert(columns, rows, halfWidth, halfHeight, this.#isMapped, y * stride + x * channels, stepX, stepY);
+    this.#exports.convert(
+      columns,
+      rows,
+      halfWidth,
+      halfHeight,
+      this.#isMapped,
+      y * stride + x * channels,
+      stepX,
+      stepY,
+    );
     const visible = intersect(placed, intersect(clip, wholeOf(canvas)));
     const bytes = (visible.right - visible.left) * channels;
     for (let line = visible.top; line < visible.bottom; line += 1) {

@@ -2,7 +2,7 @@
 // the boxes that a still image needs.
 
 import { must } from '../../primitives/must.ts';
-import { type Box, boxesIn, ByteReader } from './byte-reader.ts';
+import { type Box, boxesIn, boxesUpTo, ByteReader } from './byte-reader.ts';
 import { damagedHeif, undecodableHeif } from './refusal.ts';
 
 interface Extent {
@@ -49,7 +49,7 @@ export class HeifFile {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    const boxes = boxesIn(bytes);
+    const boxes = boxesUpTo('meta', bytes);
     const meta = boxes.find(({ type }) => type === 'meta');
     if (meta === undefined) throw noStillImage(boxes);
     const parts = new Map(boxesIn(afterVersion(meta.body)).map(({ type, body }) => [type, body]));

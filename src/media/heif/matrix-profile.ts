@@ -63,7 +63,10 @@ function curveOf(tag: Buffer | undefined): ProfileCurve | undefined {
     const gamma = tag.readUInt16BE(12) / 256;
     return (value) => value ** gamma;
   }
-  const points = Array.from({ length: Math.min(count, 65_536) }, (_, index) => tag.readUInt16BE(12 + index * 2) / 65_535);
+  const points = Array.from(
+    { length: Math.min(count, 65_536) },
+    (_, index) => tag.readUInt16BE(12 + index * 2) / 65_535,
+  );
   return (value) => {
     const at = value * (points.length - 1);
     const below = points[Math.floor(at)] ?? 0;

@@ -39,7 +39,12 @@ export function matrixFor(
   // The planes are green, blue and red.
   if (isRgb || matrix === IDENTITY) return [0, 0, luma, offset, luma, 0, 0, offset, 0, luma, 0, offset];
   const unit = white / (isFullRange ? max : 224 * scale);
-  const row = (cb: number, cr: number): number[] => [luma, cb * unit, cr * unit, offset - 128 * scale * unit * (cb + cr)];
+  const row = (cb: number, cr: number): number[] => [
+    luma,
+    cb * unit,
+    cr * unit,
+    offset - 128 * scale * unit * (cb + cr),
+  ];
   if (matrix === YCGCO) return [...row(-1, 1), ...row(1, 0), ...row(-1, -1)];
   const [kr, kb] = (matrix === DERIVED ? WEIGHTS_OF_PRIMARIES.get(primaries) : LUMA_WEIGHTS.get(matrix)) ?? BT601;
   const [red, blue] = [2 * (1 - kr), 2 * (1 - kb)];

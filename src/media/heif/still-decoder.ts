@@ -1,8 +1,8 @@
 // Decodes single coded images with the decoders for video. One decoder is kept for all tiles that share its
 // configuration.
 
-import { AVCOL_RANGE_JPEG, AVERROR_EOF } from 'node-av/constants';
-import { CodecContext, Frame, Packet } from 'node-av/lib';
+import { AV_LOG_QUIET, AVCOL_RANGE_JPEG, AVERROR_EOF } from 'node-av/constants';
+import { CodecContext, Frame, Log, Packet } from 'node-av/lib';
 import { must } from '../../primitives/must.ts';
 import { check } from '../video/probe/check.ts';
 import { findDecoder } from '../video/probe/codecs.ts';
@@ -36,6 +36,8 @@ export class StillDecoder {
   /** The decoder itself rejects larger images before it allocates memory for them. */
   constructor(maxPixels: number) {
     this.#maxPixels = maxPixels;
+    // FFmpeg would otherwise log its complaints about the file to stderr.
+    Log.setLevel(AV_LOG_QUIET);
     this.#packet.alloc();
     this.#frame.alloc();
   }
