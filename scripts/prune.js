@@ -12,10 +12,10 @@ const UNUSED_DEPENDENCIES = { 'node-av': ['werift', 'unzipper'] };
 
 /** The files of font packages that stay, beside their license and package.json. test/prune.test.ts checks them. */
 const USED_FONTS = {
-  '@expo-google-fonts': /^400Regular\/[^/]+\.ttf$/u,
+  '@expo-google-fonts': /^(?:400Regular|700Bold)\/[^/]+\.ttf$/u,
   '@fontsource': /^unicode\.json$|-400-normal\.woff2$/u,
   '@fontsource-variable': /^unicode\.json$|-wght-normal\.woff2$/u,
-  'inter-ui': /^web\/Inter-Regular\.woff2$|^variable-latin\/InterVariable-subset\.woff2$/u,
+  'inter-ui': /^web\/Inter-(?:Regular|Bold)\.woff2$|^variable-latin\/InterVariable-subset\.woff2$/u,
 };
 const ALWAYS_KEPT = /^(?:package\.json|LICEN[CS]E|COPYING|NOTICE|OFL)/iu;
 /** TypeScript is for compilers: type declarations, and sources that some packages ship beside their JavaScript. */

@@ -19,6 +19,7 @@ for (const file of readdirSync(folder)) {
 }
 const tools = createRenderTools();
 for (const golden of chosen) {
-  writeFileSync(path.join(folder, `${golden.name}.png`), await encodeGolden(await renderGolden(golden, tools)));
+  const image = await encodeGolden(await renderGolden(golden, tools), golden.photo !== undefined);
+  writeFileSync(path.join(folder, `${golden.name}.png`), image);
 }
 console.log(`Rendered ${chosen.length} golden images. Review them before you commit.`);

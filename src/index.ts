@@ -6,6 +6,8 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
+import { parseSafeArea, type SafeAreaName, withSafeArea } from './caption/safe-area-field.ts';
+import { type CaptionStyle, checkStyle, type StylePreset, withStyle } from './caption/style-field.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff } from './media/sniff.ts';
@@ -17,6 +19,8 @@ import type { VideoFacts } from './render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
 
 export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
+export type { SafeAreaName } from './caption/safe-area-field.ts';
+export type { CaptionStyle, StylePreset } from './caption/style-field.ts';
 export type { Rendered } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
@@ -33,6 +37,8 @@ export interface CaptionOptions {
   /** Seconds from the first frame of a video. A bar is shown from `start` on, until just before `end`. */
   readonly start?: number | null;
   readonly end?: number | null;
+  /** A preset, or an object that changes one. */
+  readonly style?: StylePreset | CaptionStyle | null;
 }
 
 export interface SubtitleOptions {
@@ -43,7 +49,15 @@ export interface SubtitleOptions {
   readonly lang?: string | null;
 }
 
-export interface ImageOptions {
+/** Applies to all captions of a render. */
+export interface LookOptions {
+  /** The style of captions that have none of their own. */
+  readonly style?: StylePreset | CaptionStyle;
+  /** Keeps captions clear of an app's own controls, on portrait images and videos of about 9:16. */
+  readonly safeArea?: SafeAreaName;
+}
+
+export interface ImageOptions extends LookOptions {
   /** Larger images are refused. Default: 50 million. */
   readonly maxPixels?: number;
   readonly signal?: AbortSignal;
@@ -55,7 +69,7 @@ export async function renderImage(
   captions: Captions,
   options: ImageOptions = {},
 ): Promise<Rendered> {
-  const overlays = toOverlays(captions);
+  const overlays = toOverlays(captions, options);
   const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
   const format = sniff(bytes);
   if (format === undefined || isVideoFormat(format)) {
@@ -69,7 +83,7 @@ export async function renderImage(
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
 }
 
-export interface VideoOptions {
+export interface VideoOptions extends LookOptions {
   /** Videos beyond these limits are refused. Default: 60 seconds, 4096 pixels per side, 60 frames per second. */
   readonly limits?: Partial<VideoLimits>;
   readonly signal?: AbortSignal;
@@ -83,7 +97,7 @@ export async function renderVideo(
   captions: Captions,
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
-  const overlays = toOverlays(captions);
+  const overlays = toOverlays(captions, options);
   const format = await sniffFile(asset);
   if (format === undefined || !isVideoFormat(format)) {
     throw new AppError(
@@ -114,8 +128,9 @@ export async function renderVideo(
 export async function renderOverlay(
   size: { readonly width: number; readonly height: number },
   captions: Captions,
+  options: LookOptions = {},
 ): Promise<Rendered> {
-  const overlays = toOverlays(captions);
+  const overlays = toOverlays(captions, options);
   for (const side of [size.width, size.height]) {
     if (!Number.isInteger(side) || side < MIN_SIDE || side > MAX_SIDE) {
       throw new AppError(
@@ -133,13 +148,16 @@ export async function renderOverlay(
   return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
 }
 
-function toOverlays(captions: Captions): readonly Overlay[] {
+function toOverlays(captions: Captions, { style, safeArea }: LookOptions): readonly Overlay[] {
   if (isSubtitles(captions)) {
-    const fields = Object.entries(captions).map(([name, value]: [string, unknown]) => ({ name, value: value ?? null }));
+    const all = { ...captions, style, safe_area: safeArea };
+    const fields = Object.entries(all).map(([name, value]: [string, unknown]) => ({ name, value: value ?? null }));
     return parseForm({ fields, isJson: true, hasAsset: true, faults: [] }).overlays;
   }
   const faults: FieldFault[] = [];
-  const overlays = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);
+  const unstyled = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);
+  const styled = withStyle(unstyled, checkStyle(style, '#/style', faults), faults);
+  const overlays = withSafeArea(styled, parseSafeArea(safeArea, faults));
   if (faults.length > 0) {
     throw new AppError('invalid_fields', faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '), {
       faults,

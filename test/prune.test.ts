@@ -68,8 +68,9 @@ it('removes source maps, TypeScript and tests, and keeps code and licenses', () 
 });
 
 it('keeps every font file that captions and pages use, and removes other weights and styles', () => {
-  const fonts = [...FAMILIES, EMOJI].flatMap(({ packageName, files }) => {
+  const fonts = [...FAMILIES, EMOJI].flatMap(({ packageName, files, bold }) => {
     const used = 'single' in files ? [files.single] : [files.slice('0'), files.slice('latin'), 'unicode.json'];
+    if (typeof bold === 'object') used.push(bold.single);
     return used.map((file) => ({ packageName, file }));
   });
   const site = { packageName: 'inter-ui', file: 'variable-latin/InterVariable-subset.woff2' };
@@ -77,9 +78,9 @@ it('keeps every font file that captions and pages use, and removes other weights
   const packages = new Set(needed.map(({ packageName }) => packageName));
   addPackage('', [...packages]);
   const unused = [
-    '700Bold/Bold.ttf',
+    '900Black/Black.ttf',
     '400Regular/a.ttf.png',
-    'web/Inter-Bold.woff2',
+    'web/Inter-Black.woff2',
     'index.css',
     'files/a-700-italic.woff2',
   ];

@@ -3,7 +3,7 @@
 import { openSync } from 'fontkit';
 import { expect, it } from 'vitest';
 import { layoutOverlays } from '../src/layout/layout.ts';
-import { BAR_ALPHA } from '../src/layout/style.ts';
+import { BAR_ALPHA } from '../src/layout/look.ts';
 import { must } from '../src/primitives/must.ts';
 import { FAMILIES } from '../src/raster/catalogue.ts';
 import { fontFiles } from '../src/raster/font-files.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { BAR_ALPHA } from '../../src/layout/style.ts';
+import { BAR_ALPHA } from '../../src/layout/look.ts';
 import { must } from '../../src/primitives/must.ts';
 import type { Contender, SkippedPeer } from './contender.ts';
 import { photoFileName } from './program-peers.ts';

@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { BAR_ALPHA, style } from '../../src/layout/style.ts';
+import { BAR_ALPHA, SPACINGS } from '../../src/layout/look.ts';
 import { must } from '../../src/primitives/must.ts';
 import type { Contender, SkippedPeer } from './contender.ts';
 import { findProgram, isNative, prints, runProgram } from './programs.ts';
@@ -36,7 +36,7 @@ function magickBars({ photo, bars }: Scene): string[] {
   ]);
   const texts = bars.flatMap((bar) => {
     // Relative to the top of the line; ImageMagick takes the baseline from the font.
-    const line = Math.round(bar.top + style.padding * bar.fontSize);
+    const line = Math.round(bar.top + SPACINGS.bar.padding * bar.fontSize);
     return ['-pointsize', String(bar.fontSize), '-annotate', `+0+${line}`, bar.text];
   });
   const lettering = ['-fill', 'white', '-font', PEER_FONT_NAME, '-gravity', 'north'];

@@ -67,7 +67,8 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
 function withLook(overlays: readonly Overlay[], fields: FieldReader): readonly Overlay[] {
   const { faults, isJson } = fields;
   const [value] = fields.all('style');
-  const style = isJson ? checkStyle(value, '#/style', faults) : parseStyle(String(value ?? ''), '#/style', faults);
+  const isText = typeof value === 'string' && !isJson;
+  const style = isText ? parseStyle(value, '#/style', faults) : checkStyle(value, '#/style', faults);
   const styled = withStyle(overlays, style, faults);
   return withSafeArea(styled, parseSafeArea(fields.all('safe_area')[0], faults));
 }

@@ -29,7 +29,7 @@ export interface CaptionStyle {
 
 const STYLE_KEYS = ['preset', 'color', 'background', 'size', 'align', 'weight'] as const;
 /** Their text lies directly on the photo. */
-const WITHOUT_BACKGROUND: readonly StylePreset[] = ['outline', 'plain'];
+const WITHOUT_BACKGROUND: ReadonlySet<StylePreset> = new Set(['outline', 'plain']);
 const COLOR = /^#(?:[\da-f]{6}|[\da-f]{8})$/iu;
 
 /** The field as a form sends it: the name of a preset, or an object as JSON text. A blank one counts as absent. */
@@ -93,7 +93,7 @@ export function withStyle(
 
 function conflicts(style: CaptionStyle | undefined, pointer: string, faults: FieldFault[]): boolean {
   const { preset = 'bar', background } = style ?? {};
-  if (background === undefined || !WITHOUT_BACKGROUND.includes(preset)) return false;
+  if (background === undefined || !WITHOUT_BACKGROUND.has(preset)) return false;
   const detail = `The preset ${preset} has no background. Leave background out, or use bar or box.`;
   faults.push({ pointer: `${pointer}/background`, code: 'conflict', detail });
   return true;
@@ -141,5 +141,5 @@ type WithUndefined<Type> = { readonly [Key in keyof Type]?: Type[Key] | undefine
 /** Without omitted keys, so that a recipe stays plain JSON. Undefined when nothing is left. */
 function compact(style: WithUndefined<CaptionStyle>): CaptionStyle | undefined {
   const entries = Object.entries(style).filter(([, value]) => value !== undefined);
-  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as CaptionStyle);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -6,7 +6,15 @@ import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
 import { AppError } from '../errors.ts';
-import { type Captions, renderImage, renderOverlay, renderVideo, type Rendered } from '../index.ts';
+import {
+  type Captions,
+  renderImage,
+  renderOverlay,
+  renderVideo,
+  type Rendered,
+  type LookOptions,
+  type VideoOptions,
+} from '../index.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { sniffFile } from '../media/sniff-file.ts';
 import { withDownload } from './download.ts';
@@ -25,6 +33,8 @@ the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
 
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
+--style is a preset (bar, bar-light, box, box-light, outline, plain) or an object such as '{"preset":"box","size":1.5}'.
+--safe-area (tiktok, reels, shorts, stories, all) keeps captions clear of an app's own controls on portrait images and videos.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -37,6 +47,8 @@ export async function renderCommand(args: string[]): Promise<void> {
       captions: { type: 'string' },
       position: { type: 'string' },
       lang: { type: 'string' },
+      style: { type: 'string' },
+      'safe-area': { type: 'string' },
       width: { type: 'string' },
       height: { type: 'string' },
       output: { type: 'string', short: 'o' },
@@ -52,18 +64,19 @@ export async function renderCommand(args: string[]): Promise<void> {
   const { output, captions: subtitleFile, ...formValues } = values;
   const subtitles = subtitleFile === undefined ? undefined : { captions: await readSubtitles(subtitleFile) };
   const fields = Object.entries({ ...formValues, ...subtitles }).map(
-    ([name, value]): FormField => ({ name, value: String(value) }),
+    ([name, value]): FormField => ({ name: name.replace('-', '_'), value: String(value) }),
   );
   const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
-  const { position = null, lang = null } = overlays[0] ?? {};
+  const [{ position = null, lang = null, style, safeArea = 'none' } = {}] = overlays;
   const captions: Captions = subtitles ? { ...subtitles, position, lang } : overlays;
+  const look: LookOptions = { safeArea, ...(subtitles && style && { style }) };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
-    await withDownload(asset, async (file, name) => await renderFile(file, name, captions, output));
+    await withDownload(asset, async (file, name) => await renderFile(file, name, captions, { ...look, output }));
     return;
   }
-  if (canvas) await deliver(await renderOverlay(canvas, captions), output ?? 'overlay.png');
+  if (canvas) await deliver(await renderOverlay(canvas, captions, look), output ?? 'overlay.png');
   else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
-  else await renderFile(asset, asset, captions, output);
+  else await renderFile(asset, asset, captions, { ...look, output });
 }
 
 async function readSubtitles(file: string): Promise<string> {
@@ -72,10 +85,19 @@ async function readSubtitles(file: string): Promise<string> {
   });
 }
 
+interface FileOptions extends LookOptions {
+  readonly output: string | undefined;
+}
+
 /** `name` decides where the output goes by default. */
-async function renderFile(file: string, name: string, captions: Captions, output: string | undefined): Promise<void> {
-  if (await isVideo(file)) await captionVideo(file, captions, output ?? outputNextTo(name, 'mp4'));
-  else await deliver(await renderImage(file, captions), output ?? outputNextTo(name, 'png'));
+async function renderFile(
+  file: string,
+  name: string,
+  captions: Captions,
+  { output, ...look }: FileOptions,
+): Promise<void> {
+  if (await isVideo(file)) await captionVideo(file, captions, look, output ?? outputNextTo(name, 'mp4'));
+  else await deliver(await renderImage(file, captions, look), output ?? outputNextTo(name, 'png'));
 }
 
 async function isVideo(asset: string): Promise<boolean> {
@@ -85,12 +107,11 @@ async function isVideo(asset: string): Promise<boolean> {
   return format !== undefined && isVideoFormat(format);
 }
 
-async function captionVideo(asset: string, captions: Captions, output: string): Promise<void> {
+async function captionVideo(asset: string, captions: Captions, look: LookOptions, output: string): Promise<void> {
   if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
   const bar = new ProgressBar(process.stderr);
-  const facts = await renderVideo(asset, output, captions, { onProgress: (progress) => bar.show(progress) }).finally(
-    () => bar.clear(),
-  );
+  const onProgress: VideoOptions['onProgress'] = (progress) => bar.show(progress);
+  const facts = await renderVideo(asset, output, captions, { ...look, onProgress }).finally(() => bar.clear());
   const seconds = facts.durationSeconds.toFixed(1);
   report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
 }

@@ -46,6 +46,8 @@ const length = z.number().min(-MAX_BAR_EDGE).max(MAX_BAR_EDGE);
 const barReportSchema = z.object({
   top: length,
   height: length,
+  left: length,
+  width: length,
   fontSize: length,
   direction: z.enum(['ltr', 'rtl']),
   lines: z

@@ -3,7 +3,8 @@
 import { must } from '../primitives/must.ts';
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
-import { analyzeParagraph, layoutParagraph, type TextLine, type Paragraph } from './paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
+import type { Spacing } from './look.ts';
 import { type Scale, style } from './style.ts';
 
 interface PlacedLine extends TextLine {
@@ -11,6 +12,9 @@ interface PlacedLine extends TextLine {
   readonly baseline: number;
   /** Different from `baseline` only where letters are raised. */
   readonly emojiBaseline: number;
+  /** The rows of the line with its padding. They overlap those of its neighbors. */
+  readonly top: number;
+  readonly bottom: number;
 }
 
 export interface CaptionBlock {
@@ -20,8 +24,6 @@ export interface CaptionBlock {
   readonly lines: readonly PlacedLine[];
 }
 
-/** The minimum distance, in em, of tall or deep ink (Tibetan, Javanese, stacked marks) from the edge of the bar. */
-const EDGE_CLEARANCE = 0.1;
 /** The maximum extra space, in em, for stacked marks at one edge of the bar or between two lines. */
 const MAX_GROWTH = 1.2;
 const ARABIC = /\p{Script=Arabic}/u;
@@ -31,17 +33,24 @@ const ARABIC_VOWELS = /[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06
 const SHRINK_STEPS = 12;
 const MIN_FONT_SIZE = 0.5;
 
-export function layoutCaption(text: string, canvas: Size, scale: Scale, measurer: Measurer): CaptionBlock {
+/** `room` is the canvas, or what a safe area leaves of its height. */
+export function layoutCaption(text: string, room: Size, scale: Scale, measurer: Measurer): CaptionBlock {
   const paragraphs = text.split('\n').map(analyzeParagraph);
-  const blockAt = (fontSize: number): CaptionBlock => blockOf(paragraphs, fontSize, scale.wrapWidth, measurer);
+  const wrapWidthAt = (fontSize: number): number => Math.max(1, scale.wrapWidth - 2 * scale.spacing.aside * fontSize);
+  const blockAt = (fontSize: number): CaptionBlock => {
+    const lines = paragraphs.flatMap((paragraph) =>
+      layoutParagraph(paragraph, wrapWidthAt(fontSize), fontSize, measurer),
+    );
+    return blockOf(lines, fontSize, scale.spacing);
+  };
   const fits = (block: CaptionBlock): boolean =>
-    block.height <= canvas.height && block.lines.every((line) => line.width <= scale.wrapWidth);
+    block.height <= room.height && block.lines.every((line) => line.width <= wrapWidthAt(block.fontSize));
 
   const preferred = blockAt(scale.fontSize);
   if (fits(preferred)) return preferred;
   // Text below about 8 px isn't readable, but truncating it would be worse.
   const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, scale.fontSize);
-  return best.height <= canvas.height ? best : { ...best, height: canvas.height };
+  return best.height <= room.height ? best : { ...best, height: room.height };
 }
 
 function largestFitting(
@@ -65,36 +74,43 @@ function largestFitting(
   return best;
 }
 
-function blockOf(
-  paragraphs: readonly Paragraph[],
-  fontSize: number,
-  wrapWidth: number,
-  measurer: Measurer,
-): CaptionBlock {
-  const lines = paragraphs.flatMap((paragraph) => layoutParagraph(paragraph, wrapWidth, fontSize, measurer));
-  const { baselines, height } = stack(lines, fontSize);
+function blockOf(lines: readonly TextLine[], fontSize: number, spacing: Spacing): CaptionBlock {
+  const { baselines, height } = stack(lines, fontSize, spacing);
   const rounded = Math.max(1, Math.round(height));
   const shift = (rounded - height) / 2;
   return {
     fontSize,
     height: rounded,
-    lines: lines.map((line, index) => ({
-      ...line,
-      baseline: Math.round(must(baselines[index], 'the baseline').letters + shift),
-      emojiBaseline: Math.round(must(baselines[index], 'the baseline').emoji + shift),
-    })),
+    lines: lines.map((line, index) => {
+      const { letters, emoji, above, below } = must(baselines[index], 'the baseline');
+      const emojiBaseline = Math.round(emoji + shift);
+      return {
+        ...line,
+        baseline: Math.round(letters + shift),
+        emojiBaseline,
+        top: index === 0 ? 0 : emojiBaseline - Math.round(above),
+        bottom: index === lines.length - 1 ? rounded : emojiBaseline + Math.round(below),
+      };
+    }),
   };
 }
 
 interface Baselines {
   readonly letters: number;
   readonly emoji: number;
+  /** The height of the line with its padding, above and below `emoji`. */
+  readonly above: number;
+  readonly below: number;
 }
 
-/** Baselines relative to the top of the bar. The height for ordinary text is exactly `lines * 1.2 em + 0.8 em`. */
-function stack(lines: readonly TextLine[], em: number): { baselines: Baselines[]; height: number } {
-  const above = (style.padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
-  const below = (style.padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
+/** Baselines relative to the top of the bar. The height for ordinary text in a bar is exactly `lines * 1.2 em + 0.8 em`. */
+function stack(
+  lines: readonly TextLine[],
+  em: number,
+  { padding, clearance }: Spacing,
+): { baselines: Baselines[]; height: number } {
+  const above = (padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
+  const below = (padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
   const pitch = style.lineHeight * em;
   const texts = lines.map(textOf);
   const raise = arabicRaise(texts.join('')) * em;
@@ -103,14 +119,14 @@ function stack(lines: readonly TextLine[], em: number): { baselines: Baselines[]
   let baseline = 0;
   for (const [index, line] of lines.entries()) {
     const raised = raise > 0 && isMostlyArabic(texts[index] ?? '') ? raise : 0;
+    const grownAbove = growToFit(above, line.ascent + raised + clearance * em, em);
+    const grownBelow = growToFit(below, line.descent - raised + clearance * em, em);
     baseline +=
-      previousDescent === undefined
-        ? growToFit(above, line.ascent + raised + EDGE_CLEARANCE * em, em)
-        : growToFit(pitch, previousDescent + line.ascent + raised, em);
-    baselines.push({ letters: baseline - raised, emoji: baseline });
+      previousDescent === undefined ? grownAbove : growToFit(pitch, previousDescent + line.ascent + raised, em);
+    baselines.push({ letters: baseline - raised, emoji: baseline, above: grownAbove, below: grownBelow });
     previousDescent = line.descent - raised;
   }
-  return { baselines, height: baseline + growToFit(below, (previousDescent ?? 0) + EDGE_CLEARANCE * em, em) };
+  return { baselines, height: baseline + (baselines.at(-1)?.below ?? below) };
 }
 
 function textOf({ runs }: TextLine): string {

@@ -5,14 +5,28 @@ import type { Overlay } from '../caption/overlay.ts';
 import { must } from '../primitives/must.ts';
 import { type CaptionBlock, layoutCaption } from './caption-block.ts';
 import type { Size } from './geometry.ts';
+import { type Look, lookOf } from './look.ts';
 import type { Measurer } from './measurer.ts';
-import { placeBars } from './placement.ts';
-import { scaleFor } from './style.ts';
+import { isMoved, placeBars } from './placement.ts';
+import { type Margins, marginsFor } from './safe-area.ts';
+import { lineMargins, scaleFor } from './style.ts';
+
+interface BarLine {
+  /** The left edge of the text on the canvas. */
+  readonly x: number;
+}
 
 export interface Bar extends CaptionBlock {
   readonly top: number;
+  /** The columns of the bar: all of them, or those of a label or of the text. */
+  readonly left: number;
+  readonly right: number;
+  readonly lines: readonly (CaptionBlock['lines'][number] & BarLine)[];
   readonly text: string;
   readonly lang: string | undefined;
+  readonly look: Look;
+  /** Whether the safe area keeps the bar from its explicit position. */
+  readonly isMoved: boolean;
 }
 
 export interface Layout {
@@ -22,22 +36,52 @@ export interface Layout {
 }
 
 /** Each caption has its own measurer, because its fonts depend on the whole caption. */
-export type MeasurerFor = (caption: string, lang: string | undefined) => Measurer;
+export type MeasurerFor = (caption: string, lang: string | undefined, look: Look) => Measurer;
 
 export function layoutOverlays(overlays: readonly Overlay[], canvas: Size, measurerFor: MeasurerFor): Layout {
-  const scale = scaleFor(canvas);
-  const blocks = overlays.map(({ text, lang }) => ({
-    ...layoutCaption(text, canvas, scale, measurerFor(text, lang)),
-    text,
-    lang,
-  }));
+  const margins = marginsFor(canvas, overlays[0]?.safeArea);
+  const room = { width: canvas.width, height: canvas.height - margins.top - margins.bottom };
+  const blocks = overlays.map(({ text, lang, style }) => {
+    const look = lookOf(style);
+    const scale = scaleFor(canvas, look, margins);
+    const block = layoutCaption(text, room, scale, measurerFor(text, lang, look));
+    return { ...block, ...align(block, look, canvas.width, margins, scale.spacing.aside), text, lang, look };
+  });
   const rows = placeBars(
     overlays,
     blocks.map((block) => block.height),
     canvas.height,
+    margins,
   );
   return {
     canvas,
-    bars: blocks.map((block, index) => ({ ...block, top: must(rows[index], 'the rows of the bar').top })),
+    bars: blocks.map((block, index) => {
+      const placed = must(rows[index], 'the rows of the bar');
+      const overlay = must(overlays[index], 'the overlay');
+      return { ...block, top: placed.top, isMoved: isMoved(overlay, placed.height, canvas.height, margins) };
+    }),
   };
+}
+
+/** Lines start at the left or end at the right margin, or stay in the middle of the canvas. */
+function align(
+  { lines, fontSize }: CaptionBlock,
+  { align: side, surround }: Look,
+  width: number,
+  margins: Margins,
+  aside: number,
+): Pick<Bar, 'lines' | 'left' | 'right'> {
+  const ends = lineMargins(width, margins);
+  const xOf = (lineWidth: number): number => {
+    if (side === 'left') return ends.left + aside * fontSize;
+    if (side === 'right') return width - ends.right - aside * fontSize - lineWidth;
+    return (width - lineWidth) / 2;
+  };
+  const aligned = lines.map((line) => ({ ...line, x: xOf(line.width) }));
+  if (surround === 'bar') return { lines: aligned, left: 0, right: width };
+  const inked = aligned.filter(({ runs }) => runs.length > 0);
+  const drawn = inked.length > 0 ? inked : aligned;
+  const left = Math.min(...drawn.map(({ x }) => x)) - aside * fontSize;
+  const right = Math.max(...drawn.map((line) => line.x + line.width)) + aside * fontSize;
+  return { lines: aligned, left: Math.max(0, Math.floor(left)), right: Math.min(width, Math.ceil(right)) };
 }

@@ -3,10 +3,18 @@
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { areShownTogether } from '../caption/timing-field.ts';
 import { must } from '../primitives/must.ts';
+import { type Margins, NO_MARGINS } from './safe-area.ts';
 
 export interface Rows {
   readonly top: number;
   readonly height: number;
+}
+
+/** The rows that bars may use. Positions are percentages of the whole height. */
+interface Room {
+  readonly top: number;
+  readonly bottom: number;
+  readonly canvasHeight: number;
 }
 
 /**
@@ -14,14 +22,24 @@ export interface Rows {
  * bars before it: down, or up where there is no room below, and only as far as needed. Cues of subtitles move up first.
  * Bars that are never shown at the same time don't avoid each other.
  */
-export function placeBars(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
-  const placed = placeInOrder(overlays, heights, canvasHeight);
+export function placeBars(
+  overlays: readonly Overlay[],
+  heights: readonly number[],
+  canvasHeight: number,
+  margins: Pick<Margins, 'top' | 'bottom'> = NO_MARGINS,
+): Rows[] {
+  const room = roomWithin(canvasHeight, margins);
+  const placed = placeInOrder(overlays, heights, room);
   for (const group of overlays.every(({ position }) => position === null) ? shownTogether(overlays) : []) {
     const rows = group.map((index) => must(placed[index], 'the rows of the bar'));
-    const packed = overlapping(rows) ? packDefaults(group, heights, canvasHeight) : undefined;
+    const packed = overlapping(rows) ? packDefaults(group, heights, room) : undefined;
     for (const [at, index] of group.entries()) placed[index] = must((packed ?? rows)[at], 'the rows of the bar');
   }
   return placed;
+}
+
+function roomWithin(canvasHeight: number, { top, bottom }: Pick<Margins, 'top' | 'bottom'>): Room {
+  return { top, bottom: canvasHeight - bottom, canvasHeight };
 }
 
 /** The indexes of bars, in groups that have no time in common. */
@@ -41,26 +59,22 @@ function shownTogether(overlays: readonly Overlay[]): number[][] {
  * In that case all of them move: in the order of their default positions, each as close to its own position as
  * possible. Returns `undefined` when they don't fit.
  */
-function packDefaults(
-  indexes: readonly number[],
-  heights: readonly number[],
-  canvasHeight: number,
-): Rows[] | undefined {
+function packDefaults(indexes: readonly number[], heights: readonly number[], room: Room): Rows[] | undefined {
   const bars = indexes
     .map((index) => ({ index, height: must(heights[index], 'the height of the bar') }))
-    .map((bar) => ({ ...bar, top: topFor(defaultPosition(bar.index), bar.height, canvasHeight) }))
+    .map((bar) => ({ ...bar, top: topFor(defaultPosition(bar.index), bar.height, room) }))
     .toSorted((a, b) => defaultPosition(a.index) - defaultPosition(b.index));
-  let free = 0;
+  let free = room.top;
   for (const bar of bars) {
     bar.top = Math.max(bar.top, free);
     free = bar.top + bar.height;
   }
-  let limit = canvasHeight;
+  let limit = room.bottom;
   for (const bar of bars.toReversed()) {
     bar.top = Math.min(bar.top, limit - bar.height);
     limit = bar.top;
   }
-  if (limit < 0) return undefined;
+  if (limit < room.top) return undefined;
   return bars.toSorted((a, b) => a.index - b.index).map(({ top, height }) => ({ top, height }));
 }
 
@@ -69,16 +83,16 @@ function overlapping(bars: readonly Rows[]): boolean {
   return sorted.some((bar, index) => bar.top + bar.height > (sorted[index + 1]?.top ?? Number.POSITIVE_INFINITY));
 }
 
-function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], canvasHeight: number): Rows[] {
+function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], room: Room): Rows[] {
   const placed: Rows[] = [];
   for (const index of placingOrder(overlays)) {
     const overlay = must(overlays[index], 'the overlay');
     const height = must(heights[index], 'the height of the bar');
-    const requested = topFor(overlay.position ?? defaultPosition(index), height, canvasHeight);
+    const requested = topFor(overlay.position ?? defaultPosition(index), height, room);
     const others = placed.filter((_, other) => areShownTogether(overlay, must(overlays[other], 'the other bar')));
     const isMovable = overlay.position === null || overlay.isCue === true;
     const direction = overlay.isCue === true ? 'up' : 'down';
-    const top = isMovable ? freeTop(requested, height, canvasHeight, others, direction) : requested;
+    const top = isMovable ? freeTop(requested, height, room, others, direction) : requested;
     placed[index] = { top, height };
   }
   return placed;
@@ -94,22 +108,34 @@ function placingOrder(overlays: readonly Overlay[]): number[] {
 }
 
 /** Centers the bar at `position` percent of the height, then moves it inside, so that 0 and 100 touch the edges. */
-function topFor(position: number, height: number, canvasHeight: number): number {
+function topFor(position: number, height: number, { top, bottom, canvasHeight }: Room): number {
   const centered = Math.round((position / 100) * canvasHeight - height / 2);
-  return Math.min(Math.max(centered, 0), canvasHeight - height);
+  return Math.min(Math.max(centered, top), bottom - height);
+}
+
+/** Whether margins move a bar away from its explicit position. */
+export function isMoved(
+  { position }: Pick<Overlay, 'position'>,
+  height: number,
+  canvasHeight: number,
+  margins: Pick<Margins, 'top' | 'bottom'>,
+): boolean {
+  if (position === null) return false;
+  const [inside, anywhere] = [margins, NO_MARGINS].map((limits) => roomWithin(canvasHeight, limits));
+  return topFor(position, height, must(inside, 'the room')) !== topFor(position, height, must(anywhere, 'the canvas'));
 }
 
 function freeTop(
   requested: number,
   height: number,
-  canvasHeight: number,
+  room: Room,
   placed: readonly Rows[],
   direction: 'up' | 'down',
 ): number {
   const isFree = (top: number): boolean =>
     placed.every((bar) => top >= bar.top + bar.height || top + height <= bar.top) &&
-    top >= 0 &&
-    top + height <= canvasHeight;
+    top >= room.top &&
+    top + height <= room.bottom;
   if (isFree(requested)) return requested;
   // The nearest free place always touches an earlier bar.
   const below = placed.map((bar) => bar.top + bar.height).filter((top) => top >= requested && isFree(top));

@@ -1,6 +1,8 @@
 // The numbers behind the look; docs/look.md says where they were measured. Lengths are in em by default.
 
 import type { Size } from './geometry.ts';
+import { type Look, lookOf, SPACINGS, type Spacing } from './look.ts';
+import { type Margins, NO_MARGINS } from './safe-area.ts';
 
 /** Font size as a share of the shorter side. As a share of the width, bars on landscape canvases would collide. */
 const FONT_SHARE = 0.048;
@@ -9,7 +11,6 @@ const PANORAMA_FONT_SHARE = FONT_SHARE / 4;
 /** The largest font on a panorama, as a share of its height. Four bars with one line each still fit. */
 const PANORAMA_MAX_SHARE = 0.12;
 const LINE_HEIGHT = 1.2;
-const PADDING = 0.4;
 /** The share of the canvas width that lines can use. */
 const WRAP_SHARE = 0.92;
 
@@ -23,25 +24,46 @@ const ARABIC_RAISE = 0.2;
 const EMOJI_SCALE = 0.9;
 const EMOJI_RAISE = 0.05;
 
-export const BAR_ALPHA = 0.6;
-
 /** The sizes for one canvas, in pixels. Everything else scales with `fontSize`. */
 export interface Scale {
   readonly fontSize: number;
+  /** For the lines together with the space beside them. */
   readonly wrapWidth: number;
+  readonly spacing: Spacing;
 }
 
 export const style = {
   lineHeight: LINE_HEIGHT,
-  padding: PADDING,
   baselineBelowMiddle: BASELINE_BELOW_MIDDLE,
   arabicRaise: ARABIC_RAISE,
   emojiScale: EMOJI_SCALE,
   emojiRaise: EMOJI_RAISE,
 } as const;
 
-export function scaleFor({ width, height }: Size): Scale {
+const DEFAULT_LOOK = lookOf();
+
+export function scaleFor({ width, height }: Size, look: Look = DEFAULT_LOOK, margins: Margins = NO_MARGINS): Scale {
   const normal = FONT_SHARE * Math.min(width, height);
   const onPanorama = Math.min(PANORAMA_FONT_SHARE * width, PANORAMA_MAX_SHARE * height);
-  return { fontSize: Math.max(normal, onPanorama), wrapWidth: WRAP_SHARE * width };
+  return {
+    fontSize: Math.max(normal, onPanorama) * look.size,
+    wrapWidth: wrapWidthFor(width, look, margins),
+    spacing: SPACINGS[look.surround],
+  };
+}
+
+/** Centered text stays centered on the canvas, so both its margins are as wide as the wider one. */
+function wrapWidthFor(width: number, { align }: Look, { left, right }: Margins): number {
+  const free = align === 'center' ? width - 2 * Math.max(left, right) : lineMargins(width, { left, right }).free;
+  return Math.min(WRAP_SHARE * width, free);
+}
+
+/** Where aligned lines start and end: at the usual margin or, if it is wider, that of the safe area. */
+export function lineMargins(
+  width: number,
+  margins: Pick<Margins, 'left' | 'right'>,
+): { readonly left: number; readonly right: number; readonly free: number } {
+  const usual = ((1 - WRAP_SHARE) / 2) * width;
+  const [left, right] = [Math.max(usual, margins.left), Math.max(usual, margins.right)];
+  return { left, right, free: width - left - right };
 }

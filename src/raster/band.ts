@@ -1,7 +1,7 @@
 // The drawn pixels of an overlay. Overlapping bars are merged into one band, so that photos, videos and transparent
 // PNGs all use the same bytes.
 
-import { BAR_ALPHA } from '../layout/style.ts';
+import { BAR_ALPHA, type Color } from '../layout/look.ts';
 
 export interface Band {
   readonly top: number;
@@ -18,6 +18,12 @@ export interface Band {
  */
 export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
+}
+
+/** A color as a word of `wordsOf`, by the coverage of what is drawn in it. */
+export function wordsByCoverage({ red, green, blue, alpha }: Color): Int32Array {
+  const opaque = red | (green << 8) | (blue << 16);
+  return Int32Array.from({ length: 256 }, (_, coverage) => opaque | (Math.round((alpha * coverage) / 255) << 24));
 }
 
 export const BAR_ALPHA_BYTE: number = Math.round(BAR_ALPHA * 255);
@@ -43,7 +49,8 @@ export function compositeOver(below: Int32Array, start: number, above: Int32Arra
   }
 }
 
-function mix(source: number, target: number): number {
+/** The same for one word. */
+export function mix(source: number, target: number): number {
   const sourceAlpha = source >>> 24;
   if (sourceAlpha === 255 || target >>> 24 === 0) return source;
   const targetShare = ((target >>> 24) * (255 - sourceAlpha)) / 255;

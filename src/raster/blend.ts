@@ -47,6 +47,8 @@ function bakeRow(data: Uint8Array, start: number, words: Int32Array): void {
     for (; pixel < length; pixel += 1) {
       const word = words[pixel] ?? 0;
       if (word === plain) break;
+      // Most of a row beside a label or text without a bar is transparent.
+      if (word >>> 24 === 0) continue;
       mix(data, start + pixel * 3, word);
     }
   }

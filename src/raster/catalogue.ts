@@ -6,6 +6,8 @@ export interface FontFamily {
   readonly packageName: string;
   /** One font file, or slices that the `unicode.json` of the package lists. */
   readonly files: { readonly single: string } | { readonly slice: (subset: string) => string };
+  /** Where bold glyphs come from: the weight axis of the same files, or another file. Absent where there are none. */
+  readonly bold?: 'axis' | { readonly single: string };
 }
 
 /** The main font of every caption. `layout/style.ts` centers its capitals vertically. */
@@ -13,6 +15,7 @@ const MAIN: FontFamily = {
   id: 'main',
   packageName: 'inter-ui',
   files: { single: 'web/Inter-Regular.woff2' },
+  bold: { single: 'web/Inter-Bold.woff2' },
 };
 
 export const EMOJI: FontFamily = {
@@ -26,6 +29,7 @@ const LATIN: FontFamily = {
   id: 'latin',
   packageName: '@expo-google-fonts/noto-sans',
   files: { single: '400Regular/NotoSans_400Regular.ttf' },
+  bold: { single: '700Bold/NotoSans_700Bold.ttf' },
 };
 
 /** The fallback for rare Han characters: all unified ideographs up to Extension A. */
@@ -77,6 +81,7 @@ function variable(name: string, subset: string): FontFamily {
     id: name,
     packageName: `@fontsource-variable/${name}`,
     files: { single: `files/${name}-${subset}-wght-normal.woff2` },
+    bold: 'axis',
   };
 }
 
@@ -93,6 +98,7 @@ function sliced(name: string): FontFamily {
     id: name,
     packageName: `@fontsource-variable/${name}`,
     files: { slice: (subset) => `files/${name}-${subset}-wght-normal.woff2` },
+    bold: 'axis',
   };
 }
 

@@ -1,11 +1,12 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
+import type { Weight } from '../caption/style-field.ts';
 import { glyphClusters, isEmoji } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
 import { COVERAGE } from './coverage.generated.ts';
-import { type FontFile, fontFiles, latinSlice } from './font-files.ts';
+import { boldFile, type FontFile, fontFiles, latinSlice } from './font-files.ts';
 import { type HanRegion, hanRegion } from './han-region.ts';
 import { hasSharedMark, isCjkCaption } from './run-parts.ts';
 
@@ -13,6 +14,9 @@ export interface CaptionFonts {
   /** In order of preference; the main font always comes first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
+  readonly weight: Weight;
+  /** Whether the caption is to be bold and has letters that no bold font supports. */
+  readonly lacksBold: boolean;
   /** BCP 47 tag that selects local forms of glyphs; empty for the default forms. */
   readonly lang: string;
   /** For a caption that is mostly Chinese, Japanese or Korean: its region, and the font for shared punctuation, if any. */
@@ -33,6 +37,7 @@ const BLANK = /[\u1680\uffa0]/gu;
 /** Fillers of Hangul jamo, and a Mongolian selector that doesn't follow a Mongolian letter. They take no space. */
 const UNSEEN = /[\u115f\u1160]|(?<!\p{Script=Mongolian})\u180f/gu;
 const MARK = /^\p{M}$/u;
+const LETTER = /\p{L}/u;
 const HAN_REGIONS: readonly HanRegion[] = ['sc', 'tc', 'jp', 'kr'];
 const BOX = '\u25a1';
 const TEXT_SELECTOR = '\ufe0e';
@@ -65,17 +70,23 @@ export class FontIndex {
   }
 
   /** The font files that a drawable caption needs. */
-  fontsFor(caption: string, lang?: string): CaptionFonts {
+  fontsFor(caption: string, lang?: string, weight: Weight = 'regular'): CaptionFonts {
     const order = this.#orderFor(caption, lang);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
+    let lacksBold = false;
     for (const cluster of new Set(glyphClusters(caption))) {
       const file = isEmoji(cluster) ? undefined : this.#fileFor(order, drawnPoints(cluster));
-      if (file) needed.add(file);
+      if (!file) continue;
+      needed.add(file);
+      if (weight === 'bold' && LETTER.test(cluster) && !boldFile(file, familyOf(file, order))) lacksBold = true;
     }
     const rank = new Map(order.map(({ family }, index) => [family.id, index]));
     const rankOf = ({ familyId }: FontFile): number => must(rank.get(familyId), 'the rank of the font family');
-    const text = [...needed].toSorted((a, b) => rankOf(a) - rankOf(b));
-    return { text, emoji: firstOf(this.#filesOf(EMOJI)), lang: lang ?? '', cjk: this.#cjkOf(caption, order) };
+    const text = [...needed]
+      .toSorted((a, b) => rankOf(a) - rankOf(b))
+      .map((file) => (weight === 'bold' ? (boldFile(file, familyOf(file, order)) ?? file) : file));
+    const emoji = firstOf(this.#filesOf(EMOJI));
+    return { text, emoji, weight, lacksBold, lang: lang ?? '', cjk: this.#cjkOf(caption, order) };
   }
 
   #cjkOf(caption: string, order: readonly IndexedFamily[]): CaptionFonts['cjk'] {
@@ -141,6 +152,13 @@ function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean
 /** Whether a file of a family that covers these code points has them all itself. */
 function holds({ ranges }: FontFile, points: readonly number[]): boolean {
   return ranges === undefined || points.every((point) => includes(ranges, point));
+}
+
+function familyOf({ familyId }: FontFile, families: readonly IndexedFamily[]): FontFamily {
+  return must(
+    families.find(({ family }) => family.id === familyId),
+    'the font family',
+  ).family;
 }
 
 /** The code points that need a glyph. */

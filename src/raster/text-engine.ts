@@ -4,16 +4,20 @@
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { graphemes } from '../caption/graphemes.ts';
+import type { Weight } from '../caption/style-field.ts';
 import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
+import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
-import { compositeEmoji, type PaintedRun, readWhiteText, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
+import { compositeEmoji, type PaintedRun, readTextOnBar, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
+import { paintLabel } from './label-path.ts';
 import { runParts } from './run-parts.ts';
+import { readSurrounded } from './surround-pixels.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
@@ -33,8 +37,8 @@ export class TextEngine {
   }
 
   /** Also registers the fonts permanently, because measuring and drawing must use the same ones. */
-  #fontsFor(caption: string, lang?: string): CaptionFonts {
-    const fonts = this.#index.fontsFor(caption, lang);
+  #fontsFor(caption: string, lang?: string, weight?: Weight): CaptionFonts {
+    const fonts = this.#index.fontsFor(caption, lang, weight);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
     if (fonts.cjk?.marks) this.#register(fonts.cjk.marks);
     return fonts;
@@ -47,14 +51,20 @@ export class TextEngine {
     return [...new Set([...text, ...(hasEmoji ? [emoji] : [])].map(({ familyId }) => familyId))];
   }
 
-  measurerFor(caption: string, lang?: string): Measurer {
-    const fonts = this.#fontsFor(caption, lang);
+  /** Whether a bold caption has letters that can be drawn only in regular weight. */
+  lacksBold(caption: string, lang?: string): boolean {
+    return this.#index.fontsFor(caption, lang, 'bold').lacksBold;
+  }
+
+  measurerFor(caption: string, lang?: string, look?: Look): Measurer {
+    const fonts = this.#fontsFor(caption, lang, look?.weight);
+    const isTight = look !== undefined && look.surround !== 'bar';
     const context = this.#canvas.getContext('2d');
     const cache = new Map<string, Extent>();
     return {
       measure: (run, fontSize) => {
         const key = `${fontSize}|${run.kind}|${run.rtl}|${run.text}`;
-        const extent = cache.get(key) ?? measureRun(context, fonts, run, fontSize);
+        const extent = cache.get(key) ?? measureRun(context, fonts, run, fontSize, isTight);
         cache.set(key, extent);
         return extent;
       },
@@ -94,24 +104,38 @@ export class TextEngine {
     return { top, height: bottom - top, width, pixels };
   }
 
-  /** Paints color emoji below the text on the same canvas, because drawing again after reading would be slow. */
+  /** Paints everything in strips on the same canvas before reading any, because drawing again after reading would be slow. */
   #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
-    const fonts = this.#fontsFor(bar.text, bar.lang);
-    const runs = bar.lines.flatMap((line) => paintedRuns(line, (width - line.width) / 2));
+    const { surround } = bar.look;
+    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
+    const runs = bar.lines.flatMap(paintedRuns);
     const emoji = runs.filter(({ kind }) => kind === 'emoji');
-    const height = emoji.length > 0 ? 2 * bar.height : bar.height;
+    // A gap keeps ink that reaches out of one strip out of the next.
+    const pitch = bar.height + (surround === 'bar' ? 0 : Math.ceil(bar.fontSize / 2));
+    const strips = {
+      text: 0,
+      emoji: emoji.length > 0 ? pitch : undefined,
+      shape: surround === 'box' || surround === 'outline' ? 2 * pitch : undefined,
+    };
+    const height = (strips.shape ?? strips.emoji ?? 0) + bar.height;
     const context = this.#contextOf(width, height);
     context.clearRect(0, 0, width, height);
     context.fillStyle = TRUE_COVERAGE_GRAY;
+    context.strokeStyle = TRUE_COVERAGE_GRAY;
+    context.lineJoin = 'round';
+    context.lineWidth = Math.max(2, 2 * OUTLINE_WIDTH * bar.fontSize);
     for (const run of runs) {
-      const raise = run.kind === 'text' ? 0 : style.emojiRaise * bar.fontSize;
-      const shift = run.kind === 'emoji' ? bar.height : 0;
+      const y = run.baseline - (run.kind === 'text' ? 0 : style.emojiRaise * bar.fontSize);
       for (const part of partsOf(context, fonts, run, bar.fontSize)) {
         setFont(context, part.fonts, run, bar.fontSize);
-        context.fillText(part.text, run.x + part.x, run.baseline - raise + shift);
+        const x = run.x + part.x;
+        context.fillText(part.text, x, y + ((run.kind === 'emoji' ? strips.emoji : strips.text) ?? 0));
+        if (surround === 'outline' && run.kind !== 'emoji') context.strokeText(part.text, x, y + (strips.shape ?? 0));
       }
     }
-    const pixels = readWhiteText(context, bar, width);
+    if (surround === 'box') paintLabel(context, bar, strips.shape ?? 0);
+    if (surround !== 'bar') return { width, pixels: readSurrounded(context, bar, width, strips) };
+    const pixels = readTextOnBar(context, bar, width);
     if (emoji.length > 0) compositeEmoji(context, bar, emoji, { width, pixels });
     return { width, pixels };
   }
@@ -132,7 +156,7 @@ export class TextEngine {
   }
 }
 
-function paintedRuns({ runs, width, baseline, emojiBaseline }: Bar['lines'][number], left: number): PaintedRun[] {
+function paintedRuns({ runs, x: left, width, baseline, emojiBaseline }: Bar['lines'][number]): PaintedRun[] {
   return runs.map((run, index) => ({
     ...run,
     x: left + run.x,
@@ -146,7 +170,7 @@ function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
   const size = run.kind === 'text' ? fontSize : fontSize * style.emojiScale;
   context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
   // Some variable fonts default to hairline weight.
-  context.fontVariationSettings = '"wght" 400';
+  context.fontVariationSettings = fonts.weight === 'bold' ? '"wght" 700' : '"wght" 400';
   context.lang = fonts.lang;
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
@@ -175,14 +199,19 @@ function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
   });
 }
 
-function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): Extent {
+/**
+ * Skia reports the ink of only a part of a run with several words. The padding of a bar hides that; with `isTight`, words are
+ * measured one by one.
+ */
+function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number, isTight = false): Extent {
   let [width, ascent, descent] = [0, 0, 0];
   for (const part of partsOf(context, fonts, run, fontSize)) {
     setFont(context, part.fonts, run, fontSize);
     const metrics = context.measureText(part.text);
     width = part.x + metrics.width;
-    ascent = Math.max(ascent, metrics.actualBoundingBoxAscent);
-    descent = Math.max(descent, metrics.actualBoundingBoxDescent);
+    const words = isTight ? part.text.split(/\s+/u).map((word) => context.measureText(word)) : [];
+    ascent = Math.max(ascent, ...[metrics, ...words].map((ink) => ink.actualBoundingBoxAscent));
+    descent = Math.max(descent, ...[metrics, ...words].map((ink) => ink.actualBoundingBoxDescent));
   }
   // Emoji are always centered on the line and never make it taller.
   return run.kind === 'text' ? { width, ascent, descent } : { width, ascent: 0, descent: 0 };

@@ -36,17 +36,20 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
   const requested: readonly Overlay[] = lastFrame === undefined ? recipe.overlays.map(withoutTimes) : recipe.overlays;
   const overlays = requested.map(({ text, ...overlay }) => ({ ...overlay, ...tools.text.drawable(text) }));
   const layout = await stopwatch.step('layout', () =>
-    layoutOverlays(overlays, recipe.canvas, (caption, lang) => tools.text.measurerFor(caption, lang)),
+    layoutOverlays(overlays, recipe.canvas, (caption, lang, look) => tools.text.measurerFor(caption, lang, look)),
   );
-  const missing = overlays.map(({ missingGlyphs }) => missingGlyphs);
-  const warningsOfBars = layoutWarnings(layout, missing, overlays).map((warnings, index) => [
+  const fontFacts = layout.bars.map(({ text, lang, look }, index) => ({
+    missingGlyphs: overlays[index]?.missingGlyphs ?? 0,
+    lacksBold: look.weight === 'bold' && tools.text.lacksBold(text, lang),
+  }));
+  const warningsOfBars = layoutWarnings(layout, fontFacts, overlays).map((warnings, index) => [
     ...warnings,
     ...timingWarnings(must(recipe.overlays[index], 'the overlay of the bar'), lastFrame),
   ]);
   return {
     layout,
     bars: layout.bars.map(({ top, height }) => ({ top, height })),
-    missingGlyphs: missing.reduce((sum, count) => sum + count, 0),
+    missingGlyphs: fontFacts.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0),
     warnings: uniqueWarnings(warningsOfBars.flat()),
     warningsOfBars,
   };

@@ -15,6 +15,9 @@ import type { LayoutWarning } from './warnings.ts';
 export interface BarReport {
   readonly top: number;
   readonly height: number;
+  /** The columns of the bar: all of them, or those of a label or of the text. */
+  readonly left: number;
+  readonly width: number;
   readonly fontSize: number;
   readonly direction: 'ltr' | 'rtl';
   readonly lines: readonly LineReport[];
@@ -42,9 +45,11 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
     return {
       top: bar.top,
       height: bar.height,
+      left: bar.left,
+      width: bar.right - bar.left,
       fontSize: round(bar.fontSize),
       direction,
-      lines: bar.lines.map((line) => lineReport(line, bar, recipe.canvas.width, direction)),
+      lines: bar.lines.map((line) => lineReport(line, bar, direction)),
       fonts: tools.text.fontFamilies(bar.text, bar.lang),
       missingCharacters: missingIn(text, tools),
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
@@ -54,12 +59,12 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
   return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, timings: stopwatch.timings };
 }
 
-function lineReport(line: Bar['lines'][number], bar: Bar, width: number, direction: 'ltr' | 'rtl'): LineReport {
+function lineReport(line: Bar['lines'][number], bar: Bar, direction: 'ltr' | 'rtl'): LineReport {
   const texts = line.runs.map(({ text }) => text);
   return {
     // Runs are in the order of the screen, from left to right.
     text: (direction === 'rtl' ? texts.toReversed() : texts).join(''),
-    x: round((width - line.width) / 2),
+    x: round(line.x),
     width: round(line.width),
     baseline: bar.top + line.baseline,
   };

@@ -3,6 +3,7 @@
 import type { Overlay } from '../caption/overlay.ts';
 import { areShownTogether, isTimed, type ShownTimes } from '../caption/timing-field.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
+import { isLowContrast } from '../layout/look.ts';
 import { must } from '../primitives/must.ts';
 import { scaleFor } from '../layout/style.ts';
 import type { Recipe } from './compose.ts';
@@ -14,6 +15,9 @@ export const LAYOUT_WARNINGS = [
   'bars_overlap',
   'never_shown',
   'timing_ignored',
+  'safe_area_moved',
+  'low_contrast',
+  'no_bold',
 ] as const;
 /** About the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
@@ -22,21 +26,32 @@ export type LayoutWarning = (typeof LAYOUT_WARNINGS)[number];
 export type MediaWarning = (typeof MEDIA_WARNINGS)[number];
 export type RenderWarning = LayoutWarning | MediaWarning;
 
-/** One list per bar. `missingGlyphs` is the number of missing characters of each bar, and `times` is when it is shown. */
+/** What only the fonts know about a caption. */
+export interface FontFacts {
+  /** The number of characters that no font supports. */
+  readonly missingGlyphs: number;
+  /** Whether it should be bold and has letters without a bold font. */
+  readonly lacksBold: boolean;
+}
+
+/** One list per bar. `times` is when each bar is shown. */
 export function layoutWarnings(
   { canvas, bars }: Layout,
-  missingGlyphs: readonly number[],
+  fontFacts: readonly FontFacts[],
   times: readonly ShownTimes[],
 ): LayoutWarning[][] {
-  const { fontSize } = scaleFor(canvas);
   return bars.map((bar, index) => {
     const warnings: LayoutWarning[] = [];
-    if ((missingGlyphs[index] ?? 0) > 0) warnings.push('missing_glyphs');
-    if (bar.fontSize < fontSize) warnings.push('text_shrunk');
+    const facts = fontFacts[index];
+    if (facts && facts.missingGlyphs > 0) warnings.push('missing_glyphs');
+    if (bar.fontSize < scaleFor(canvas, bar.look).fontSize) warnings.push('text_shrunk');
     const isTogether = (other: number): boolean =>
       areShownTogether(must(times[index], 'the times of the bar'), must(times[other], 'the times of the other bar'));
     const isCovered = (other: Bar, at: number): boolean => other !== bar && isOverlapping(bar, other) && isTogether(at);
     if (bars.some(isCovered)) warnings.push('bars_overlap');
+    if (bar.isMoved) warnings.push('safe_area_moved');
+    if (isLowContrast(bar.look)) warnings.push('low_contrast');
+    if (facts?.lacksBold === true) warnings.push('no_bold');
     return warnings;
   });
 }
@@ -71,5 +86,6 @@ export function uniqueWarnings<Warning extends RenderWarning>(warnings: readonly
 }
 
 function isOverlapping(a: Bar, b: Bar): boolean {
-  return a.top < b.top + b.height && b.top < a.top + a.height;
+  const isSameRows = a.top < b.top + b.height && b.top < a.top + a.height;
+  return isSameRows && a.left < b.right && b.left < a.right;
 }

@@ -2,12 +2,15 @@
 
 import type { Overlay } from '../../src/caption/overlay.ts';
 import type { Size } from '../../src/layout/geometry.ts';
+import { STYLE_CASES } from './style-cases.ts';
 
 export interface GoldenCase {
   /** Also the name of the image file, `<name>.png`. */
   readonly name: string;
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
+  /** A photo in `photos/` of the size of the canvas, instead of a light gradient. */
+  readonly photo?: string;
 }
 
 const POST = { width: 540, height: 540 };
@@ -94,6 +97,7 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     'shrunk',
     'Twenty lines\ndo\nnot\nfit,\nso\nthe\nletters\nshrink\nuntil\nall\nof\nthem\nare\ninside\nthe\nframe\n🎈\none\nmore\ndone',
   ),
+  ...STYLE_CASES,
 ];
 
 function caption(name: string, text: string, canvas: Size = POST): GoldenCase {

@@ -1,5 +1,6 @@
 // Renders golden cases and compares images.
 
+import path from 'node:path';
 import sharp from 'sharp';
 import type { Size } from '../../src/layout/geometry.ts';
 import { bakeBands, type RawImage } from '../../src/raster/blend.ts';
@@ -8,10 +9,11 @@ import type { RenderTools } from '../../src/render/renderer-tools.ts';
 import { Stopwatch } from '../../src/render/timing.ts';
 import type { GoldenCase } from './cases.ts';
 
-/** Draws the overlay on a light gradient, which is easy to review and still shows the alpha of every pixel. */
-export async function renderGolden({ canvas, overlays }: GoldenCase, tools: RenderTools): Promise<RawImage> {
+/** Draws the overlay on a photo, or on a light gradient, which is easy to review and still shows the alpha of every pixel. */
+export async function renderGolden({ canvas, overlays, photo }: GoldenCase, tools: RenderTools): Promise<RawImage> {
   const { bands } = await drawBands({ canvas, overlays }, tools, new Stopwatch());
-  const image = lightGradient(canvas);
+  const photoFile = photo === undefined ? undefined : path.join(import.meta.dirname, 'photos', `${photo}.jpg`);
+  const image = photoFile === undefined ? lightGradient(canvas) : await decodeGolden(photoFile);
   bakeBands(image, bands);
   return image;
 }
@@ -26,9 +28,10 @@ function lightGradient({ width, height }: Size): RawImage {
   return { width, height, channels: 3, data };
 }
 
-export async function encodeGolden({ width, height, channels, data }: RawImage): Promise<Buffer> {
+/** With a palette, unless there is a photo, which has too many colors for one. */
+export async function encodeGolden({ width, height, channels, data }: RawImage, hasPhoto = false): Promise<Buffer> {
   return await sharp(data, { raw: { width, height, channels } })
-    .png({ compressionLevel: 9, adaptiveFiltering: true, effort: 10 })
+    .png({ compressionLevel: 9, adaptiveFiltering: true, ...(!hasPhoto && { effort: 10 }) })
     .toBuffer();
 }
 

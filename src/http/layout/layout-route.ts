@@ -99,14 +99,14 @@ function creditsFor(duration: number | undefined, { mode }: Caller): number {
 }
 
 function toJson({ width, height, layout, warnings }: RenderFacts): object {
-  return { width, height, bars: must(layout, 'the layout').map((bar) => barToJson(bar, width)), warnings };
+  return { width, height, bars: must(layout, 'the layout').map(barToJson), warnings };
 }
 
-function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport, width: number): object {
+function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): object {
   return {
-    x: 0,
+    x: bar.left,
     y: top,
-    width,
+    width: bar.width,
     height,
     font_size: fontSize,
     direction,

@@ -1,0 +1,100 @@
+// From the style that a client asks for to the look of one caption: its colors, and the space around its text.
+
+import type { Alignment, CaptionStyle, StylePreset, Weight } from '../caption/style-field.ts';
+
+/** Four bytes, not premultiplied. */
+export interface Color {
+  readonly red: number;
+  readonly green: number;
+  readonly blue: number;
+  readonly alpha: number;
+}
+
+/** What is around the letters: a full-width bar, a label that hugs the lines, a dark outline, or a soft shadow. */
+export type Surround = 'bar' | 'box' | 'outline' | 'shadow';
+
+/** In em. */
+export interface Spacing {
+  /** Above the first and below the last line. */
+  readonly padding: number;
+  /** Left and right of each line, inside the margins of the canvas. */
+  readonly aside: number;
+  /** The minimum distance of tall or deep ink (Tibetan, Javanese, stacked marks) from the edge of the bar, as measured. Marks
+   * can be drawn a little higher than measured. */
+  readonly clearance: number;
+}
+
+export interface Look {
+  readonly surround: Surround;
+  readonly color: Color;
+  /** Undefined where the text lies directly on the photo. */
+  readonly background: Color | undefined;
+  readonly size: number;
+  readonly align: Alignment;
+  readonly weight: Weight;
+}
+
+export const BAR_ALPHA = 0.6;
+const LIGHT_BAR_ALPHA = 0.8;
+/** The contrast that WCAG 2 asks for in large text. */
+const MIN_CONTRAST = 3;
+
+const WHITE: Color = { red: 255, green: 255, blue: 255, alpha: 255 };
+const BLACK: Color = { red: 0, green: 0, blue: 0, alpha: 255 };
+
+const PRESETS: Readonly<Record<StylePreset, Pick<Look, 'surround' | 'color' | 'background'>>> = {
+  bar: { surround: 'bar', color: WHITE, background: { ...BLACK, alpha: Math.round(BAR_ALPHA * 255) } },
+  'bar-light': { surround: 'bar', color: BLACK, background: { ...WHITE, alpha: Math.round(LIGHT_BAR_ALPHA * 255) } },
+  box: { surround: 'box', color: WHITE, background: BLACK },
+  'box-light': { surround: 'box', color: BLACK, background: WHITE },
+  outline: { surround: 'outline', color: WHITE, background: undefined },
+  plain: { surround: 'shadow', color: WHITE, background: undefined },
+};
+
+/** The width of the outline outside the letters, in em. */
+export const OUTLINE_WIDTH = 0.08;
+
+/** A box looks evenly padded when the space beside its text equals that above capitals and below the baseline. */
+export const SPACINGS: Readonly<Record<Surround, Spacing>> = {
+  bar: { padding: 0.4, aside: 0, clearance: 0.1 },
+  box: { padding: 0.2, aside: 0.44, clearance: 0.18 },
+  outline: { padding: 0.2, aside: 0.1, clearance: 0.2 },
+  shadow: { padding: 0.4, aside: 0, clearance: 0.4 },
+};
+
+export function lookOf({ preset = 'bar', color, background, ...style }: CaptionStyle = {}): Look {
+  const defaults = PRESETS[preset];
+  return {
+    surround: defaults.surround,
+    color: color === undefined ? defaults.color : parseColor(color),
+    background: background === undefined ? defaults.background : parseColor(background),
+    size: style.size ?? 1,
+    align: style.align ?? 'center',
+    weight: style.weight ?? 'regular',
+  };
+}
+
+/** Whether text hardly stands out from an opaque background. Over a transparent one, it depends on the photo. */
+export function isLowContrast({ color, background }: Look): boolean {
+  if (background === undefined || background.alpha < 255) return false;
+  const seen = (channel: 'red' | 'green' | 'blue'): number =>
+    (color[channel] * color.alpha + background[channel] * (255 - color.alpha)) / 255;
+  const text = luminance(seen('red'), seen('green'), seen('blue'));
+  const behind = luminance(background.red, background.green, background.blue);
+  return (Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05) < MIN_CONTRAST;
+}
+
+/** Relative luminance as WCAG 2 defines it. */
+function luminance(red: number, green: number, blue: number): number {
+  const [r = 0, g = 0, b = 0] = [red, green, blue].map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** `#rrggbb` or `#rrggbbaa`. */
+function parseColor(text: string): Color {
+  const byte = (at: number): number => Number.parseInt(text.slice(at, at + 2), 16);
+  return { red: byte(1), green: byte(3), blue: byte(5), alpha: text.length > 7 ? byte(7) : 255 };
+}

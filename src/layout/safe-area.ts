@@ -1,0 +1,41 @@
+// The parts of a portrait frame that apps cover with their own controls. docs/safe-areas.md says where the numbers come from.
+
+import type { SafeAreaName } from '../caption/safe-area-field.ts';
+import type { Size } from './geometry.ts';
+
+/** In pixels, from each edge of the canvas. */
+export interface Margins {
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** The size that the table is for. */
+const REFERENCE: Size = { width: 1080, height: 1920 };
+/** How far the shape of a canvas may be from 9:16. Apps crop or letterbox other shapes, so the margins don't apply. */
+const SHAPE_TOLERANCE = 0.05;
+
+/** On 1080x1920. */
+export const SAFE_AREA_MARGINS: Readonly<Record<Exclude<SafeAreaName, 'none'>, Margins>> = {
+  tiktok: { top: 130, bottom: 484, left: 120, right: 140 },
+  reels: { top: 269, bottom: 672, left: 65, right: 65 },
+  shorts: { top: 288, bottom: 672, left: 48, right: 192 },
+  stories: { top: 269, bottom: 384, left: 65, right: 65 },
+  all: { top: 288, bottom: 672, left: 120, right: 192 },
+};
+
+export const NO_MARGINS: Margins = { top: 0, bottom: 0, left: 0, right: 0 };
+
+/** The margins for a canvas, scaled and in whole pixels. None for a canvas that isn't about 9:16. */
+export function marginsFor({ width, height }: Size, area: SafeAreaName | undefined): Margins {
+  const shape = (width * REFERENCE.height) / (height * REFERENCE.width);
+  if (area === undefined || area === 'none' || Math.abs(shape - 1) > SHAPE_TOLERANCE) return NO_MARGINS;
+  const { top, bottom, left, right } = SAFE_AREA_MARGINS[area];
+  return {
+    top: Math.ceil((top * height) / REFERENCE.height),
+    bottom: Math.ceil((bottom * height) / REFERENCE.height),
+    left: Math.ceil((left * width) / REFERENCE.width),
+    right: Math.ceil((right * width) / REFERENCE.width),
+  };
+}
