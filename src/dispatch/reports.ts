@@ -3,7 +3,6 @@
 // passes a schema here before it is used, and values are rebuilt from the checked fields.
 
 import { z } from 'zod';
-import { MAX_CUES } from '../caption/captions-field.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
@@ -23,7 +22,8 @@ export class InvalidReport extends Error {
 }
 
 const MAX_PROBLEM_CHARACTERS = 300;
-const MAX_BARS = MAX_CUES;
+/** The most cues that subtitles can have. */
+const MAX_BARS = 500;
 const MAX_BAR_EDGE = 1_000_000;
 const MAX_MISSING_GLYPHS = 100_000;
 const MAX_TIMINGS = 32;
