@@ -7,13 +7,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { must } from '../src/primitives/must.ts';
-import { changelogSection } from './changelog-section.ts';
+import { versionFaults } from './changelog-section.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const START_TIMEOUT_MS = 60_000;
 const { version } = packageJson;
+const tag = process.argv[2];
 
-checkVersion(process.argv[2]);
+const faults = versionFaults({ version, lockVersion: lockVersion(), ...(tag !== undefined && { tag }) });
+for (const fault of faults) console.error(`not ok: ${fault}`);
 step('generated files are up to date', () => run('npm', ['run', '-s', 'generate:check'], ROOT));
 const folder = mkdtempSync(path.join(tmpdir(), 'storybar-release-'));
 try {
@@ -23,14 +25,12 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+// Reported after everything else, so that one run shows all that is left to do.
+if (faults.length > 0) fail(`storybar ${version} can't be released: ${faults.join(' ')}`);
 console.log(`storybar ${version} can be released.`);
 
-function checkVersion(tag: string | undefined): void {
-  if (tag !== undefined && tag !== `v${version}`) fail(`The tag is ${tag}, but package.json has version ${version}.`);
-  const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { version: string };
-  if (lock.version !== version) fail(`package-lock.json has version ${lock.version}; package.json has ${version}.`);
-  if (changelogSection(version) === undefined) fail(`CHANGELOG.md has no section "## [${version}] - <date>".`);
-  console.log(`ok: version ${version} is in package.json, package-lock.json and CHANGELOG.md`);
+function lockVersion(): string {
+  return (JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { version: string }).version;
 }
 
 function pack(target: string): string {

@@ -1,17 +1,52 @@
-import { expect, it } from 'vitest';
-import { assertRequiredPrograms } from './required-programs.ts';
+import { describe, expect, it } from 'vitest';
+import { launchBrowser } from './browser/browser.ts';
+import { findPostgres } from './postgres-server.ts';
+import { assertRequiredPrograms, CHECKS } from './required-programs.ts';
+import { hasHaproxy } from './running-haproxy.ts';
+import { hasNats } from './running-nats.ts';
+import { hasSharedMedia } from './shared-media.ts';
 
-const CHECKS = { present: () => true, absent: () => false, gone: async () => false };
+const FAKE_CHECKS = { present: () => true, absent: () => false, gone: async () => false };
 
 it('lets a run start when everything that STORYBAR_TESTS_REQUIRE names is available', async () => {
-  await expect(assertRequiredPrograms('', CHECKS)).resolves.toBeUndefined();
-  await expect(assertRequiredPrograms('present', CHECKS)).resolves.toBeUndefined();
+  await expect(assertRequiredPrograms('', FAKE_CHECKS)).resolves.toBeUndefined();
+  await expect(assertRequiredPrograms('present', FAKE_CHECKS)).resolves.toBeUndefined();
 });
 
 it('fails a run that would skip tests which STORYBAR_TESTS_REQUIRE names, and lists all that is missing', async () => {
-  await expect(assertRequiredPrograms('present, absent,gone', CHECKS)).rejects.toThrow('not available: absent, gone');
+  await expect(assertRequiredPrograms('present, absent,gone', FAKE_CHECKS)).rejects.toThrow(
+    'not available: absent, gone',
+  );
 });
 
 it('fails a run when STORYBAR_TESTS_REQUIRE names something unknown', async () => {
-  await expect(assertRequiredPrograms('presnt', CHECKS)).rejects.toThrow('got "presnt"');
+  await expect(assertRequiredPrograms('presnt', FAKE_CHECKS)).rejects.toThrow('got "presnt"');
+});
+
+describe('STORYBAR_TESTS_REQUIRE', () => {
+  /** What tests skip by. */
+  const available: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
+    postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
+    nats: () => hasNats,
+    haproxy: () => hasHaproxy,
+    media: () => hasSharedMedia,
+    browser: async () => {
+      const found = await launchBrowser();
+      if ('browser' in found) await found.browser.close();
+      return 'browser' in found;
+    },
+  };
+
+  it('knows everything that tests skip without', () => {
+    expect(Object.keys(CHECKS).toSorted()).toEqual(Object.keys(available).toSorted());
+  });
+
+  it.each(Object.keys(available))('lets a run with %s start exactly if its tests would run', async (name) => {
+    const isAvailable = await available[name]?.();
+    const outcome = await assertRequiredPrograms(name).then(
+      () => 'starts',
+      (error: Error) => error.message,
+    );
+    expect(outcome).toBe(isAvailable ? 'starts' : `STORYBAR_TESTS_REQUIRE: not available: ${name}`);
+  });
 });

@@ -6,7 +6,7 @@ import { hasHaproxy } from './running-haproxy.ts';
 import { hasNats } from './running-nats.ts';
 import { hasSharedMedia } from './shared-media.ts';
 
-const CHECKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
+export const CHECKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
   nats: () => hasNats,
   haproxy: () => hasHaproxy,

@@ -41,6 +41,8 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     // Lets the whole suite run at one sandbox level: STORYBAR_SANDBOX=limits npx vitest run
     STORYBAR_SANDBOX: process.env['STORYBAR_SANDBOX'] ?? 'auto',
     STORYBAR_DATA_DIR: dataDirectory,
+    // Starting a worker takes most of a second, and few tests need two.
+    STORYBAR_WORKERS: '1',
     PORT: '0',
     STORYBAR_METRICS_TOKEN: METRICS_TOKEN,
     ...environment,

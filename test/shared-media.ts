@@ -1,14 +1,14 @@
 // Sample media from public projects, kept next to the repository in ../shared/media. Without them, the tests that need
 // them are skipped, and their titles say so.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const SHARED_MEDIA = path.join(import.meta.dirname, '..', '..', 'shared', 'media');
 
 export const hasSharedMedia = existsSync(SHARED_MEDIA);
 
-/** Path of a file in the media folder, for example `sharedMedia('text/blns.json')`. */
+/** Path of a file in the media folder, for example `sharedMedia('webp/imagewebp__tiny.webp')`. */
 export function sharedMedia(file: string): string {
   return path.join(SHARED_MEDIA, file);
 }
@@ -19,11 +19,4 @@ export function filesOf(folder: string): string[] {
   return readdirSync(sharedMedia(folder))
     .toSorted()
     .map((name) => `${folder}/${name}`);
-}
-
-/** Lines of a text file without empty lines and comments. */
-export function dataLines(file: string): string[] {
-  return readFileSync(sharedMedia(file), 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }

@@ -1,7 +1,6 @@
 // Tests text handling with the data files of the Unicode Consortium, the Big List of Naughty Strings, and a sample of
 // each script drawn with the real fonts.
 
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cleanText, isBlank } from '../src/caption/clean.ts';
 import { graphemes } from '../src/caption/graphemes.ts';
@@ -11,7 +10,7 @@ import { isEmoji } from '../src/layout/emoji.ts';
 import { layoutOverlays } from '../src/layout/layout.ts';
 import type { Band } from '../src/raster/band.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
-import { dataLines, hasSharedMedia, sharedMedia } from './shared-media.ts';
+import { dataLines, textData } from './text-data.ts';
 
 const engine = new TextEngine();
 
@@ -35,16 +34,16 @@ function boundaries(text: string): Set<number> {
   return new Set(graphemes(text).map((grapheme) => (at += grapheme.length)));
 }
 
-describe.skipIf(!hasSharedMedia)('GraphemeBreakTest.txt (skipped without ../shared/media)', () => {
+describe('GraphemeBreakTest.txt', () => {
   it('passes for every row', () => {
-    const rows = dataLines('text/icu4x__GraphemeBreakTest.txt').map(parseBreakTest);
+    const rows = dataLines('GraphemeBreakTest.txt').map(parseBreakTest);
     expect(rows.length).toBeGreaterThan(700);
     const wrong = rows.filter(({ text, breaks }) => String([0, ...boundaries(text)]) !== String(breaks));
     expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
   });
 });
 
-describe.skipIf(!hasSharedMedia)('LineBreakTest.txt (skipped without ../shared/media)', () => {
+describe('LineBreakTest.txt', () => {
   /**
    * The file is from Unicode 15.0, but the library implements 15.1, where LB15a and LB15b replaced LB15. Only an
    * opening quotation mark (Pi) now prevents a break after its spaces, and only a closing one (Pf) a break before it.
@@ -60,7 +59,7 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest.txt (skipped without ../shared/m
     '0061 006d 0062 0069 0067 0075 007b 00ab 0020 0308 0020 00bb 007d 0028 0065 0308 0029': [13, 17],
   };
 
-  const rows = hasSharedMedia ? dataLines('text/unicodedata15__LineBreakTest.txt').map(parseBreakTest) : [];
+  const rows = dataLines('LineBreakTest.txt').map(parseBreakTest);
 
   /** UAX #14 allows a break between a space and a following joiner or skin tone. We never break inside a grapheme. */
   function insideGrapheme(text: string, position: number): boolean {
@@ -97,7 +96,7 @@ describe.skipIf(!hasSharedMedia)('LineBreakTest.txt (skipped without ../shared/m
   });
 });
 
-describe.skipIf(!hasSharedMedia)('emoji data files (skipped without ../shared/media)', () => {
+describe('emoji data files', () => {
   const SIZE = 100;
 
   function widthOf(text: string): number {
@@ -113,9 +112,9 @@ describe.skipIf(!hasSharedMedia)('emoji data files (skipped without ../shared/me
   }
 
   it.each([
-    ['emoji-test.txt, fully qualified', 'text/unicodedata15__emoji-test.txt', 'fully-qualified', 3_655],
-    ['emoji-test.txt, minimally qualified', 'text/unicodedata15__emoji-test.txt', 'minimally-qualified', 827],
-    ['emoji-zwj-sequences.txt', 'text/unicodedata15__emoji-zwj-sequences.txt', 'RGI_Emoji_ZWJ_Sequence', 1_350],
+    ['emoji-test.txt, fully qualified', 'emoji-test.txt', 'fully-qualified', 3_655],
+    ['emoji-test.txt, minimally qualified', 'emoji-test.txt', 'minimally-qualified', 827],
+    ['emoji-zwj-sequences.txt', 'emoji-zwj-sequences.txt', 'RGI_Emoji_ZWJ_Sequence', 1_350],
   ])('contain only sequences that are one grapheme, one emoji and one glyph: %s', (_name, file, kind, count) => {
     const all = sequences(file, kind);
     expect(all).toHaveLength(count);
@@ -133,9 +132,7 @@ describe.skipIf(!hasSharedMedia)('emoji data files (skipped without ../shared/me
   });
 
   it('list emoji that become text with a text selector', () => {
-    const both = sequences('text/unicodedata15__emoji-test.txt', 'fully-qualified').filter((text) =>
-      /^.\ufe0f$/u.test(text),
-    );
+    const both = sequences('emoji-test.txt', 'fully-qualified').filter((text) => /^.\ufe0f$/u.test(text));
     expect(both.length).toBeGreaterThan(150);
     expect(both.filter((text) => isEmoji(text.replace('\ufe0f', '\ufe0e')))).toEqual([]);
   });
@@ -171,10 +168,8 @@ function hasInk({ pixels }: Band): boolean {
   return pixels.some((value, index) => index % 4 === 3 && value > BAR_ALPHA_BYTE);
 }
 
-describe.skipIf(!hasSharedMedia)('the Big List of Naughty Strings (skipped without ../shared/media)', () => {
-  const strings: string[] = hasSharedMedia
-    ? JSON.parse(readFileSync(sharedMedia('text/biglistofnaugh__blns.json'), 'utf8'))
-    : [];
+describe('the Big List of Naughty Strings', () => {
+  const strings = JSON.parse(textData('naughty-strings.json')) as string[];
   const captions = strings
     .map((raw) => graphemes(cleanText(raw)).slice(0, MAX_TEXT_GRAPHEMES).join(''))
     .map(cleanText)
@@ -199,7 +194,7 @@ describe.skipIf(!hasSharedMedia)('the Big List of Naughty Strings (skipped witho
   });
 });
 
-describe.skipIf(!hasSharedMedia)('a sample of each script (skipped without ../shared/media)', () => {
+describe('a sample of each script', () => {
   /** ISO 15924 codes of historical scripts, and of living ones without a font in the catalog yet. */
   const KNOWN_MISSING = `
     Ahom Armi Avst Bass Batk Berf Bhks Brah Buhd Cari Chrs Copt Cprt Diak Dogr Dsrt Elba Elym Glag Gong Gonm Goth Gran
@@ -208,10 +203,12 @@ describe.skipIf(!hasSharedMedia)('a sample of each script (skipped without ../sh
     Shrd Sidd Sind Sogd Sogo Sora Soyo Sunu Tagb Takr Tale Tang Tirh Tnsa Todr Toto Ugar Vith Wcho Xpeo Xsux Yezi Zanb
   `;
 
-  const samples = (hasSharedMedia ? dataLines('text/lang__one_sample_per_script.tsv').slice(1) : []).map((line) => {
-    const [script = '', , , tester = '', specimen = ''] = line.split('\t');
-    return { script, text: cleanText(`${tester} ${specimen}`) };
-  });
+  const samples = dataLines('script-samples.tsv')
+    .slice(1)
+    .map((line) => {
+      const [script = '', , , tester = '', specimen = ''] = line.split('\t');
+      return { script, text: cleanText(`${tester} ${specimen}`) };
+    });
   const missing = samples.filter(({ text }) => engine.drawable(text).missingGlyphs > 0);
   const covered = samples.filter((sample) => !missing.includes(sample));
 

@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -62,18 +62,19 @@ describe('shutdown', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['', 'POST /v1/over', 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /pi'])(
-    'does not wait for an idle connection that has sent only %j',
-    async (sent) => {
-      const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '3600' });
-      const silent = await openConnection(server.url);
-      silent.write(sent);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      server.signal('SIGTERM');
-      expect(await server.exited).toEqual({ code: 0, signal: null });
-      silent.destroy();
-    },
-  );
+  it('does not wait for idle connections that have sent nothing or a part of a request', async () => {
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '3600' });
+    const silent: Socket[] = [];
+    for (const sent of ['', 'POST /v1/over', 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /pi']) {
+      const connection = await openConnection(server.url);
+      connection.write(sent);
+      silent.push(connection);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    server.signal('SIGTERM');
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    for (const connection of silent) connection.destroy();
+  });
 
   it('does not wait for a client that stopped reading', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
@@ -113,6 +114,21 @@ async function openConnection(url: string): Promise<Socket> {
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
+}
+
+/** A port that is in use, and a data directory. */
+async function takenPort(): Promise<{ port: string; data: string; release(): void }> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const data = mkdtempSync(path.join(tmpdir(), 'storybar-port-'));
+  return {
+    port: String((listener.address() as AddressInfo).port),
+    data,
+    release: () => {
+      listener.close();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
 }
 
 describe('startup', () => {
@@ -160,19 +176,16 @@ describe('startup', () => {
   });
 
   it('exits with an error that names PORT when the port is in use', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const { port } = new URL(server.url);
+    const { port, data, release } = await takenPort();
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
-      env: { PORT: port, STORYBAR_DATA_DIR: server.dataDirectory },
+      env: { PORT: port, STORYBAR_DATA_DIR: data },
     }).catch((error: { code: number; stderr: string }) => error);
     expect(failure).toMatchObject({ code: 78, stderr: expect.stringContaining(`PORT ${port}`) });
-    await server.stop();
+    release();
   });
 
   it('exits with an error that names PORT when the health port of a worker is in use, and leaves nothing behind', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const { port } = new URL(server.url);
-    const data = path.join(server.dataDirectory, 'worker');
+    const { port, data, release } = await takenPort();
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'worker'], {
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -186,16 +199,15 @@ describe('startup', () => {
     }).catch((error: { code: number; stderr: string }) => error);
     expect(failure).toMatchObject({ code: 78, stderr: expect.stringContaining(`PORT ${port}`) });
     expect(readdirSync(path.join(data, 'work'))).toEqual([]);
-    await server.stop();
+    release();
   });
 
   it('exits with an error that names STORYBAR_INTERNAL_PORT when that port is in use', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const { port } = new URL(server.url);
+    const { port, data, release } = await takenPort();
     const failure = await promisify(execFile)(process.execPath, [PROGRAM, 'serve'], {
       env: {
         PORT: '0',
-        STORYBAR_DATA_DIR: path.join(server.dataDirectory, 'second'),
+        STORYBAR_DATA_DIR: data,
         STORYBAR_WORKERS: '0',
         STORYBAR_VIDEO_WORKERS: '0',
         STORYBAR_INTERNAL_PORT: port,
@@ -204,7 +216,7 @@ describe('startup', () => {
       },
     }).catch((error: { code: number; stderr: string }) => error);
     expect(failure).toMatchObject({ code: 78, stderr: expect.stringContaining(`STORYBAR_INTERNAL_PORT ${port}`) });
-    await server.stop();
+    release();
   });
 
   it('exits with an error that names every invalid setting', async () => {

@@ -1,0 +1,89 @@
+// API servers without workers, worker nodes and NATS as real processes, and an image that takes seconds to render.
+
+import { expect } from 'vitest';
+import { noisyJpeg } from '../pictures.ts';
+import { type RunningNats, startNats } from '../running-nats.ts';
+import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
+import { type RunningWorker, startWorker } from '../running-worker.ts';
+
+const API_SERVER = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' };
+export const OVERLAY = { width: '64', height: '64', text: 'a' };
+
+export class Fleet {
+  readonly nats: RunningNats;
+  readonly #slow: Buffer;
+  readonly #running: { stop(): Promise<void> }[] = [];
+
+  private constructor(nats: RunningNats, slow: Buffer) {
+    this.nats = nats;
+    this.#slow = slow;
+  }
+
+  static async start(): Promise<Fleet> {
+    const [nats, slow] = await Promise.all([startNats(), noisyJpeg(6000, 4000)]);
+    return new Fleet(nats, slow);
+  }
+
+  /** Stops the program with the others. */
+  add<Program extends { stop(): Promise<void> }>(program: Program): Program {
+    this.#running.push(program);
+    return program;
+  }
+
+  /** Stops all programs except NATS. */
+  async stopPrograms(): Promise<void> {
+    await Promise.all(this.#running.splice(0).map((program) => program.stop()));
+  }
+
+  async stop(): Promise<void> {
+    await this.stopPrograms();
+    await this.nats.stop();
+  }
+
+  async startApiServer(environment: Record<string, string> = {}): Promise<RunningServer> {
+    return this.add(await startServer({ ...API_SERVER, STORYBAR_NATS_URL: this.nats.url, ...environment }));
+  }
+
+  async startReadyWorker(environment: Record<string, string> = {}): Promise<RunningWorker> {
+    const started = this.add(await startWorker(this.nats.url, environment));
+    await until(() => started.health().then(({ isConnected, renderer }) => isConnected && renderer.images.ready > 0));
+    return started;
+  }
+
+  startRender(server: RunningServer, signal?: AbortSignal): Promise<Response> {
+    const response = post(server, form({ asset: this.#slow, text: 'slow' }), signal ? { signal } : {});
+    response.catch(() => undefined);
+    return response;
+  }
+}
+
+/** Waits until the API server knows this many slots. */
+export async function waitForSlots(server: RunningServer, slots: number): Promise<void> {
+  await until(() => health(server).then(({ renderer }) => renderer.images.ready === slots));
+}
+
+export async function isBusy(worker: RunningWorker): Promise<boolean> {
+  return (await worker.health()).busy.image > 0;
+}
+
+/** The worker has fetched the asset and its process renders. */
+export async function isRendering(worker: RunningWorker): Promise<boolean> {
+  const { busy, renderer } = await worker.health();
+  return busy.image > 0 && renderer.images.busy > 0;
+}
+
+export async function isQueueEmpty(server: RunningServer): Promise<boolean> {
+  const { waiting, taken } = (await health(server)).renderer.remote?.queue.images ?? { waiting: -1, taken: -1 };
+  return waiting === 0 && taken === 0;
+}
+
+/** The number of tickets whose renders the worker has delivered, once there is one. */
+export async function ticketsUsed(worker: RunningWorker): Promise<number> {
+  return await until(() => worker.health().then(({ tickets }) => tickets.used));
+}
+
+export async function expectImage(pending: Promise<Response>): Promise<void> {
+  const response = await pending;
+  expect(response.status).toBe(200);
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
+}
