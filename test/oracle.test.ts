@@ -13,6 +13,7 @@ import { analyzeParagraph, layoutParagraph, type TextLine } from '../src/layout/
 import { style } from '../src/layout/style.ts';
 import { type CaptionFonts, FontIndex } from '../src/raster/font-index.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
+import { randomCases } from './random-cases.ts';
 
 const EM = 20;
 const WRAP_WIDTH = 19 * EM;
@@ -182,7 +183,7 @@ describe('layoutParagraph compared with CanvasKit', () => {
     };
   }
 
-  const COUNT = 250;
+  const COUNT = randomCases({ usually: 100, all: 250 });
 
   it(`lays out ${COUNT} random bidirectional captions with the same lines in the same visual order`, () => {
     const results = captions(COUNT).map(compare);

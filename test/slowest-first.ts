@@ -18,6 +18,7 @@ const SLOWEST = [
 /** Starts long files first, so that at the end of a run no worker is still busy with one while the others are idle. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- this isn't an array
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => rank(a) - rank(b));
   }

@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomCases } from '../random-cases.ts';
 import type { FakeEvent, FakeSubscription } from './fake-account.ts';
 import { StripeWorld } from './stripe-world.ts';
 
@@ -130,7 +131,7 @@ async function run(steps: readonly Step[], finish: (world: StripeWorld) => Promi
 }
 
 const histories = fc.array(STEP, { minLength: 3, maxLength: 14 });
-const OPTIONS = { numRuns: 60, endOnFailure: true };
+const OPTIONS = { numRuns: randomCases({ usually: 20, all: 60 }), endOnFailure: true };
 
 describe('any history of a subscription', () => {
   it('ends in the state at Stripe after the last event', async () => {

@@ -117,7 +117,7 @@ async function openConnection(url: string): Promise<Socket> {
 }
 
 /** A port that is in use, and a data directory. */
-async function takenPort(): Promise<{ port: string; data: string; release(): void }> {
+async function takenPort(): Promise<{ port: string; data: string; release: () => void }> {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const data = mkdtempSync(path.join(tmpdir(), 'storybar-port-'));
