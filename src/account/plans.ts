@@ -12,6 +12,13 @@ export interface PlanLimits {
   /** The longer side, in pixels. */
   readonly videoSide: number;
   readonly videoFps: number;
+  /** Of an asynchronous render. */
+  readonly asyncVideoSeconds: number;
+  readonly asyncVideoBytes: number;
+  /** Uploads that wait and results that haven't expired, together. */
+  readonly storedBytes: number;
+  /** Asynchronous renders that wait or run. */
+  readonly queuedRenders: number;
 }
 
 export interface Plan {
@@ -36,7 +43,17 @@ const DEFAULT_LIMITS: PlanLimits = {
   videoSeconds: 60,
   videoSide: 4_096,
   videoFps: 60,
+  asyncVideoSeconds: 600,
+  asyncVideoBytes: 1_000_000_000,
+  storedBytes: 5_000_000_000,
+  queuedRenders: 1_000,
 };
+
+/** The limits of an asynchronous render, which may take longer. */
+export function asyncLimits(limits: PlanLimits): PlanLimits {
+  const videoSeconds = Math.max(limits.videoSeconds, limits.asyncVideoSeconds);
+  return { ...limits, videoSeconds, videoBytes: Math.max(limits.videoBytes, limits.asyncVideoBytes) };
+}
 
 /** All plans, cheapest first, and the plan for each name that a marketplace uses. */
 export class PlanBook {
@@ -152,6 +169,10 @@ function parsePlan(fields: Fields): Plan {
       videoSeconds: limit('videoSeconds'),
       videoSide: limit('videoSide'),
       videoFps: limit('videoFps'),
+      asyncVideoSeconds: limit('asyncVideoSeconds'),
+      asyncVideoBytes: limit('asyncVideoBytes'),
+      storedBytes: limit('storedBytes'),
+      queuedRenders: limit('queuedRenders'),
     },
     ...(stripePrice !== '' && { stripePrice }),
   };

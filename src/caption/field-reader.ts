@@ -34,6 +34,8 @@ const RENDER_FIELDS = [
   'strict',
   'format',
   'quality',
+  'async',
+  'deliver',
 ] as const;
 /** The fields of every request that describe the look of its captions. */
 const LOOK_FIELDS = ['style', 'safe_area'] as const;

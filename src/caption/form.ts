@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { parseAssetUrl, type UrlFault } from './asset-url.ts';
 import { hasCaptions, parseCues, reportMissingVideo } from './captions-field.ts';
 import { cleanText, isBlank } from './clean.ts';
+import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
 import { parseOutput, type RequestedOutput } from './output-format.ts';
@@ -22,6 +23,7 @@ export interface CaptionForm {
   readonly assetUrl: URL | undefined;
   /** Whether warnings about the layout are errors. */
   readonly strict: boolean;
+  readonly delivery: Delivery;
   /** The length of the video that a layout is for, in seconds. */
   readonly duration: number | undefined;
   readonly output: RequestedOutput;
@@ -48,6 +50,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   if (lacksVideo) reportMissingVideo(fields.faults);
   const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
+  const delivery = parseDelivery(fields);
   const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
   const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
   if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
@@ -60,7 +63,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, duration, output };
+  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, delivery, duration, output };
 }
 
 /** Faults of the look come after those of the captions. */

@@ -1,6 +1,7 @@
 // Parsers of environment variables. Each returns the value, or a fault that says what the value must be.
 
 import { isIP } from 'node:net';
+import path from 'node:path';
 
 type ParseResult<Value> = { readonly value: Value } | { readonly fault: string };
 
@@ -36,6 +37,13 @@ export function hostsOrNetworks(text: string): ParseResult<readonly string[]> {
 export function databaseUrl(text: string): ParseResult<string> {
   if (text === '' || (/^postgres(?:ql)?:\/\//u.test(text) && URL.canParse(text))) return { value: text };
   return { fault: 'must begin with postgres://' };
+}
+
+/** Returns the directory, or an empty text for the default. */
+export function storageLocation(text: string): ParseResult<string> {
+  if (text === '') return { value: text };
+  const directory = /^file:(?:\/\/(?=\/))?(?<directory>.+)$/u.exec(text)?.groups?.['directory'];
+  return directory === undefined ? { fault: 'must be file: and a directory' } : { value: path.resolve(directory) };
 }
 
 export function webhookSecrets(text: string): ParseResult<readonly string[]> {

@@ -17,7 +17,7 @@ export const SERVER_SETTINGS = {
   publicUrl: setting(
     'STORYBAR_PUBLIC_URL',
     '',
-    'Public address of the service, such as `https://captions.example.com`, for links in errors and emails. Default: the host of the request.',
+    'Public address of the service, such as `https://captions.example.com`, for links to results and in errors and emails. Required for asynchronous renders unless HOST is a loopback address. Default: the host of the request.',
     urlOrEmpty,
   ),
   trustProxy: setting(

@@ -1,7 +1,7 @@
 // The data directory, the database and how long records are kept.
 
 import path from 'node:path';
-import { anyText, databaseUrl, oneOf, wholeNumber } from './parse.ts';
+import { anyText, databaseUrl, oneOf, storageLocation, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
 
 const TLS_MODES = ['', 'disable', 'require', 'verify-full'] as const;
@@ -36,6 +36,27 @@ export const STORAGE_SETTINGS = {
     '',
     'PEM file with the certificate authorities to trust for PostgreSQL; implies TLS. Default: the public authorities.',
     anyText,
+  ),
+  isAsync: setting(
+    'STORYBAR_ASYNC',
+    'on',
+    '`on` accepts asynchronous renders and `deliver=url`, which keep uploads and results in storage. `off` refuses them and keeps no media.',
+    (text) => {
+      const parsed = oneOf(['on', 'off'] as const)(text);
+      return 'value' in parsed ? { value: parsed.value === 'on' } : parsed;
+    },
+  ),
+  storage: setting(
+    'STORYBAR_STORAGE',
+    '',
+    'Where uploads and results of asynchronous renders are kept: `file:` and a directory that all API servers share. Default: `objects` in the data directory.',
+    storageLocation,
+  ),
+  resultHours: setting(
+    'STORYBAR_RESULT_HOURS',
+    '24',
+    'Hours that the result of an asynchronous render can be downloaded. It is deleted afterwards.',
+    wholeNumber(1, 720),
   ),
   keepRendersDays: setting(
     'STORYBAR_KEEP_RENDERS_DAYS',

@@ -14,6 +14,9 @@ const PROBE_MS: Readonly<Record<AssetKind, number>> = { image: 2, video: 100 };
 /** Estimates can be too high, so a render is refused only when its estimate exceeds the deadline by this factor. */
 const MAX_OVER_BUDGET = 1.25;
 
+/** The budget of a render that no connection waits for. */
+export const ASYNC_BUDGET_MS = 3_600_000;
+
 /** Renders with a higher estimate leave some slots to shorter ones. */
 const LONG_RENDER_MS = 10_000;
 
@@ -79,6 +82,7 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
 function tooHeavy(estimateMs: number, budgetMs: number): AppError {
   const actual = Math.round(estimateMs / 1_000);
   const limit = Math.round(budgetMs / 1_000);
-  const detail = `Rendering would take about ${actual} seconds; the limit is ${limit}. Send a shorter video, or one with a smaller frame or a lower frame rate.`;
+  const isHeld = budgetMs < ASYNC_BUDGET_MS;
+  const detail = `Rendering would take about ${actual} seconds; the limit is ${limit}. Send a shorter video, or one with a smaller frame or a lower frame rate${isHeld ? ', or send the request with `prefer: respond-async`' : ''}.`;
   return new AppError('asset_too_heavy', detail, { limit: { limit, actual } });
 }

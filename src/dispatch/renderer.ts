@@ -26,6 +26,8 @@ export interface Requester {
   readonly renderId?: string;
   /** Called with a worker's name when it starts to work on the asset or the render. */
   readonly onAssigned?: (worker: string) => void;
+  /** Called now and then with the part of a video that is encoded, 0 to 1. Workers on other machines don't tell. */
+  readonly onProgress?: (fraction: number) => void;
 }
 
 /** Callers without an account share one account in the queue and have no deadline. */

@@ -103,6 +103,8 @@ const stepFailureSchema = z.object({
 
 const workerMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), codecs: codecsSchema.exactOptional() }),
+  // How much of the task is done.
+  z.object({ type: z.literal('progress'), id: taskId, fraction: z.number().min(0).max(1) }),
   z.object({ type: z.literal('done'), id: taskId, result: z.unknown() }),
   z.object({ type: z.literal('failed'), id: taskId, failure: taskFailureSchema }),
 ]);

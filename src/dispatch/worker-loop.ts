@@ -40,7 +40,8 @@ export async function runWorkerLoop(channel: ServerChannel, pool: 'image' | 'vid
     const controller = new AbortController();
     running.set(message.id, controller);
     const { id, task } = message;
-    perform(task, tools, controller.signal)
+    const onProgress = throttle((fraction) => channel.send({ type: 'progress', id, fraction }));
+    perform(task, tools, { signal: controller.signal, onProgress })
       .then(
         (result) => channel.send({ type: 'done', id, result }),
         (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error) }),
@@ -55,12 +56,29 @@ export async function runWorkerLoop(channel: ServerChannel, pool: 'image' | 'vid
   }
 }
 
-async function perform(task: WorkerTask, tools: RenderTools, signal: AbortSignal): Promise<TaskResults[TaskType]> {
+/** The server needs no more than this often. */
+const PROGRESS_MS = 500;
+
+interface TaskContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
+}
+
+function throttle(report: (fraction: number) => void): TaskContext['onProgress'] {
+  let last = performance.now();
+  return ({ frames, totalFrames }) => {
+    if (performance.now() - last < PROGRESS_MS) return;
+    last = performance.now();
+    report(Math.min(1, frames / Math.max(1, totalFrames)));
+  };
+}
+
+async function perform(task: WorkerTask, tools: RenderTools, context: TaskContext): Promise<TaskResults[TaskType]> {
   switch (task.type) {
     case 'probe':
       return await probe(task);
     case 'render':
-      return await render(task.job, tools, signal);
+      return await render(task.job, tools, context);
   }
 }
 
@@ -82,7 +100,7 @@ async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Prom
 async function render(
   { recipe, asset, segments, output }: RenderJob,
   tools: RenderTools,
-  signal: AbortSignal,
+  { signal, onProgress }: TaskContext,
 ): Promise<RenderFacts> {
   if (recipe.kind === 'layout') return store(await renderLayout(recipe, tools), output);
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
@@ -90,7 +108,7 @@ async function render(
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
   const { joinVideo, renderOnVideo } = await import('../render/video.ts');
   if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
-  return await renderOnVideo(recipe, asset.path, output, tools, { signal });
+  return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });
 }
 
 // Synchronous, because nothing else runs in this process and the thread pool costs more than these few milliseconds.

@@ -140,7 +140,7 @@ export class WorkerPool {
         });
       };
       try {
-        const result = await worker.run<Type>(task, limits, signal);
+        const result = await worker.run<Type>(task, { ...limits, onProgress: requester?.onProgress }, signal);
         this.#learn(task, performance.now() - started);
         ended();
         return result;

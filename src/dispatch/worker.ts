@@ -36,6 +36,7 @@ export interface WorkerSpec {
 export interface TaskLimits {
   /** After this many milliseconds the worker counts as hung. */
   readonly limitMs: number;
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /** How long a canceled worker may take to stop by itself before it is killed. */
@@ -50,6 +51,7 @@ interface PendingTask {
   /** Throws `InvalidReport` when the result isn't one of this task. */
   readonly complete: (result: unknown) => void;
   readonly fail: (failure: TaskFailure) => void;
+  readonly onProgress: ((fraction: number) => void) | undefined;
 }
 
 export class Worker {
@@ -118,7 +120,7 @@ export class Worker {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const outcome = await this.#perform<Type>(id, staged.task);
+      const outcome = await this.#perform<Type>(id, staged.task, limits.onProgress);
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
       await staged.collect();
@@ -147,12 +149,17 @@ export class Worker {
     };
   }
 
-  async #perform<Type extends TaskType>(id: number, task: TaskOf<Type>): Promise<Outcome<TaskResults[Type]>> {
+  async #perform<Type extends TaskType>(
+    id: number,
+    task: TaskOf<Type>,
+    onProgress: TaskLimits['onProgress'],
+  ): Promise<Outcome<TaskResults[Type]>> {
     const reported = new Promise<Outcome<TaskResults[Type]>>((resolve) => {
       this.#pending = {
         id,
         complete: (result) => resolve({ type: 'done', result: parseResult<Type>(task, result) }),
         fail: (failure) => resolve({ type: 'failed', failure }),
+        onProgress,
       };
     });
     this.#send({ type: 'task', id, task });
@@ -181,7 +188,8 @@ export class Worker {
       if (message.type === 'ready') return this.#onReady(message.codecs, onReady);
       const pending = this.#pending;
       if (message.id !== pending?.id) throw new InvalidReport('message.id', `there is no task ${message.id}`);
-      if (message.type === 'done') pending.complete(message.result);
+      if (message.type === 'progress') pending.onProgress?.(message.fraction);
+      else if (message.type === 'done') pending.complete(message.result);
       else pending.fail(message.failure);
     } catch (error) {
       if (!(error instanceof InvalidReport)) throw error;

@@ -15,9 +15,9 @@ export interface ReadDependencies {
   readonly admission: Admission;
 }
 
-type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => Promise<object>;
+type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => Promise<object | undefined>;
 
-/** The key is checked before the body is read. `handle` returns the body of the response. */
+/** The key is checked before the body is read. `handle` returns the body of the response, if it has one. */
 export function readRoute(
   { authenticator, marketplace, admission }: ReadDependencies,
   handle: Handle,
@@ -38,6 +38,7 @@ export function readRoute(
     },
     handler: async (request, reply) => {
       const body = await handle(must(callers.get(request), 'the caller of the request'), request, reply);
+      if (body === undefined) return await reply.send();
       return await reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
     },
   };

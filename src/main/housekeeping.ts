@@ -5,6 +5,7 @@ import type { ReplayCache } from '../http/overlay/replay-cache.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -22,11 +23,12 @@ export interface HousekeepingOptions {
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #tasks: PeriodicTasks;
   #isTimeTrusted = true;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
+    this.#tasks = new PeriodicTasks(options.logger);
   }
 
   /** Renews the lease of this process and cleans up after dead ones, before the first request arrives. */
@@ -34,17 +36,17 @@ export class Housekeeping {
     const { refusals } = this.#options;
     await this.#heartbeat();
     await this.#sweep();
-    this.#every(5 * SECOND_MS, 'heartbeat', async () => await this.#heartbeat());
-    this.#every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
-    this.#every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
-    this.#every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
-    this.#every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
+    this.#tasks.every(5 * SECOND_MS, 'heartbeat', async () => await this.#heartbeat());
+    this.#tasks.every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
+    this.#tasks.every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
+    this.#tasks.every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
+    this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
   }
 
   /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
   async stop(): Promise<void> {
     const { store, refusals, logger } = this.#options;
-    for (const timer of this.#timers) clearInterval(timer);
+    this.#tasks.stop();
     await this.#retryPendingWrites();
     const writes = store.pendingWrites.list();
     if (writes.length > 0) logger.error({ writes }, 'ledger entries not written before shutdown');
@@ -85,19 +87,5 @@ export class Housekeeping {
     this.#isTimeTrusted = isTimeTrusted;
     if (isTimeTrusted) logger.info('system clock trusted again');
     else logger.warn({ now: new Date().toISOString() }, 'system clock jumped, billing periods are left as they are');
-  }
-
-  #every(milliseconds: number, task: string, work: () => Promise<void>): void {
-    let running = false;
-    const timer = setInterval(() => {
-      if (running) return;
-      running = true;
-      work()
-        .catch((error: unknown) => this.#options.logger.warn({ err: error, task }, 'housekeeping task failed'))
-        .finally(() => {
-          running = false;
-        });
-    }, milliseconds);
-    this.#timers.push(timer.unref());
   }
 }

@@ -25,6 +25,7 @@ import { openStore } from './open-store.ts';
 import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
+import { startRenders } from './start-renders.ts';
 import { startRenderer } from './start-renderer.ts';
 import { startTelemetry } from './start-telemetry.ts';
 import { VERSION } from './version.ts';
@@ -70,15 +71,19 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const forRenders = { renderer, workArea, uploads, sender, running };
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
+  const fetcher = createFetcher(settings);
+  const forAsync = { ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal };
+  const renders = resources.add(await startRenders(forAsync));
   const app = createServer({
     ...billing.parts,
+    ...renders.parts,
     ...pages,
-    groups: [...pages.groups, ...payments.groups],
+    groups: [...pages.groups, ...payments.groups, ...renders.groups],
     logger,
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
     ...forRenders,
-    fetcher: createFetcher(settings),
+    fetcher,
     store,
     metrics,
     traces,
@@ -101,8 +106,10 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       // Load balancers notice at their next check of `/ready`. Until then the server accepts requests.
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
+      const rendersStopped = renders.stop(settings.shutdownSeconds * 1_000);
       await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
       await waitForHandlers(running, logger);
+      await rendersStopped;
       await resources.close();
       logger.info('server stopped');
     },

@@ -5,6 +5,7 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
 import { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
+import { ASYNC_BUDGET_MS } from '../dispatch/render-queue.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import type { PoolStatus, Renderer, RendererStatus } from '../dispatch/renderer.ts';
 import type { FleetReading } from '../telemetry/dependency-metrics.ts';
@@ -71,7 +72,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       listen: { host, port },
       urlOf: (taken) => settings.internalUrl || internalUrl(host, taken),
       maxWaiting: settings.queueLength,
-      longestMs: Math.max(settings.deadlineSeconds, settings.videoDeadlineSeconds) * 1_000 + EXPIRY_SLACK_MS,
+      longestMs: longestMs(settings) + EXPIRY_SLACK_MS,
       maxOutputBytes: settings.outputBytes,
       segmentSeconds: settings.segmentSeconds,
       onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
@@ -85,6 +86,11 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
       `STORYBAR_INTERNAL_PORT ${port} on STORYBAR_INTERNAL_HOST ${host} cannot be opened: ${messageOf(error)}`,
     ]);
   }
+}
+
+/** Accepted renders may run although new ones are refused. */
+function longestMs({ deadlineSeconds, videoDeadlineSeconds }: Settings): number {
+  return Math.max(deadlineSeconds * 1_000, videoDeadlineSeconds * 1_000, ASYNC_BUDGET_MS);
 }
 
 /** Workers of other machines belong to every API server, so they count for the fleet and not for this process. */

@@ -345,14 +345,13 @@ export function rendersContract(world: () => World): void {
     const idempotency = { key: 'k', fingerprint: 'fp' };
     const tooFew = { ...LIMITS, queuedRenders: 4 };
     expect(await renders.accept(all, { limits: tooFew, batch })).toMatchObject({ kind: 'over limit' });
-    expect(await renders.findBatch(scopeOf(id), batch.id)).toBeUndefined();
+    expect(await renders.list(scopeOf(id), { limit: 100, batchId: batch.id })).toEqual([]);
     expect(await renders.accept(all, { limits: LIMITS, batch, idempotency })).toEqual({ kind: 'accepted' });
     expect(await renders.accept(all, { limits: LIMITS, batch, idempotency })).toEqual({
       kind: 'replayed',
       id: batch.id,
     });
-    expect(await renders.findBatch({ accountId: id, keyId: 'k' }, batch.id)).toEqual({ createdAt: START });
-    expect(await renders.findBatch({ accountId: id, keyId: 'other' }, batch.id)).toBeUndefined();
+    expect(await renders.list({ accountId: id, keyId: 'other' }, { limit: 100, batchId: batch.id })).toEqual([]);
     expect(await renders.list(scopeOf(id), { limit: 100, batchId: batch.id })).toHaveLength(5);
   });
 

@@ -34,8 +34,13 @@ export class AssetFetcher {
   }
 
   /** Throws `invalid_fields` for a forbidden address, `asset_unreachable` for everything that goes wrong on the way. */
-  async fetch(url: URL, destination: AssetDestination, signal: AbortSignal): Promise<ReceivedFile> {
-    const { paceIntervalMs, maxSeconds = MAX_SECONDS } = this.#options.times ?? {};
+  async fetch(
+    url: URL,
+    destination: AssetDestination,
+    signal: AbortSignal,
+    allowedSeconds = MAX_SECONDS,
+  ): Promise<ReceivedFile> {
+    const { paceIntervalMs, maxSeconds = allowedSeconds } = this.#options.times ?? {};
     const started = performance.now();
     const response = await this.#open(url, signal);
     const secondsLeft = maxSeconds - (performance.now() - started) / 1_000;

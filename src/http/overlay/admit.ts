@@ -7,6 +7,8 @@ import type { Authenticator } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from '../access/marketplace.ts';
+import type { RenderAcceptor } from '../renders/accept.ts';
+import { prefersAsync } from '../renders/prefer.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { Refusals } from './refusals.ts';
@@ -17,16 +19,19 @@ export interface AdmitDependencies {
   readonly admission: Admission;
   readonly refusals: Refusals;
   readonly renderer: Renderer;
+  readonly acceptor: RenderAcceptor;
 }
 
 export interface Admitted {
   readonly caller: Caller;
   readonly idempotencyKey: string | undefined;
+  /** The `prefer` header asks for an asynchronous render. */
+  readonly prefersAsync: boolean;
 }
 
 /** In the documented order: key, state of the plan, rate, concurrency; then room in the queue. */
 export async function admit(
-  { authenticator, marketplace, admission, refusals, renderer }: AdmitDependencies,
+  { authenticator, marketplace, admission, refusals, renderer, acceptor }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted> {
@@ -43,10 +48,13 @@ export async function admit(
   reply.header('x-credits-charged', '0');
   try {
     await admission.countRequest(caller, setHeaders);
-    onClosed(reply.raw, await admission.enter(caller));
+    const isAsync = prefersAsync(request.headers);
+    // An asynchronous render waits for a slot after the request has ended.
+    if (isAsync) acceptor.assertAvailable(caller, request);
+    else onClosed(reply.raw, await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
-    renderer.assertRoom(caller.accountId);
-    return { caller, idempotencyKey };
+    if (!isAsync) renderer.assertRoom(caller.accountId);
+    return { caller, idempotencyKey, prefersAsync: isAsync };
   } catch (error) {
     refusals.add(caller, error);
     throw error;

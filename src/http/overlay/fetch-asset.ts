@@ -11,9 +11,10 @@ import type { Upload } from './receive.ts';
 export async function fetchAsset(
   fetcher: AssetFetcher,
   request: ParsedRequest | UnfetchedRequest,
-  { destination }: Upload,
+  { destination }: Pick<Upload, 'destination'>,
   signal: AbortSignal,
+  maxSeconds?: number,
 ): Promise<ParsedRequest> {
   if (!('assetUrl' in request)) return request;
-  return withFetched(request, await fetcher.fetch(request.assetUrl, destination, signal));
+  return withFetched(request, await fetcher.fetch(request.assetUrl, destination, signal, maxSeconds));
 }

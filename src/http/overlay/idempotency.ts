@@ -165,7 +165,7 @@ const WITHOUT_KEY: IdempotentRequest = {
 };
 
 /** The same for fields in any order; covers the bytes of the asset. */
-function fingerprint({ fields, asset }: ReceivedForm): string {
+export function fingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
   const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
   return createHash('sha256')
     .update(JSON.stringify([pairs, asset?.sha256 ?? null]))

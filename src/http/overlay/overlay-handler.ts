@@ -1,22 +1,22 @@
 // What happens to an admitted request, from top to bottom:
 //
 //   receive -> parse -> idempotency -> fetch -> probe -> compose -> reserve -> render -> send -> settle or release
+//
+// An asynchronous request ends after `parse`: its render is stored, and `http/renders/` takes the other steps.
 
 import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { priceOf } from '../../account/pricing.ts';
-import type { Renderer, RenderJob, Requester } from '../../dispatch/renderer.ts';
+import { asyncLimits } from '../../account/plans.ts';
+import type { Requester } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import { type BaseLayer, composeRecipe, outputFormatOf, type RenderRecipe } from '../../render/compose.ts';
-import type { RenderFacts } from '../../render/render.ts';
-import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
 import type { Remembered } from '../../store/store.ts';
-import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { RenderAcceptor } from '../renders/accept.ts';
+import type { FinishedRequest, LinkDelivery } from '../renders/link-delivery.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
@@ -25,19 +25,18 @@ import type { IdempotencyKeys, IdempotentRequest } from './idempotency.ts';
 import { type ParsedRequest, parseRequest, type UnfetchedRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
-import type { CreditReservations, Reservation } from './reserve.ts';
-import { DeliveryBroken, type FileSender, renderHeaders } from './send.ts';
-import { assertNoWarnings, layoutOf } from './strict.ts';
+import { describeRender, executeRender, prepareRender, type RenderRun, type StepDependencies } from './render-steps.ts';
+import type { Reservation } from './reserve.ts';
+import { DeliveryBroken, type FileSender } from './send.ts';
 
-export interface HandlerDependencies extends ReceiveDependencies {
+export interface HandlerDependencies extends ReceiveDependencies, StepDependencies {
   readonly idempotency: IdempotencyKeys;
-  readonly reservations: CreditReservations;
   readonly fetcher: AssetFetcher;
-  readonly renderer: Renderer;
   readonly sender: FileSender;
   readonly marketplace: Marketplace;
   readonly metrics: Metrics;
-  readonly logger: Logger;
+  readonly acceptor: RenderAcceptor;
+  readonly links: LinkDelivery;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
 }
 
@@ -54,20 +53,43 @@ export interface OverlayContext extends Admitted {
 }
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
-  const { caller, idempotencyKey, request, reply, directory, lifetime } = context;
-  const upload = await receive(dependencies, context, caller.plan.limits, {
+  const { caller, idempotencyKey, prefersAsync, request, reply, directory } = context;
+  const { limits } = caller.plan;
+  const upload = await receive(dependencies, context, prefersAsync ? asyncLimits(limits) : limits, {
     hash: idempotencyKey !== undefined,
-    assertRoom: (kind) => dependencies.renderer.assertRoom(caller.accountId, kind),
+    // An asynchronous render waits for its turn, however long the queue is.
+    assertRoom: (kind) => (prefersAsync ? undefined : dependencies.renderer.assertRoom(caller.accountId, kind)),
   });
   const parsed = parseRequest(upload, dependencies.fetcher.policy);
   context.type = typeOf(parsed);
+  if (prefersAsync || parsed.delivery.isAsync) {
+    await dependencies.acceptor.accept(context, upload, parsed);
+    return;
+  }
+  if (parsed.delivery.isLink) dependencies.links.assertAvailable(caller, request);
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
-  if (claim.replay?.file !== undefined) {
+  if (claim.replay && parsed.delivery.isLink && (await dependencies.links.replay(context, claim.replay.renderId)))
+    return;
+  if (claim.replay?.file !== undefined && !parsed.delivery.isLink) {
     await dependencies.sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
     return;
   }
+  await fetchAndRender(dependencies, context, { upload, parsed, claim });
+}
+
+interface Claimed {
+  readonly upload: Upload;
+  readonly parsed: ParsedRequest | UnfetchedRequest;
+  readonly claim: IdempotentRequest;
+}
+
+async function fetchAndRender(
+  dependencies: HandlerDependencies,
+  context: OverlayContext,
+  { upload, parsed, claim }: Claimed,
+): Promise<void> {
   try {
-    const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);
+    const ready = await fetchAsset(dependencies.fetcher, parsed, upload, context.lifetime.signal);
     context.type = typeOf(ready);
     assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);
     await renderAndDeliver(dependencies, context, upload, ready, claim);
@@ -95,46 +117,26 @@ async function renderAndDeliver(
   parsed: ParsedRequest,
   claim: IdempotentRequest,
 ): Promise<void> {
-  const { renderer, deadlineMs } = dependencies;
-  const { caller, request, lifetime } = context;
   const { asset } = parsed;
   const started = performance.now();
-  const budgetMs = deadlineMs[asset?.kind ?? 'image'];
-  const requester = requesterOf(context, budgetMs, asset ? 'probe' : 'render');
-  lifetime.startDeadline(budgetMs);
-  if (asset) recordOf(request).begin('queue');
-
-  // A damaged asset is refused before credits are checked.
-  const base: BaseLayer = parsed.asset
-    ? await renderer.probe(parsed.asset, caller.plan.limits, lifetime.signal, requester)
-    : parsed.canvas;
-  const plan = { parsed, base, requester, claim };
-  const { recipe, reservation } = await composeAndReserve(dependencies, context, plan).catch((error: unknown) => {
-    if (asset) renderer.refund(asset, requester);
-    throw error;
-  });
+  const budgetMs = dependencies.deadlineMs[asset?.kind ?? 'image'];
+  context.lifetime.startDeadline(budgetMs);
+  const run = runOf(context, claim, requesterOf(context, budgetMs, asset ? 'probe' : 'render'));
+  const prepared = await prepareRender(dependencies, run, parsed);
+  const { reservation } = prepared;
   context.isReserved = true;
   try {
-    const { output, facts } = await render(dependencies, context, { recipe, asset, requester });
+    const finished = await executeRender(dependencies, run, prepared);
+    const { output, facts } = finished;
+    recordOf(context.request).timings = facts.timings;
     upload.disk.addResult(statSync(output).size);
     const renderMs = performance.now() - started;
-    const renderId = claim.replay?.renderId ?? request.id;
-    const timing = { receiveMs: upload.receiveMs, renderMs };
-    const headers = renderHeaders({
-      renderId,
-      kind: asset?.kind ?? 'image',
-      format: outputFormatOf(recipe),
-      facts,
-      ...timing,
-    });
-    await deliver(dependencies, context, {
-      output,
-      headers,
-      renderMs,
-      reservation,
-      remembered: claim.remember(headers, asset?.sha256),
-      claim,
-    });
+    const renderId = claim.replay?.renderId ?? context.request.id;
+    const headers = describeRender(prepared, finished, { renderId, receiveMs: upload.receiveMs, renderMs });
+    const remembered = claim.remember(headers, asset?.sha256);
+    if (parsed.delivery.isLink) {
+      await deliverLink(dependencies, context, { upload, prepared, finished, headers, renderMs, remembered });
+    } else await deliver(dependencies, context, { output, headers, renderMs, reservation, remembered, claim });
   } catch (error) {
     // A broken delivery has ended the reservation already.
     if (!(error instanceof DeliveryBroken)) await reservation.release(outcomeOf(error), performance.now() - started);
@@ -142,62 +144,42 @@ async function renderAndDeliver(
   }
 }
 
+function runOf(
+  { caller, request, directory, lifetime }: OverlayContext,
+  claim: IdempotentRequest,
+  requester: Requester,
+): RenderRun {
+  return {
+    renderId: request.id,
+    caller,
+    limits: caller.plan.limits,
+    directory,
+    signal: lifetime.signal,
+    requester,
+    isReplay: claim.replay !== undefined,
+    onStep: (step) => recordOf(request).begin(step),
+  };
+}
+
 function requesterOf({ caller, request }: OverlayContext, budgetMs: number, firstStep: 'probe' | 'render'): Requester {
   const onAssigned = (worker: string): void => recordOf(request).assign(worker, firstStep);
   return { account: caller.accountId, budgetMs, renderId: request.id, onAssigned };
 }
 
-interface Plan {
-  readonly parsed: ParsedRequest;
-  readonly base: BaseLayer;
-  readonly requester: Requester;
-  readonly claim: IdempotentRequest;
+/** `deliver=url`: the result is stored and charged before the response, which has a link to it. */
+async function deliverLink(
+  { links, metrics }: HandlerDependencies,
+  context: OverlayContext,
+  finished: FinishedRequest,
+): Promise<void> {
+  const { request } = context;
+  recordOf(request).begin('deliver');
+  await links.deliver(context, finished);
+  metrics.charged(finished.prepared.reservation.credits);
+  recordOf(request).credits = finished.prepared.reservation.credits;
 }
 
-async function composeAndReserve(
-  { renderer, reservations }: HandlerDependencies,
-  { caller, request, directory, lifetime }: OverlayContext,
-  { parsed, base, requester, claim }: Plan,
-): Promise<{ recipe: RenderRecipe; reservation: Reservation }> {
-  const { asset, overlays, output } = parsed;
-  const recipe = composeRecipe(base, overlays, caller.plan.limits, { output, watermark: caller.mode === 'test' });
-  if (parsed.strict) {
-    const { lastFrame } = recipe;
-    const work = { renderer, directory, signal: lifetime.signal, requester, lastFrame };
-    assertNoWarnings(await layoutOf(base, overlays, work));
-  }
-  // An asset has waited for its worker before the probe. Without one, a full queue is noticed here, before the ledger.
-  if (!asset) renderer.assertRoom(caller.accountId, 'image');
-  recordOf(request).begin('reserve');
-  const reservation = await reservations.reserve(caller, {
-    renderId: request.id,
-    kind: asset?.kind ?? 'overlay',
-    credits: priceOf(base, { mode: caller.mode, isReplay: claim.replay !== undefined }),
-  });
-  return { recipe, reservation };
-}
-
-async function render(
-  { renderer, logger }: HandlerDependencies,
-  { caller, request, directory, lifetime }: OverlayContext,
-  { recipe, asset, requester }: Pick<RenderJob, 'recipe' | 'asset'> & Pick<Plan, 'requester'>,
-): Promise<{ output: string; facts: RenderFacts }> {
-  await directory.make();
-  const output = directory.file('output');
-  const record = recordOf(request);
-  record.begin(asset ? 'render' : 'queue');
-  const rendered = await renderer.render({ recipe, asset, output }, lifetime.signal, requester);
-  record.timings = rendered.timings;
-  lifetime.signal.throwIfAborted();
-  const warnings = uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]);
-  if (warnings.length > 0) {
-    const entry = { renderId: request.id, accountId: caller.accountId, warnings };
-    logger.info(entry, 'render completed with warnings');
-  }
-  return { output, facts: { ...rendered, warnings } };
-}
-
-interface Delivery {
+interface ByteDelivery {
   readonly output: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly renderMs: number;
@@ -211,15 +193,9 @@ interface Delivery {
 async function deliver(
   { sender, marketplace, metrics }: HandlerDependencies,
   { request, reply }: OverlayContext,
-  { output, headers, renderMs, reservation, remembered, claim }: Delivery,
+  { output, headers, renderMs, reservation, remembered, claim }: ByteDelivery,
 ): Promise<void> {
-  const billing = {
-    'x-credits-charged': String(reservation.credits),
-    'x-credits-remaining': String(reservation.remaining),
-    ...(marketplace.isClaimed(request.headers) && {
-      [marketplace.billingHeader]: `Credits=${reservation.credits}`,
-    }),
-  };
+  const billing = billingHeaders(marketplace, request, reservation);
   const replayed = claim.replay ? REPLAYED : {};
   const endDelivery = claim.startDelivery();
   try {
@@ -242,4 +218,17 @@ async function deliver(
   } finally {
     endDelivery();
   }
+}
+
+/** What the response says about its price. */
+export function billingHeaders(
+  marketplace: Marketplace,
+  request: FastifyRequest,
+  { credits, remaining }: Pick<Reservation, 'credits' | 'remaining'>,
+): Record<string, string> {
+  return {
+    'x-credits-charged': String(credits),
+    'x-credits-remaining': String(remaining),
+    ...(marketplace.isClaimed(request.headers) && { [marketplace.billingHeader]: `Credits=${credits}` }),
+  };
 }

@@ -2,6 +2,7 @@
 
 import type { Form } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
+import type { Delivery } from '../../caption/delivery-field.ts';
 import { assertFormatFits, type RequestedOutput } from '../../caption/output-format.ts';
 import type { Overlay } from '../../caption/overlay.ts';
 import { AppError } from '../../errors.ts';
@@ -18,6 +19,7 @@ interface Captions {
   /** Whether warnings about the layout are errors. */
   readonly strict: boolean;
   readonly output: RequestedOutput;
+  readonly delivery: Delivery;
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -33,13 +35,15 @@ export interface UnfetchedRequest extends Captions {
 }
 
 export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
-  const { overlays, strict, output, canvas, assetUrl } = parseForm(withKind(form), (url) => policy.faultOf(url));
-  if (assetUrl) return { overlays, strict, output, assetUrl };
-  if (form.asset) return { overlays, strict, output, asset: acceptAsset(form.asset), canvas: undefined };
+  const checked = parseForm(withKind(form), (url) => policy.faultOf(url));
+  const { overlays, strict, output, delivery, canvas, assetUrl } = checked;
+  if (assetUrl) return { overlays, strict, output, delivery, assetUrl };
+  if (form.asset) return { overlays, strict, output, delivery, asset: acceptAsset(form.asset), canvas: undefined };
   return {
     overlays,
     strict,
     output,
+    delivery,
     asset: undefined,
     canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
   };
@@ -48,22 +52,23 @@ export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedReq
 /** For callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
-  const { overlays, strict, output, canvas } = parseForm(withKind(form), () => fault);
-  if (form.asset) return { overlays, strict, output, asset: acceptAsset(form.asset), canvas: undefined };
+  const { overlays, strict, output, delivery, canvas } = parseForm(withKind(form), () => fault);
+  if (form.asset) return { overlays, strict, output, delivery, asset: acceptAsset(form.asset), canvas: undefined };
   return {
     overlays,
     strict,
     output,
+    delivery,
     asset: undefined,
     canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
   };
 }
 
 /** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
-export function withFetched({ overlays, strict, output }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+export function withFetched({ assetUrl: _url, ...request }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
   const asset = acceptAsset(file);
-  assertFormatFits(output, asset.kind);
-  return { overlays, strict, output, asset, canvas: undefined };
+  assertFormatFits(request.output, asset.kind);
+  return { ...request, asset, canvas: undefined };
 }
 
 function withKind(form: ReceivedForm): Form {

@@ -42,23 +42,13 @@ export async function receive(
   { uploads }: ReceiveDependencies,
   { request, reply, directory, lifetime }: Receiving,
   limits: Pick<PlanLimits, 'imageBytes' | 'videoBytes'>,
-  { hash, assertRoom }: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<Upload> {
   const started = performance.now();
-  const { imageBytes, videoBytes } = limits;
-  const maxBytes = Math.max(imageBytes, videoBytes);
-  const readBody = bodyReader(request.raw, maxBytes);
+  const readBody = bodyReader(request.raw, Math.max(limits.imageBytes, limits.videoBytes));
   const disk = await uploads.reserve(announcedBytes(request));
   onClosed(reply.raw, () => disk.release());
-  const destination = {
-    path: directory.file('asset'),
-    prepare: async () => await directory.make(),
-    maxBytes,
-    maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
-    assertRoom,
-    reserve: (bytes: number) => disk.grow(bytes),
-    hash,
-  };
+  const destination = destinationIn(directory, disk, limits, options);
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), uploads.maxSeconds);
   try {
     sendContinue(request, reply);
@@ -67,6 +57,24 @@ export async function receive(
   } finally {
     stopWatching();
   }
+}
+
+/** Where the file of a request goes, uploaded or fetched. */
+export function destinationIn(
+  directory: LazyDirectory,
+  disk: DiskReservation,
+  { imageBytes, videoBytes }: Pick<PlanLimits, 'imageBytes' | 'videoBytes'>,
+  { hash, assertRoom }: ReceiveOptions,
+): AssetDestination {
+  return {
+    path: directory.file('asset'),
+    prepare: async () => await directory.make(),
+    maxBytes: Math.max(imageBytes, videoBytes),
+    maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
+    assertRoom,
+    reserve: (bytes: number) => disk.grow(bytes),
+    hash,
+  };
 }
 
 /** Undefined for a chunked body. */

@@ -13,6 +13,8 @@ export interface ReservationRequest {
   readonly renderId: string;
   readonly kind: RenderKind;
   readonly credits: number;
+  /** Of an asynchronous render; see `NewHold`. */
+  readonly attempt?: number;
 }
 
 /** The reserved credits of one render. Ends once, by `settle`, `release` or `breakOff`. */
@@ -35,9 +37,18 @@ export class CreditReservations {
   }
 
   /** Throws `quota_exceeded` when too few credits are left in the billing period. */
-  async reserve(caller: Caller, { renderId, kind, credits }: ReservationRequest): Promise<Reservation> {
+  async reserve(caller: Caller, { renderId, kind, credits, attempt }: ReservationRequest): Promise<Reservation> {
     const { accountId, keyId, mode, subscription, plan } = caller;
-    const hold = { renderId, accountId, keyId, mode, kind, credits, period: subscription.period };
+    const hold = {
+      renderId,
+      accountId,
+      keyId,
+      mode,
+      kind,
+      credits,
+      period: subscription.period,
+      ...(attempt !== undefined && { attempt }),
+    };
     const { granted, balance } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
     if (!granted) throw quotaExceeded(caller, credits, remaining(balance));
     return {

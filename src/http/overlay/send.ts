@@ -89,8 +89,17 @@ export class FileSender {
 
   /** Resolves when the last byte has been handed to the socket. Throws `DeliveryBroken` when the client is to blame. */
   async send(reply: FastifyReply, file: string, headers: Readonly<Record<string, string>>): Promise<void> {
-    const { size, body, release } = await this.#open(file).catch(rethrowAsStorageError);
-    reply.headers({ ...headers, 'content-length': size, 'cache-control': 'no-store' });
+    const opened = await this.#open(file).catch(rethrowAsStorageError);
+    await this.sendBody(reply, opened, { ...headers, 'cache-control': 'no-store' });
+  }
+
+  /** The same for bytes from elsewhere; `size` is how many there are. */
+  async sendBody(
+    reply: FastifyReply,
+    { size, body, release }: ResponseBody,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    reply.headers({ ...headers, 'content-length': size });
     const { raw } = reply;
     const sentBytes = countSentBytes(raw);
     let tooSlow: string | undefined;
@@ -124,7 +133,7 @@ export class FileSender {
   }
 
   /** Opens synchronously and only reads through the thread pool, because a round trip costs more than `open` or `fstat`. */
-  async #open(file: string): Promise<Body> {
+  async #open(file: string): Promise<ResponseBody> {
     const fd = openSync(file, 'r');
     let isStreamed = false;
     try {
@@ -144,7 +153,7 @@ export class FileSender {
   }
 }
 
-interface Body {
+export interface ResponseBody {
   readonly size: number;
   readonly body: Buffer | Readable;
   /** Called when every byte has been sent. Not after a failure, because a broken socket may still reference the buffer. */

@@ -71,6 +71,47 @@ export const PROBLEMS = {
     title: 'Form rejected',
     advice: 'Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.',
   },
+  async_disabled: {
+    status: 400,
+    title: 'Asynchronous renders are off',
+    advice: 'This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.',
+  },
+  async_not_allowed: {
+    status: 403,
+    title: 'Asynchronous renders not available',
+    advice: 'Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.',
+  },
+  render_not_found: {
+    status: 404,
+    title: 'Render not found',
+    advice:
+      'There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.',
+  },
+  result_expired: {
+    status: 410,
+    title: 'Result expired',
+    advice: 'Results can be downloaded until `expires_at`. Send the request again to get a new one.',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    title: 'Range not satisfiable',
+    advice: 'The `range` header asks for bytes beyond the end of the file. `content-range` has its size.',
+  },
+  too_many_queued: {
+    status: 429,
+    title: 'Too many queued renders',
+    advice: "You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.",
+  },
+  stored_bytes_exceeded: {
+    status: 429,
+    title: 'Storage limit reached',
+    advice: "Your uploads and results take up your plan's storage. Delete results, or wait until they expire.",
+  },
+  test_renders_exceeded: {
+    status: 429,
+    title: 'Daily limit of test renders reached',
+    advice: 'Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

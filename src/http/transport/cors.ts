@@ -4,12 +4,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
-const ALLOWED_HEADERS = 'x-api-key, authorization, idempotency-key, content-type, traceparent, tracestate';
+const ALLOWED_HEADERS =
+  'x-api-key, authorization, idempotency-key, content-type, prefer, range, traceparent, tracestate';
 /** Response headers that a page may read in addition to those CORS always exposes. */
 const EXPOSED_HEADERS = [
   'content-disposition',
   'content-length',
   'idempotency-replayed',
+  'location',
+  'preference-applied',
   'ratelimit',
   'ratelimit-policy',
   'retry-after',
@@ -37,7 +40,7 @@ export function respondToPreflight(reply: FastifyReply): FastifyReply {
     .code(204)
     .headers({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, DELETE',
       'access-control-allow-headers': ALLOWED_HEADERS,
       'access-control-max-age': String(MAX_AGE_SECONDS),
     })

@@ -134,13 +134,14 @@ export async function insertRender(
   await session.run(
     `insert into render_jobs (id, account_id, key_id, mode, batch_id, idempotency_key, status, lane, request, plan,
        period_starts_at, period_ends_at, renews, max_running, asset, asset_format, asset_bytes, asset_sha256, has_asset,
-       due_at, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       source_type, due_at, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       ...[id, accountId, keyId ?? null, mode, batchId ?? null, key ?? null, status, lane, request, plan],
       ...[period.startsAt.toISOString(), period.endsAt.toISOString(), renews ? 1 : 0, maxRunning],
       ...[asset?.name ?? null, asset?.format ?? null, asset?.bytes ?? 0, asset?.sha256 ?? null, asset ? 1 : 0],
-      ...[at, at],
+      // A caption without an asset counts as an image.
+      ...[lane === 'fetch' ? null : lane, at, at],
     ],
   );
 }

@@ -172,7 +172,6 @@ export interface Renders {
   findByToken(token: string): Promise<RenderRecord | undefined>;
   /** Newest first. */
   list(scope: RenderScope, page: RenderPage): Promise<RenderRecord[]>;
-  findBatch(scope: RenderScope, batchId: string): Promise<{ readonly createdAt: Date } | undefined>;
   /** Deletes a render that has ended. Its objects must be deleted first. */
   remove(scope: RenderScope, renderId: string): Promise<void>;
   /** Makes the renders of dead processes due now, and returns their ids. */

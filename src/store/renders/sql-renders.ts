@@ -29,7 +29,7 @@ import type {
   RenderSuccess,
 } from './renders.ts';
 
-/** Renewed three times as often, so that one failed renewal does no harm. */
+/** Renewed far more often, so that some failed renewals do no harm. */
 const LEASE_MS = 30_000;
 const ACTIVE = "status in ('queued', 'rendering')";
 const IS_LATEST = "id = ? and attempts = ? and status = 'rendering'";
@@ -191,15 +191,6 @@ export class SqlRenders implements Renders {
       [...values, ...(batchId === undefined ? [] : [batchId]), ...(after === undefined ? [] : [after]), limit],
     );
     return rows.map(toRender);
-  }
-
-  async findBatch(scope: RenderScope, batchId: string): Promise<{ readonly createdAt: Date } | undefined> {
-    const { sql, values } = inScope(scope);
-    const row = await first(this.#engine, `select created_at from render_batches where id = ? and ${sql}`, [
-      batchId,
-      ...values,
-    ]);
-    return row && { createdAt: date(row, 'created_at') };
   }
 
   async remove(scope: RenderScope, renderId: string): Promise<void> {

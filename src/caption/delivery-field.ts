@@ -1,0 +1,24 @@
+// `async` and `deliver`: whether the request waits for its render, and whether the response is the file or a link to it.
+
+import type { FieldReader } from './field-reader.ts';
+
+export const DELIVERIES = ['bytes', 'url'] as const;
+
+export interface Delivery {
+  /** The response comes before the render. */
+  readonly isAsync: boolean;
+  /** The response has a link to the file. Always so for asynchronous requests. */
+  readonly isLink: boolean;
+}
+
+/** A blank field counts as absent. */
+export function parseDelivery(fields: FieldReader): Delivery {
+  const isAsync = fields.boolean('async');
+  const deliver = fields.text('deliver')?.trim() ?? '';
+  if (deliver !== '' && !DELIVERIES.some((known) => known === deliver)) {
+    fields.add('deliver', 'wrong_type', `Deliver must be ${DELIVERIES.join(' or ')}.`);
+  } else if (isAsync && deliver === 'bytes') {
+    fields.add('deliver', 'conflict', 'An asynchronous request gets a link. Leave deliver out, or send url.');
+  }
+  return { isAsync, isLink: isAsync || deliver === 'url' };
+}

@@ -1,0 +1,172 @@
+// Accepting an asynchronous request: its file goes to storage and its render into the database, then the response is sent.
+// From then on the render doesn't depend on this server.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
+import type { ObjectStorage } from '../../storage/object-storage.ts';
+import type {
+  Acceptance,
+  AcceptOptions,
+  NewRender,
+  Renders,
+  StoredAsset,
+  StoredLimits,
+} from '../../store/renders/renders.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Marketplace } from '../access/marketplace.ts';
+import type { ParsedRequest, UnfetchedRequest } from '../overlay/parse.ts';
+import type { Upload } from '../overlay/receive.ts';
+import type { LinkBase } from './link-base.ts';
+import { RENDERS_PATH, renderToJson } from './render-view.ts';
+import { asyncFingerprint, storeRequest } from './stored-request.ts';
+
+export interface AcceptorOptions {
+  readonly renders: Renders;
+  readonly storage: ObjectStorage;
+  readonly marketplace: Marketplace;
+  readonly linkBase: LinkBase;
+  readonly logger: Logger;
+  /** Called when there is new work. */
+  readonly wake: () => void;
+}
+
+/** The part of a request that accepting it needs. */
+export interface AsyncRequest {
+  readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Renders with a test key are free, so each account has only so many a day. */
+const TEST_RENDERS_PER_DAY = 500;
+const RETRY_AFTER_SECONDS = 2;
+
+export class RenderAcceptor {
+  readonly #options: AcceptorOptions;
+
+  constructor(options: AcceptorOptions) {
+    this.#options = options;
+  }
+
+  /** Throws when this caller can't send asynchronous requests to this server. */
+  assertAvailable(_caller: Caller, request: FastifyRequest): void {
+    const { marketplace, linkBase } = this.#options;
+    linkBase.assertAvailable(request);
+    if (!marketplace.isClaimed(request.headers)) return;
+    const detail = 'Requests through the marketplace are billed by their response, so they must wait for the render.';
+    throw new AppError('async_not_allowed', detail);
+  }
+
+  async accept(context: AsyncRequest, upload: Upload, parsed: ParsedRequest | UnfetchedRequest): Promise<void> {
+    const { caller, idempotencyKey, request, reply } = context;
+    const { storage, linkBase } = this.#options;
+    this.assertAvailable(caller, request);
+    const asset = assetOf(request.id, parsed);
+    if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path);
+    const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });
+    const acceptance = await this.add(caller, [render], {
+      ...(idempotencyKey !== undefined && {
+        idempotency: { key: `${caller.mode}:${idempotencyKey}`, fingerprint: asyncFingerprint(upload) },
+      }),
+    }).catch(async (error: unknown) => {
+      // The database didn't take the render, or may have: then the object is swept with the record.
+      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
+      throw error;
+    });
+    if (acceptance.isReplay) await this.#discard(asset);
+    const record = await this.#options.renders.find({ accountId: caller.accountId }, acceptance.id);
+    reply.headers({
+      ...(acceptance.isReplay && { 'idempotency-replayed': 'true' }),
+      'x-render-id': acceptance.id,
+      location: `${RENDERS_PATH}/${acceptance.id}`,
+      'preference-applied': 'respond-async',
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    reply.code(202).send(JSON.stringify(renderToJson(must(record, 'the accepted render'), linkBase.urlFor(request))));
+  }
+
+  /** Stores the renders, or finds those that an earlier request with the same idempotency key stored. */
+  async add(
+    caller: Caller,
+    renders: readonly NewRender[],
+    options: Omit<AcceptOptions, 'limits'>,
+  ): Promise<{ readonly id: string; readonly isReplay: boolean }> {
+    const { queuedRenders, storedBytes } = caller.plan.limits;
+    const limits = { queuedRenders, storedBytes, testRendersPerDay: TEST_RENDERS_PER_DAY };
+    const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
+    if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
+    if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);
+    this.#options.wake();
+    return { id: options.batch?.id ?? must(renders[0], 'a render').id, isReplay: false };
+  }
+
+  async #discard(asset: StoredAsset | undefined): Promise<void> {
+    if (asset === undefined) return;
+    await this.#options.storage.delete(asset.name).catch((error: unknown) => {
+      this.#options.logger.warn({ object: asset.name, err: error }, 'stored object not deleted, left to the sweep');
+    });
+  }
+}
+
+function assetOf(renderId: string, parsed: ParsedRequest | UnfetchedRequest): StoredAsset | undefined {
+  if ('assetUrl' in parsed || parsed.asset === undefined) return undefined;
+  const { format, bytes, sha256 } = parsed.asset;
+  return { name: `assets/${renderId}`, format, bytes, sha256 };
+}
+
+interface RenderParts {
+  readonly request: string;
+  readonly parsed: ParsedRequest | UnfetchedRequest;
+  readonly asset: StoredAsset | undefined;
+  readonly batchId?: string;
+}
+
+export function newRender(caller: Caller, id: string, { request, parsed, asset, batchId }: RenderParts): NewRender {
+  const { accountId, keyId, mode, plan, subscription } = caller;
+  return {
+    ...{ id, accountId, keyId, mode, batchId, request, asset },
+    lane: 'assetUrl' in parsed ? 'fetch' : (parsed.asset?.kind ?? 'image'),
+    plan: plan.name,
+    period: subscription.period,
+    renews: subscription.renews,
+    maxRunning: plan.concurrentRenders,
+  };
+}
+
+function refusalOf(
+  acceptance: Exclude<Acceptance, { readonly kind: 'accepted' | 'replayed' }>,
+  limits: StoredLimits,
+): AppError {
+  switch (acceptance.kind) {
+    case 'mismatch':
+      return new AppError('idempotency_mismatch', 'This idempotency key was used for a different request.');
+    case 'in flight':
+      return new AppError('idempotency_in_flight', 'A request with this idempotency key is still in progress.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    case 'over limit':
+      return overLimit(acceptance.what, limits[acceptance.what], acceptance.actual);
+  }
+}
+
+function overLimit(what: keyof StoredLimits, limit: number, actual: number): AppError {
+  const figures = { limit: { limit, actual }, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  switch (what) {
+    case 'queuedRenders': {
+      const detail = `Your plan allows ${limit} asynchronous renders that wait or run; this request would make it ${actual}.`;
+      return new AppError('too_many_queued', detail, figures);
+    }
+    case 'storedBytes': {
+      const detail = `Your plan allows ${limit} stored bytes; this request would make it ${actual}.`;
+      return new AppError('stored_bytes_exceeded', detail, figures);
+    }
+    case 'testRendersPerDay': {
+      const detail = `Test keys of an account can store ${limit} renders per day.`;
+      return new AppError('test_renders_exceeded', detail, { ...figures, retryAfterSeconds: 3_600 });
+    }
+  }
+}

@@ -1,0 +1,198 @@
+// Batches: up to 100 JSON requests that are accepted together. Each becomes a render of its own, and one that fails doesn't
+// stop the others.
+
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { typeName } from '../../caption/field-reader.ts';
+import { AppError, type FieldFault } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
+import { RENDER_STATUSES, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';
+import type { Caller } from '../access/caller.ts';
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import { smallBodyReader } from '../overlay/body.ts';
+import { readIdempotencyKey } from '../overlay/idempotency.ts';
+import type { ReceivedForm } from '../overlay/multipart.ts';
+import { parseRequest } from '../overlay/parse.ts';
+import { sendContinue } from '../overlay/receive.ts';
+import { readRoute } from '../read-route.ts';
+import type { RouteGroup } from '../route-group.ts';
+import { watchPace } from '../transport/pace.ts';
+import { createRequestSignal } from '../transport/request-signal.ts';
+import { newRender, type RenderAcceptor } from './accept.ts';
+import { cancelOrDelete, idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
+import { BATCHES_PATH, renderToJson } from './render-view.ts';
+import { asyncFingerprint, storeRequest } from './stored-request.ts';
+
+export interface BatchDependencies extends RenderRouteDependencies {
+  readonly acceptor: RenderAcceptor;
+  readonly fetcher: Pick<AssetFetcher, 'policy'>;
+}
+
+const MAX_REQUESTS = 100;
+const MAX_RECEIVE_SECONDS = 30;
+
+export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
+  return {
+    register: (app) => {
+      app.post(
+        BATCHES_PATH,
+        readRoute(dependencies, async (caller, request, reply) => await create(dependencies, caller, request, reply)),
+      );
+      app.get(
+        `${BATCHES_PATH}/:id`,
+        readRoute(dependencies, async (caller, request) => {
+          return await show(dependencies, await scopeOf(dependencies, caller), idOf(request), request);
+        }),
+      );
+      app.delete(
+        `${BATCHES_PATH}/:id`,
+        readRoute(dependencies, async (caller, request, reply) => {
+          const batch = await cancelBatch(dependencies, await scopeOf(dependencies, caller), request);
+          if (batch === undefined) reply.code(204);
+          return batch;
+        }),
+      );
+    },
+  };
+}
+
+async function create(
+  dependencies: BatchDependencies,
+  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
+  const { acceptor, admission } = dependencies;
+  await admission.countRequest(caller, (headers) => {
+    reply.headers(headers);
+  });
+  acceptor.assertAvailable(caller, request);
+  const key = readIdempotencyKey(request.headers);
+  const form = await receiveBatch(dependencies, request, reply);
+  const batchId = request.id;
+  const renders = parseBatch(dependencies, form, caller, batchId);
+  const { accountId, keyId, mode } = caller;
+  const { id, isReplay } = await acceptor.add(caller, renders, {
+    batch: { id: batchId, accountId, keyId, mode },
+    ...(key !== undefined && {
+      idempotency: { key: `${mode}:${key}`, fingerprint: asyncFingerprint({ ...form, asset: undefined }) },
+    }),
+  });
+  reply.code(202).headers({
+    location: `${BATCHES_PATH}/${id}`,
+    'x-render-id': id,
+    ...(isReplay && { 'idempotency-replayed': 'true' }),
+  });
+  return await show(dependencies, { accountId }, id, request);
+}
+
+async function receiveBatch(
+  { shutdown }: BatchDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ReceivedForm> {
+  const lifetime = createRequestSignal(reply.raw, shutdown);
+  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
+  try {
+    const read = smallBodyReader(request.raw, 'Send the batch as application/json.');
+    sendContinue(request, reply);
+    return await read(lifetime.signal);
+  } finally {
+    stopWatching();
+    lifetime.release();
+  }
+}
+
+/** Throws one error with the faults of all requests. */
+function parseBatch({ fetcher }: BatchDependencies, form: ReceivedForm, caller: Caller, batchId: string): NewRender[] {
+  const faults: FieldFault[] = [];
+  const renders: NewRender[] = [];
+  const requests = requestsOf(form);
+  // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
+  const ids = requests
+    .map(() => randomUUID())
+    .toSorted()
+    .toReversed();
+  for (const [index, item] of requests.entries()) {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      const detail = `A request must be an object; got ${typeName(item)}.`;
+      faults.push({ pointer: `#/requests/${index}`, code: 'wrong_type', detail });
+      continue;
+    }
+    const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
+    const single = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined };
+    try {
+      const parsed = parseRequest(single, fetcher.policy);
+      renders.push(
+        newRender(caller, must(ids[index], 'the id of a render'), {
+          request: storeRequest(single),
+          parsed,
+          asset: undefined,
+          batchId,
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof AppError) || error.faults.length === 0) throw error;
+      faults.push(
+        ...error.faults.map((one) => ({ ...one, pointer: one.pointer.replace(/^#/u, `#/requests/${index}`) })),
+      );
+    }
+  }
+  const [first] = faults;
+  if (first === undefined) return renders;
+  const summary = faults.length === 1 ? first.detail : `The batch has ${faults.length} errors.`;
+  throw new AppError('invalid_fields', summary, { faults });
+}
+
+function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
+  const unknown = fields.find(({ name }) => name !== 'requests');
+  const requests = fields.find(({ name }) => name === 'requests')?.value;
+  const isValid = isJson && Array.isArray(requests) && requests.length > 0 && requests.length <= MAX_REQUESTS;
+  if (isValid && unknown === undefined) return requests;
+  const detail = isValid
+    ? 'A batch has only the field requests.'
+    : `requests must be a JSON array of 1 to ${MAX_REQUESTS} objects.`;
+  const code = Array.isArray(requests) && requests.length > MAX_REQUESTS ? 'too_many' : 'wrong_type';
+  throw new AppError('invalid_fields', detail, {
+    faults: [isValid ? { pointer: '#', code: 'unknown_field', detail } : { pointer: '#/requests', code, detail }],
+  });
+}
+
+async function rendersOf({ renders }: BatchDependencies, scope: RenderScope, batchId: string): Promise<RenderRecord[]> {
+  const found = await renders.list(scope, { limit: MAX_REQUESTS, batchId });
+  if (found.length === 0) throw new AppError('render_not_found', 'There is no batch with this id.');
+  return found;
+}
+
+async function show(
+  dependencies: BatchDependencies,
+  scope: RenderScope,
+  batchId: string,
+  request: FastifyRequest,
+): Promise<object> {
+  const renders = await rendersOf(dependencies, scope, batchId);
+  const counts = Object.fromEntries(
+    RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
+  );
+  const baseUrl = dependencies.linkBase.urlFor(request);
+  return {
+    id: batchId,
+    status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
+    ...counts,
+    credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
+    renders: renders.map((render) => renderToJson(render, baseUrl)),
+  };
+}
+
+/** Cancels what hasn't ended. A batch that is complete is deleted with its results. */
+async function cancelBatch(
+  dependencies: BatchDependencies,
+  scope: RenderScope,
+  request: FastifyRequest,
+): Promise<object | undefined> {
+  const batchId = idOf(request);
+  const renders = await rendersOf(dependencies, scope, batchId);
+  const open = renders.filter(({ finishedAt }) => finishedAt === undefined);
+  for (const { id } of open.length > 0 ? open : renders) await cancelOrDelete(dependencies, scope, id);
+  return open.length > 0 ? await show(dependencies, scope, batchId, request) : undefined;
+}

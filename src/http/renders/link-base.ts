@@ -1,0 +1,47 @@
+// Where clients reach this server, for links that outlive the request.
+
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+import { requestBaseUrl } from '../transport/request-base-url.ts';
+
+export interface LinkOptions {
+  readonly isAsync: boolean;
+  /** Empty if it isn't set. */
+  readonly publicUrl: string;
+  /** The address that the server listens on. */
+  readonly host: string;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
+
+export class LinkBase {
+  readonly #options: LinkOptions;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `async_disabled` when this server can't keep results or has no address for links to them. */
+  assertAvailable(request: FastifyRequest): void {
+    if (!this.#options.isAsync) {
+      throw new AppError('async_disabled', 'This server keeps no results, so it can only send them in the response.');
+    }
+    if (this.#find(request) === undefined) {
+      const detail =
+        'This server has no public address for links to results. Its operator must set STORYBAR_PUBLIC_URL.';
+      throw new AppError('async_disabled', detail);
+    }
+  }
+
+  /** Of renders that exist, which may be older than a change of the settings. */
+  urlFor(request: FastifyRequest): string {
+    return this.#find(request) ?? '';
+  }
+
+  /** The host of the request is a good address only where no one else can reach the server. */
+  #find(request: FastifyRequest): string | undefined {
+    const { publicUrl, host } = this.#options;
+    if (publicUrl !== '') return publicUrl;
+    return LOOPBACK.test(host) ? requestBaseUrl(request) : undefined;
+  }
+}

@@ -1,0 +1,94 @@
+// `deliver=url` on a request that waits: the finished file goes to storage, and the response has a link to it.
+
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
+import type { ObjectStorage } from '../../storage/object-storage.ts';
+import type { RenderRecord, Renders } from '../../store/renders/renders.ts';
+import type { Remembered } from '../../store/store.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Marketplace } from '../access/marketplace.ts';
+import { billingHeaders, type OverlayContext } from '../overlay/overlay-handler.ts';
+import type { FinishedRender, PreparedRender } from '../overlay/render-steps.ts';
+import type { RenderHeaders } from '../overlay/send.ts';
+import type { Upload } from '../overlay/receive.ts';
+import type { LinkBase } from './link-base.ts';
+import { putResult } from './render-result.ts';
+import { RENDERS_PATH, renderToJson } from './render-view.ts';
+import { storeRequest } from './stored-request.ts';
+
+export interface LinkDeliveryOptions {
+  readonly renders: Renders;
+  readonly storage: ObjectStorage;
+  readonly marketplace: Marketplace;
+  readonly linkBase: LinkBase;
+  readonly resultHours: number;
+}
+
+export interface FinishedRequest {
+  readonly upload: Upload;
+  readonly prepared: PreparedRender;
+  readonly finished: FinishedRender;
+  readonly headers: RenderHeaders;
+  readonly renderMs: number;
+  /** For the next request with the same idempotency key. */
+  readonly remembered: Remembered | undefined;
+}
+
+export class LinkDelivery {
+  readonly #options: LinkDeliveryOptions;
+
+  constructor(options: LinkDeliveryOptions) {
+    this.#options = options;
+  }
+
+  assertAvailable(_caller: Caller, request: FastifyRequest): void {
+    this.#options.linkBase.assertAvailable(request);
+  }
+
+  /** Responds with the render that an earlier request with the same key stored. False when it has been deleted. */
+  async replay(context: OverlayContext, renderId: string): Promise<boolean> {
+    const render = await this.#options.renders.find({ accountId: context.caller.accountId }, renderId);
+    if (render === undefined) return false;
+    context.reply.header('idempotency-replayed', 'true');
+    this.#respond(context, render);
+    return true;
+  }
+
+  /** Stores and charges the render in one transaction. */
+  async deliver(context: OverlayContext, request: FinishedRequest): Promise<void> {
+    const { renders, storage, marketplace, resultHours } = this.#options;
+    const { caller, request: raw, reply, lifetime } = context;
+    const { upload, prepared, remembered } = request;
+    const { accountId, keyId, mode, plan, subscription } = caller;
+    const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours);
+    lifetime.signal.throwIfAborted();
+    const isStored = await renders.addFinished(
+      {
+        ...{ id: raw.id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
+        ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
+        lane: prepared.asset?.kind ?? 'image',
+        maxRunning: plan.concurrentRenders,
+      },
+      success,
+      remembered,
+    );
+    if (!isStored) {
+      await storage.delete(success.output.name);
+      throw new AppError('storage_unavailable', 'The result could not be stored. Try again.', { retryAfterSeconds: 2 });
+    }
+    const render = must(await renders.find({ accountId }, raw.id), 'the stored render');
+    reply.headers(billingHeaders(marketplace, raw, prepared.reservation));
+    this.#respond(context, render);
+  }
+
+  #respond({ request, reply }: OverlayContext, render: RenderRecord): void {
+    reply.headers({
+      'x-render-id': render.id,
+      location: `${RENDERS_PATH}/${render.id}`,
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    reply.send(JSON.stringify(renderToJson(render, this.#options.linkBase.urlFor(request))));
+  }
+}

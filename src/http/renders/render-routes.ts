@@ -1,0 +1,188 @@
+// GET and DELETE of stored renders: one, with an optional wait for its end, and the list.
+
+import type { FastifyRequest } from 'fastify';
+import { AppError, type FieldFault } from '../../errors.ts';
+import type { ObjectStorage } from '../../storage/object-storage.ts';
+import type { RenderRecord, Renders, RenderScope } from '../../store/renders/renders.ts';
+import type { Keys } from '../../store/store.ts';
+import type { Caller } from '../access/caller.ts';
+import { type ReadDependencies, readRoute } from '../read-route.ts';
+import type { RouteGroup } from '../route-group.ts';
+import type { LinkBase } from './link-base.ts';
+import type { RenderRunner } from './render-runner.ts';
+import { RENDERS_PATH, renderToJson } from './render-view.ts';
+
+export interface RenderRouteDependencies extends ReadDependencies {
+  readonly renders: Renders;
+  readonly keys: Pick<Keys, 'get'>;
+  readonly storage: ObjectStorage;
+  readonly linkBase: LinkBase;
+  readonly runner: Pick<RenderRunner, 'cancel' | 'ended'>;
+  /** Fires when running requests must end. */
+  readonly shutdown: AbortSignal;
+}
+
+const MAX_WAIT_SECONDS = 60;
+const MAX_WAITING_PER_ACCOUNT = 20;
+/** How often a waiting request looks for a render that runs on another server. */
+const POLL_MS = 500;
+const DEFAULT_PAGE = 20;
+const MAX_PAGE = 100;
+
+export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup {
+  const waiting = new Map<string, number>();
+  const one = async (caller: Caller, request: FastifyRequest): Promise<object> => {
+    const scope = await scopeOf(dependencies, caller);
+    const waitSeconds = queryNumber(request, 'wait', { fallback: 0, min: 0, max: MAX_WAIT_SECONDS });
+    const id = idOf(request);
+    const render =
+      waitSeconds === 0
+        ? await dependencies.renders.find(scope, id)
+        : await counted(
+            waiting,
+            caller,
+            async () => await waitForEnd(dependencies, scope, { id, waitSeconds, request }),
+          );
+    return renderToJson(found(render), dependencies.linkBase.urlFor(request));
+  };
+  return {
+    register: (app) => {
+      app.get(`${RENDERS_PATH}/:id`, readRoute(dependencies, one));
+      app.get(
+        RENDERS_PATH,
+        readRoute(dependencies, async (caller, request) => await list(dependencies, caller, request)),
+      );
+      app.delete(
+        `${RENDERS_PATH}/:id`,
+        readRoute(dependencies, async (caller, request, reply) => {
+          const canceled = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
+          if (canceled === undefined) reply.code(204);
+          return canceled && renderToJson(canceled, dependencies.linkBase.urlFor(request));
+        }),
+      );
+    },
+  };
+}
+
+/** A test key sees test renders. A key for web pages can be read by every visitor, so it sees only its own. */
+export async function scopeOf({ keys }: Pick<RenderRouteDependencies, 'keys'>, caller: Caller): Promise<RenderScope> {
+  const { accountId, keyId, mode } = caller;
+  const key = keyId === undefined ? undefined : await keys.get(keyId);
+  return {
+    accountId,
+    ...(mode === 'test' && { mode }),
+    ...(key !== undefined && key.allowedOrigins.length > 0 && { keyId: key.id }),
+  };
+}
+
+export function idOf({ params }: FastifyRequest): string {
+  return (params as { readonly id: string }).id;
+}
+
+/** Cancels a render that hasn't ended and returns it; deletes one that has. */
+export async function cancelOrDelete(
+  { renders, storage, runner }: Pick<RenderRouteDependencies, 'renders' | 'storage' | 'runner'>,
+  scope: RenderScope,
+  id: string,
+): Promise<RenderRecord | undefined> {
+  const before = found(await renders.find(scope, id));
+  if (before.finishedAt === undefined) {
+    const after = found(await renders.cancel(scope, id));
+    runner.cancel(id);
+    // It may have ended at the same moment.
+    if (after.status === 'canceled') return after;
+  }
+  const ended = found(await renders.find(scope, id));
+  for (const object of [ended.output, ended.asset]) if (object) await storage.delete(object.name);
+  await renders.remove(scope, id);
+  return undefined;
+}
+
+function found(render: RenderRecord | undefined): RenderRecord {
+  if (render) return render;
+  throw new AppError('render_not_found', 'There is no render with this id.');
+}
+
+/** Each waiting request keeps a connection open, so an account can have only so many. */
+async function counted<Result>(
+  waiting: Map<string, number>,
+  { accountId }: Caller,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const others = waiting.get(accountId) ?? 0;
+  if (others >= MAX_WAITING_PER_ACCOUNT) {
+    const detail = `At most ${MAX_WAITING_PER_ACCOUNT} requests with wait can be open at a time. Leave wait out, or try again.`;
+    throw new AppError('rate_limited', detail, { retryAfterSeconds: 1 });
+  }
+  waiting.set(accountId, others + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (waiting.get(accountId) ?? 1) - 1;
+    if (left > 0) waiting.set(accountId, left);
+    else waiting.delete(accountId);
+  }
+}
+
+async function waitForEnd(
+  { renders, runner, shutdown }: RenderRouteDependencies,
+  scope: RenderScope,
+  { id, waitSeconds, request }: { readonly id: string; readonly waitSeconds: number; readonly request: FastifyRequest },
+): Promise<RenderRecord | undefined> {
+  const end = performance.now() + waitSeconds * 1_000;
+  for (;;) {
+    const ended = runner.ended(id, Math.min(POLL_MS, Math.max(0, end - performance.now())));
+    const render = await renders.find(scope, id);
+    const isOver = performance.now() >= end || shutdown.aborted || request.raw.destroyed;
+    if (render === undefined || render.finishedAt !== undefined || isOver) return render;
+    await ended;
+  }
+}
+
+async function list(
+  { renders, keys, linkBase }: RenderRouteDependencies,
+  caller: Caller,
+  request: FastifyRequest,
+): Promise<object> {
+  const limit = queryNumber(request, 'limit', { fallback: DEFAULT_PAGE, min: 1, max: MAX_PAGE });
+  const cursor = queryText(request, 'cursor');
+  const scope = await scopeOf({ keys }, caller);
+  if (cursor !== undefined && (await renders.find(scope, cursor)) === undefined) {
+    throw fault({
+      pointer: '#/cursor',
+      code: 'out_of_range',
+      detail: 'cursor must be the next_cursor of a page before.',
+    });
+  }
+  // One more tells whether there is another page.
+  const found = await renders.list(scope, { limit: limit + 1, after: cursor });
+  const page = found.slice(0, limit);
+  return {
+    renders: page.map((render) => renderToJson(render, linkBase.urlFor(request))),
+    next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}
+
+interface NumberRange {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+function queryNumber(request: FastifyRequest, name: string, { fallback, min, max }: NumberRange): number {
+  const text = queryText(request, name);
+  if (text === undefined) return fallback;
+  const value = /^\d{1,4}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  const detail = `${name} must be a whole number from ${min} to ${max}.`;
+  throw fault({ pointer: `#/${name}`, code: 'out_of_range', detail });
+}
+
+function queryText({ query }: FastifyRequest, name: string): string | undefined {
+  const value = ((query ?? {}) as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function fault(only: FieldFault): AppError {
+  return new AppError('invalid_fields', only.detail, { faults: [only] });
+}

@@ -1,0 +1,42 @@
+// A stored render as the API shows it.
+
+import type { RenderRecord } from '../../store/renders/renders.ts';
+import { extensionOf, parseResult } from './render-result.ts';
+
+export const RESULTS_PATH = '/v1/results';
+export const RENDERS_PATH = '/v1/renders';
+export const BATCHES_PATH = '/v1/batches';
+
+/** `baseUrl` is where clients reach this server. */
+export function renderToJson(render: RenderRecord, baseUrl: string): object {
+  const { id, status, progress, mode, batchId, createdAt, startedAt, finishedAt, output } = render;
+  const result = render.result === undefined ? undefined : parseResult(render.result);
+  return {
+    id,
+    status,
+    progress,
+    source_type: render.sourceType ?? null,
+    credits: render.credits ?? null,
+    test: mode === 'test',
+    warnings: result?.warnings ?? [],
+    missing_glyphs: result?.missingGlyphs ?? 0,
+    source_pixels: result?.headers['x-source-pixels'] ?? null,
+    batch_id: batchId ?? null,
+    created_at: createdAt.toISOString(),
+    started_at: startedAt?.toISOString() ?? null,
+    finished_at: finishedAt?.toISOString() ?? null,
+    expires_at: output?.expiresAt.toISOString() ?? null,
+    output:
+      output && result
+        ? {
+            url: `${baseUrl}${RESULTS_PATH}/${output.token}.${extensionOf(result)}`,
+            content_type: result.headers['content-type'],
+            bytes: output.bytes,
+            width: result.width,
+            height: result.height,
+            duration: result.duration,
+          }
+        : null,
+    error: render.error === undefined ? null : (JSON.parse(render.error) as object),
+  };
+}

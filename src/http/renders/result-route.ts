@@ -1,0 +1,97 @@
+// GET and HEAD of a result, by a link that no one can guess. It needs no key, so platforms and players can follow it.
+
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+import type { ObjectRange, ObjectStorage } from '../../storage/object-storage.ts';
+import type { RenderRecord, Renders } from '../../store/renders/renders.ts';
+import type { FileSender } from '../overlay/send.ts';
+import type { RouteGroup } from '../route-group.ts';
+import { parseRange } from './range.ts';
+import { parseResult } from './render-result.ts';
+import { RESULTS_PATH } from './render-view.ts';
+
+export interface ResultDependencies {
+  readonly renders: Pick<Renders, 'findByToken'>;
+  readonly storage: ObjectStorage;
+  readonly sender: FileSender;
+}
+
+/** Short, because a result can be deleted. */
+const CACHE_SECONDS = 300;
+const EXPOSED = 'accept-ranges, content-disposition, content-length, content-range, etag';
+
+export function resultRoutes(dependencies: ResultDependencies): RouteGroup {
+  return {
+    register: (app) => {
+      app.get(`${RESULTS_PATH}/:name`, async (request, reply) => {
+        await sendResult(dependencies, request, reply);
+        return reply;
+      });
+    },
+  };
+}
+
+async function sendResult(
+  { renders, storage, sender }: ResultDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  // Errors, too, may be read by pages of any site.
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED });
+  const { name } = request.params as { readonly name: string };
+  const render = await renders.findByToken(name.replace(/\..*$/u, ''));
+  if (render?.output === undefined)
+    throw new AppError('not_found', "This result doesn't exist. It may have been deleted.");
+  const { output } = render;
+  const size = output.expiresAt.getTime() > Date.now() ? await storage.size(output.name) : undefined;
+  if (size === undefined) {
+    throw new AppError('result_expired', `This result could be downloaded until ${output.expiresAt.toISOString()}.`);
+  }
+  const headers = headersOf(render);
+  if (request.headers['if-none-match'] === headers['etag']) {
+    reply.code(304).headers(headers).send();
+    return;
+  }
+  const range = rangeOf(request, size, headers['etag']);
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${size}`);
+    throw new AppError('range_not_satisfiable', `The file has ${size} bytes.`);
+  }
+  if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  const length = range ? range.end - range.start + 1 : size;
+  if (request.method === 'HEAD') {
+    // A stream, because Fastify would replace the length of any other body.
+    reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
+    return;
+  }
+  const object = await storage.get(output.name, range);
+  if (object === undefined) throw new AppError('result_expired', 'This result has just been deleted.');
+  await sender.sendBody(reply, { size: length, body: object.body }, headers);
+}
+
+function headersOf({ id, result = '{}' }: RenderRecord): Record<string, string> {
+  const { headers } = parseResult(result);
+  return {
+    'content-type': headers['content-type'] ?? 'application/octet-stream',
+    'content-disposition': headers['content-disposition'] ?? 'inline',
+    'accept-ranges': 'bytes',
+    etag: `"${id}"`,
+    'cache-control': `private, max-age=${CACHE_SECONDS}`,
+    // A page of another origin may embed the file.
+    'cross-origin-resource-policy': 'cross-origin',
+    // The link is the only secret, so it must not end up in the logs of other sites.
+    'referrer-policy': 'no-referrer',
+  };
+}
+
+/** A range of an older version of the file (`if-range`) is ignored, as are forms that this server doesn't support. */
+function rangeOf(
+  { headers }: FastifyRequest,
+  size: number,
+  etag: string | undefined,
+): ObjectRange | 'unsatisfiable' | undefined {
+  const condition = headers['if-range'];
+  if (condition !== undefined && condition !== etag) return undefined;
+  return parseRange(headers.range, size);
+}

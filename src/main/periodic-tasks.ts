@@ -1,0 +1,30 @@
+// Tasks that a running server repeats. Each is independent: one that fails is logged and runs again at its next interval.
+
+import type { Logger } from '../telemetry/logger.ts';
+
+export class PeriodicTasks {
+  readonly #logger: Logger;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  every(milliseconds: number, task: string, work: () => Promise<void>): void {
+    let running = false;
+    const timer = setInterval(() => {
+      if (running) return;
+      running = true;
+      work()
+        .catch((error: unknown) => this.#logger.warn({ err: error, task }, 'housekeeping task failed'))
+        .finally(() => {
+          running = false;
+        });
+    }, milliseconds);
+    this.#timers.push(timer.unref());
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+}

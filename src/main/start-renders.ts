@@ -1,0 +1,106 @@
+// Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
+
+import path from 'node:path';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Renderer } from '../dispatch/renderer.ts';
+import { SettingsError } from '../config/settings.ts';
+import { RenderAcceptor } from '../http/renders/accept.ts';
+import { BackgroundSlots } from '../http/renders/background-slots.ts';
+import { batchRoutes } from '../http/renders/batch-routes.ts';
+import { LinkBase } from '../http/renders/link-base.ts';
+import { LinkDelivery } from '../http/renders/link-delivery.ts';
+import { RenderRunner, type RunnerOptions } from '../http/renders/render-runner.ts';
+import { renderRoutes, type RenderRouteDependencies } from '../http/renders/render-routes.ts';
+import { resultRoutes } from '../http/renders/result-route.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../http/renders/retention.ts';
+import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import { messageOf } from '../primitives/error-facts.ts';
+import { FileStorage } from '../storage/file-storage.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { isGone } from '../store/sql-store.ts';
+import type { Store } from '../store/store.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
+
+type Shared = Pick<RunnerOptions, 'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'logger' | 'metrics'> &
+  Pick<OverlayDependencies, 'marketplace' | 'sender' | 'shutdown'> &
+  Pick<RenderRouteDependencies, 'authenticator' | 'admission'>;
+
+export interface RendersOptions extends Shared {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly plans: PlanBook;
+  readonly renderer: Renderer;
+}
+
+export interface RenderServices {
+  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links'>;
+  readonly groups: readonly RouteGroup[];
+  /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SWEEP_MS = 10_000;
+const RETENTION_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+export async function startRenders(options: RendersOptions): Promise<RenderServices> {
+  const { settings, store, plans, renderer, logger, marketplace } = options;
+  const { renders, accounts, keys } = store;
+  const { resultHours, publicUrl, host, isAsync } = settings;
+  const storage = await openStorage(settings);
+  const linkBase = new LinkBase({ isAsync, publicUrl, host });
+  const slots = new BackgroundSlots(() => renderer.status());
+  const runner = new RenderRunner({ ...options, renders, accounts, storage, plans, slots, resultHours, publicUrl });
+  const common = { renders, storage, marketplace, linkBase };
+  const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
+  const tasks = startTasks(options, storage);
+  // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.
+  await releaseLost(options);
+  runner.start();
+  const forRoutes = { ...options, ...common, keys, runner, acceptor };
+  return {
+    parts: { acceptor, links: new LinkDelivery({ ...common, resultHours }) },
+    groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
+    stop: async (graceMs) => await runner.stop(graceMs),
+    close: async () => {
+      tasks.stop();
+      await runner.stop(0);
+    },
+  };
+}
+
+async function openStorage({ storage, dataDirectory }: Settings): Promise<ObjectStorage> {
+  const directory = storage === '' ? path.join(dataDirectory, 'objects') : storage;
+  try {
+    return await FileStorage.open(directory);
+  } catch (error) {
+    throw new SettingsError([`STORYBAR_STORAGE ${directory} cannot be used: ${messageOf(error)}`]);
+  }
+}
+
+function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTasks {
+  const { store, logger } = options;
+  const tasks = new PeriodicTasks(logger);
+  tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(options));
+  // Nothing is deleted by a clock that may be years ahead.
+  const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;
+  tasks.every(RETENTION_MS, 'delete expired objects', async () => {
+    if (!(await isTimeTrusted())) return;
+    const deleted = await deleteExpiredObjects(store.renders, storage);
+    if (deleted > 0) logger.debug({ deleted }, 'expired objects deleted');
+  });
+  tasks.every(HOUR_MS, 'delete old records', async () => {
+    if (await isTimeTrusted()) await deleteOldRecords(store.renders, storage);
+  });
+  return tasks;
+}
+
+/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+async function releaseLost({ store, settings, logger }: RendersOptions): Promise<void> {
+  if (settings.databaseUrl !== '') return;
+  const renderIds = await store.renders.releaseLost(isGone);
+  if (renderIds.length > 0) logger.warn({ renderIds }, 'took over renders of a dead server');
+}

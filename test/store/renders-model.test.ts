@@ -1,0 +1,31 @@
+// Random commands and crashes on stored renders, from fixed seeds, on each database.
+
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { describe, expect, inject, it } from 'vitest';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { Random } from './random.ts';
+import { RendersModel } from './renders-model.ts';
+
+const TIMEOUT_MS = 600_000;
+const url = inject('postgresUrl');
+const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+async function work(database: TestDatabase, seed: number, commands: number): Promise<number> {
+  const engines = await Promise.all([1, 2, 3].map(async () => await database.open()));
+  const model = new RendersModel(engines, new Random(seed));
+  await model.run(commands);
+  await database.remove();
+  return model.crashes;
+}
+
+describe('every accepted render ends once and is charged once, whatever crashes', () => {
+  it('on SQLite', { timeout: TIMEOUT_MS }, async () => {
+    expect(await work(sqliteDatabase({ synchronous: 'off' }, memory), 20_260_201, 2_500)).toBeGreaterThan(60);
+  });
+
+  it.skipIf(url === '')(`on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, { timeout: TIMEOUT_MS }, async () => {
+    expect(await work(await postgresDatabase(url), 7, 700)).toBeGreaterThan(15);
+  });
+});
