@@ -1,6 +1,7 @@
 // Collects bits, most significant first, in a buffer that grows.
 
 const MIN_ROOM = 16;
+const MAX_BITS = 24;
 
 export class BitWriter {
   #bytes: Uint8Array;
@@ -24,6 +25,15 @@ export class BitWriter {
       this.#length += 1;
     }
     this.#pending &= (1 << this.#pendingBits) - 1;
+  }
+
+  /** A code of at most 16 bits and a value of at most 11. */
+  writePair(code: number, codeBits: number, value: number, valueBits: number): void {
+    if (codeBits + valueBits <= MAX_BITS) this.write((code << valueBits) | value, codeBits + valueBits);
+    else {
+      this.write(code, codeBits);
+      this.write(value, valueBits);
+    }
   }
 
   /** Copies the bits from `from` up to `to` of `source`. */
@@ -72,7 +82,15 @@ function copyShifted(
 ): number {
   let bits = pending;
   const mask = (1 << pendingBits) - 1;
-  for (let index = 0; index < count; index += 1) {
+  const words = count & ~3;
+  const input = new DataView(source.buffer, source.byteOffset + from, words);
+  const output = new DataView(target.buffer, target.byteOffset + to, words);
+  for (let index = 0; index < words; index += 4) {
+    const word = input.getInt32(index);
+    output.setInt32(index, (bits << (32 - pendingBits)) | (word >>> pendingBits));
+    bits = word & mask;
+  }
+  for (let index = words; index < count; index += 1) {
     const byte = source[from + index] ?? 0;
     target[to + index] = (bits << (8 - pendingBits)) | (byte >>> pendingBits);
     bits = byte & mask;

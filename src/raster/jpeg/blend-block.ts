@@ -2,21 +2,19 @@
 
 import { BAR_ALPHA_BYTE } from '../band.ts';
 import type { OverlayStrip } from './overlay-strip.ts';
-import { toFrequencies, toSamples, ZIGZAG } from './transform.ts';
+import { type Scales, toFrequencies, toSamples, ZIGZAG } from './transform.ts';
 
 const BAR_ALPHA = BAR_ALPHA_BYTE / 255;
+const BAR_SHARE = 1 - BAR_ALPHA;
 const MIDDLE = 128;
 /** The DC coefficient is eight times the mean. */
 const DC_SCALE = 8;
 /** The coefficients of 8-bit images are in this range. */
 const [LOWEST, HIGHEST] = [-1023, 1023];
 
-/** Y, Cb and Cr as sums of red, green and blue, without the offset of Cb and Cr. */
-const WEIGHTS = [
-  [0.299, 0.587, 0.114],
-  [-0.168736, -0.331264, 0.5],
-  [0.5, -0.418688, -0.081312],
-] as const;
+/** Cb and Cr as sums of red, green and blue, relative to the middle of their range. */
+const CB_WEIGHTS = [-0.168736, -0.331264, 0.5] as const;
+const CR_WEIGHTS = [0.5, -0.418688, -0.081312] as const;
 
 export interface BlockPlace {
   /** 0 is luma, 1 and 2 are chroma. */
@@ -30,7 +28,7 @@ export interface BlockPlace {
 
 /** A bar without text is black at one alpha, so it only scales the coefficients. Black is the middle of Cb and Cr. */
 export function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, component: 0 | 1 | 2): void {
-  const share = 1 - BAR_ALPHA;
+  const share = BAR_SHARE;
   for (let index = 1; index < 64; index += 1) {
     const value = coefficients[index] ?? 0;
     if (value !== 0) coefficients[index] = Math.round(value * share);
@@ -41,45 +39,54 @@ export function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, comp
 
 const samples = new Float64Array(64);
 
-export function blendPixels(
-  coefficients: Int32Array,
-  steps: Uint16Array,
-  strip: OverlayStrip,
-  place: BlockPlace,
-): void {
+export function blendPixels(coefficients: Int32Array, scales: Scales, strip: OverlayStrip, place: BlockPlace): void {
+  const block = samples;
+  const zigzag = ZIGZAG;
+  const { toSamples: up, toCoefficients: down } = scales;
   for (let index = 0; index < 64; index += 1) {
-    samples[ZIGZAG[index] ?? 0] = (coefficients[index] ?? 0) * (steps[index] ?? 0);
+    block[zigzag[index] ?? 0] = (coefficients[index] ?? 0) * (up[index] ?? 0);
   }
-  toSamples(samples);
-  for (let at = 0; at < 64; at += 1) {
-    const original = Math.min(255, Math.max(0, (samples[at] ?? 0) + MIDDLE));
-    samples[at] = blendSample(original, strip, place, at & 7, at >> 3) - MIDDLE;
-  }
-  toFrequencies(samples);
+  toSamples(block);
+  if (place.component === 0) blendLuma(block, strip, place);
+  else blendChroma(block, strip, place);
+  toFrequencies(block);
   for (let index = 0; index < 64; index += 1) {
-    const value = Math.round((samples[ZIGZAG[index] ?? 0] ?? 0) / (steps[index] ?? 1));
+    const value = Math.round((block[zigzag[index] ?? 0] ?? 0) * (down[index] ?? 0));
     coefficients[index] = index === 0 ? value : Math.min(HIGHEST, Math.max(LOWEST, value));
   }
 }
 
-/** The mean over the pixels that the sample covers. */
-function blendSample(original: number, strip: OverlayStrip, place: BlockPlace, x: number, y: number): number {
-  const { component, scaleX, scaleY } = place;
-  const [red, green, blue] = WEIGHTS[component];
-  let alphas = 0;
-  let color = 0;
-  for (let row = 0; row < scaleY; row += 1) {
-    const start = (place.top + y * scaleY + row) * strip.stride + place.left + x * scaleX;
-    for (let column = 0; column < scaleX; column += 1) {
-      const word = strip.words[start + column] ?? 0;
-      const alpha = word >>> 24;
-      if (alpha === 0) continue;
-      alphas += alpha;
-      color += alpha * (red * (word & 255) + green * ((word >>> 8) & 255) + blue * ((word >>> 16) & 255));
-    }
+/** Samples are relative to the middle of their range. */
+function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, { left, top }: BlockPlace): void {
+  for (let at = 0; at < 64; at += 1) {
+    const word = words[(top + (at >> 3)) * stride + left + (at & 7)] ?? 0;
+    const alpha = word >>> 24;
+    if (alpha === 0) continue;
+    const level = 0.299 * (word & 255) + 0.587 * ((word >>> 8) & 255) + 0.114 * ((word >>> 16) & 255) - MIDDLE;
+    const original = Math.min(MIDDLE - 1, Math.max(-MIDDLE, block[at] ?? 0));
+    block[at] = original + ((level - original) * alpha) / 255;
   }
-  if (alphas === 0) return original;
+}
+
+/** The mean over the pixels that a sample covers. */
+function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, place: BlockPlace): void {
+  const { left, top, scaleX, scaleY } = place;
+  const [red, green, blue] = place.component === 1 ? CB_WEIGHTS : CR_WEIGHTS;
   const total = 255 * scaleX * scaleY;
-  const offset = component === 0 ? 0 : MIDDLE * alphas;
-  return (original * (total - alphas) + color + offset) / total;
+  for (let at = 0; at < 64; at += 1) {
+    let alphas = 0;
+    let color = 0;
+    for (let row = 0; row < scaleY; row += 1) {
+      const start = (top + (at >> 3) * scaleY + row) * stride + left + (at & 7) * scaleX;
+      for (let column = 0; column < scaleX; column += 1) {
+        const word = words[start + column] ?? 0;
+        const alpha = word >>> 24;
+        alphas += alpha;
+        color += alpha * (red * (word & 255) + green * ((word >>> 8) & 255) + blue * ((word >>> 16) & 255));
+      }
+    }
+    if (alphas === 0) continue;
+    const original = Math.min(MIDDLE - 1, Math.max(-MIDDLE, block[at] ?? 0));
+    block[at] = (original * (total - alphas) + color) / total;
+  }
 }

@@ -2,7 +2,7 @@
 // what an encoder would have written. The loops use only local variables, which is several times as fast as closures.
 
 import type { BitWriter } from './bit-writer.ts';
-import type { HuffmanTable } from './huffman.ts';
+import { FAST_BITS, type HuffmanTable, TO_THE_END } from './huffman.ts';
 
 const BLOCK = 64;
 /** The largest difference of DC values in 8-bit images has 11 bits, the largest AC coefficient 10. */
@@ -10,11 +10,15 @@ const [MAX_DC_BITS, MAX_AC_BITS] = [11, 10];
 const ALL_ZERO_RUN = 0xf0;
 const END_OF_BLOCK = 0;
 
-function peek16(bytes: Uint8Array, position: number): number {
-  const at = position >>> 3;
-  const word =
-    ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
-  return (word << (position & 7)) >>> 16;
+/** `bytes` must have padding of at least one block behind the end of the data. */
+function peek16(bytes: DataView, position: number): number {
+  return (bytes.getInt32(position >>> 3) << (position & 7)) >>> 16;
+}
+
+function entryAt(bytes: DataView, position: number, { fast, decode }: HuffmanTable): number {
+  const bits = peek16(bytes, position);
+  const entry = fast[bits >> (16 - FAST_BITS)] ?? 0;
+  return entry !== 0 ? entry : (decode[bits] ?? 0);
 }
 
 function signed(bits: number, size: number): number {
@@ -22,13 +26,8 @@ function signed(bits: number, size: number): number {
 }
 
 /** Reads the DC difference into `difference`, and returns the position after it. */
-export function readDifference(
-  bytes: Uint8Array,
-  position: number,
-  table: HuffmanTable,
-  difference: Int32Array,
-): number {
-  const entry = table.decode[peek16(bytes, position)] ?? 0;
+export function readDifference(bytes: DataView, position: number, table: HuffmanTable, difference: Int32Array): number {
+  const entry = entryAt(bytes, position, table);
   const size = entry & 255;
   if (entry === 0 || size > MAX_DC_BITS) return -1;
   const after = position + (entry >> 8);
@@ -37,58 +36,101 @@ export function readDifference(
 }
 
 /** Returns the position after the AC coefficients. */
-export function skipAc(bytes: Uint8Array, position: number, table: HuffmanTable): number {
-  const { decode } = table;
+export function skipAc(bytes: DataView, position: number, { skip, decode }: HuffmanTable): number {
   let at = position;
   let index = 1;
   while (index < BLOCK) {
-    const entry = decode[peek16(bytes, at)] ?? 0;
+    const bits = peek16(bytes, at);
+    const short = skip[bits >> (16 - FAST_BITS)] ?? 0;
+    if (short !== 0) {
+      at += short >> 8;
+      index += short & 255;
+      continue;
+    }
+    const entry = decode[bits] ?? 0;
     if (entry === 0) return -1;
     const size = entry & 15;
     at += (entry >> 8) + size;
-    if (size === 0) {
-      if ((entry & 255) !== ALL_ZERO_RUN) break;
-      index += 16;
-    } else index += ((entry >> 4) & 15) + 1;
+    if (size > 0) index += ((entry >> 4) & 15) + 1;
+    else index += (entry & 255) === ALL_ZERO_RUN ? 16 : TO_THE_END;
   }
-  return index > BLOCK ? -1 : at;
+  return index > BLOCK && index < TO_THE_END ? -1 : at;
+}
+
+/** The blocks of an MCU in their order. */
+export interface McuOrder {
+  readonly components: Uint8Array;
+  readonly dc: readonly HuffmanTable[];
+  readonly ac: readonly HuffmanTable[];
+}
+
+/** Reads over MCUs and adds up their DC differences in `sums`. Returns the position after them, which is at most `end`. */
+export function skipMcus(
+  bytes: DataView,
+  position: number,
+  end: number,
+  count: number,
+  { components, dc, ac }: McuOrder,
+  sums: Int32Array,
+): number {
+  const blocks = components.length;
+  let at = position;
+  for (let mcu = 0; mcu < count; mcu += 1) {
+    for (let block = 0; block < blocks; block += 1) {
+      const dcTable = dc[block];
+      const acTable = ac[block];
+      if (dcTable === undefined || acTable === undefined) return -1;
+      const entry = entryAt(bytes, at, dcTable);
+      const size = entry & 255;
+      if (entry === 0 || size > MAX_DC_BITS) return -1;
+      at += entry >> 8;
+      if (size > 0) {
+        const component = components[block] ?? 0;
+        sums[component] = (sums[component] ?? 0) + signed(peek16(bytes, at) >> (16 - size), size);
+      }
+      at = skipAc(bytes, at + size, acTable);
+      if (at < 0 || at > end) return -1;
+    }
+  }
+  return at;
 }
 
 /** Writes the AC coefficients with the codes of another table that has all symbols, and returns the position after them. */
 export function recodeAc(
-  bytes: Uint8Array,
+  bytes: DataView,
   position: number,
-  { decode }: HuffmanTable,
+  source: HuffmanTable,
   writer: BitWriter,
   { codes, lengths }: HuffmanTable,
 ): number {
   let at = position;
   let index = 1;
   while (index < BLOCK) {
-    const entry = decode[peek16(bytes, at)] ?? 0;
+    const entry = entryAt(bytes, at, source);
     const symbol = entry & 255;
     const size = symbol & 15;
     if (entry === 0 || size > MAX_AC_BITS) return -1;
     at += entry >> 8;
-    writer.write(codes[symbol] ?? 0, lengths[symbol] ?? 0);
     if (size > 0) {
-      writer.write(peek16(bytes, at) >> (16 - size), size);
+      writer.writePair(codes[symbol] ?? 0, lengths[symbol] ?? 0, peek16(bytes, at) >> (16 - size), size);
       at += size;
       index += (symbol >> 4) + 1;
-    } else if (symbol === ALL_ZERO_RUN) index += 16;
+      continue;
+    }
+    writer.write(codes[symbol] ?? 0, lengths[symbol] ?? 0);
+    if (symbol === ALL_ZERO_RUN) index += 16;
     else break;
   }
   return index > BLOCK ? -1 : at;
 }
 
 /** Fills `coefficients` from index 1 on, in zigzag order, and returns the position after them. */
-export function readAc(bytes: Uint8Array, position: number, table: HuffmanTable, coefficients: Int32Array): number {
-  const { decode } = table;
+export function readAc(bytes: DataView, position: number, table: HuffmanTable, coefficients: Int32Array): number {
   coefficients.fill(0);
   let at = position;
   let index = 1;
   while (index < BLOCK) {
-    const entry = decode[peek16(bytes, at)] ?? 0;
+    const entry = entryAt(bytes, at, table);
     if (entry === 0) return -1;
     const size = entry & 15;
     at += entry >> 8;
@@ -128,8 +170,10 @@ export function writeAc(writer: BitWriter, coefficients: Int32Array, table: Huff
 
 function writeValue(writer: BitWriter, run: number, value: number, table: HuffmanTable): boolean {
   const size = 32 - Math.clz32(Math.abs(value));
-  if (!writeSymbol(writer, run | size, table)) return false;
-  if (size > 0) writer.write(value < 0 ? value + (1 << size) - 1 : value, size);
+  const symbol = run | size;
+  const length = table.lengths[symbol] ?? 0;
+  if (length === 0) return false;
+  writer.writePair(table.codes[symbol] ?? 0, length, value < 0 ? value + (1 << size) - 1 : value, size);
   return true;
 }
 

@@ -12,8 +12,8 @@ export interface EntropyData {
 }
 
 const [RST0, RST7, EOI] = [0xd0, 0xd7, 0xd9];
-/** The bit reader loads up to four bytes at once. */
-const PADDING = 8;
+/** Readers check their position once per block, and a block has at most 64 codes of 31 bits. */
+const PADDING = 512;
 
 /** Reads up to the end of the image. What follows it, such as a second image of a phone, is ignored. */
 export function readEntropyData(file: Uint8Array, from: number): EntropyData | undefined {

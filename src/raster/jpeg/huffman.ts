@@ -6,10 +6,19 @@ import type { HuffmanSpec } from './headers.ts';
 export interface HuffmanTable {
   /** By the next 16 bits: the length of the code above bit 8, and the symbol. 0 if there is no such code. */
   readonly decode: Uint16Array;
+  /** The same for codes of at most `FAST_BITS`, by that many bits. It is small enough for the processor's first cache. */
+  readonly fast: Uint16Array;
+  /** For AC codes, as in `fast`: the bits of the code and its value above bit 8, and how far it moves in the block. */
+  readonly skip: Uint16Array;
   /** By symbol. The length is 0 if the symbol has no code. */
   readonly codes: Uint16Array;
   readonly lengths: Uint8Array;
 }
+
+export const FAST_BITS = 10;
+/** How far `END_OF_BLOCK` moves, to tell it from the last coefficient. */
+export const TO_THE_END = 128;
+const ALL_ZERO_RUN = 0xf0;
 
 /** Returns `undefined` if the lengths describe no valid code. */
 export function buildTable({ counts, symbols }: HuffmanSpec): HuffmanTable | undefined {
@@ -30,7 +39,20 @@ export function buildTable({ counts, symbols }: HuffmanSpec): HuffmanTable | und
     }
     code <<= 1;
   }
-  return { decode, codes, lengths };
+  const fast = new Uint16Array(1 << FAST_BITS);
+  const skip = new Uint16Array(1 << FAST_BITS);
+  for (let bits = 0; bits < fast.length; bits += 1) {
+    const entry = decode[bits << (16 - FAST_BITS)] ?? 0;
+    if (entry === 0 || entry >> 8 > FAST_BITS) continue;
+    fast[bits] = entry;
+    skip[bits] = (((entry >> 8) + (entry & 15)) << 8) | distanceOf(entry & 255);
+  }
+  return { decode, fast, skip, codes, lengths };
+}
+
+function distanceOf(symbol: number): number {
+  if ((symbol & 15) > 0) return (symbol >> 4) + 1;
+  return symbol === ALL_ZERO_RUN ? 16 : TO_THE_END;
 }
 
 /** Every symbol that an 8-bit image can need. */

@@ -3,12 +3,18 @@
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
 
-export type Coverage = 'none' | 'plain' | 'mixed';
+/** Numbers, because they are compared for every block. */
+export const NONE = 0;
+/** A bar without text. */
+export const PLAIN = 1;
+export const MIXED = 2;
+type Coverage = number;
 
 export class OverlayStrip {
   /** RGBA words, row by row; transparent where there is no band. */
   readonly words: Int32Array;
   readonly stride: number;
+  readonly #cells: Uint8Array;
 
   constructor(image: Size, bands: readonly Band[], top: number, size: Size) {
     this.stride = size.width;
@@ -23,16 +29,43 @@ export class OverlayStrip {
       this.words.set(words.subarray(from, from + image.width), start);
       this.words.fill(words[from + image.width - 1] ?? 0, start + image.width, start + size.width);
     }
+    this.#cells = cellsOf(this.words, this.stride);
   }
 
-  /** What covers the area of `width` x `height` pixels at this place. */
+  /** What covers the area of `width` x `height` pixels at this place, all multiples of 8. */
   coverage(left: number, top: number, width: number, height: number): Coverage {
-    const first = this.words[top * this.stride + left] ?? 0;
-    if (first !== 0 && first !== PLAIN_BAR) return 'mixed';
-    for (let row = top; row < top + height; row += 1) {
-      const start = row * this.stride + left;
-      for (let at = start; at < start + width; at += 1) if (this.words[at] !== first) return 'mixed';
+    const perRow = this.stride >> 3;
+    const start = (top >> 3) * perRow + (left >> 3);
+    const first = this.#cells[start] ?? MIXED;
+    for (let row = 0; row < height >> 3; row += 1) {
+      for (let column = 0; column < width >> 3; column += 1) {
+        if (this.#cells[start + row * perRow + column] !== first) return MIXED;
+      }
     }
-    return first === 0 ? 'none' : 'plain';
+    return first;
   }
+}
+
+/** What covers each cell of 8 x 8 pixels. */
+function cellsOf(words: Int32Array, stride: number): Uint8Array {
+  const perRow = stride >> 3;
+  const cells = new Uint8Array(words.length >> 6);
+  for (let cell = 0; cell < cells.length; cell += 1) {
+    const start = Math.floor(cell / perRow) * 8 * stride + (cell % perRow) * 8;
+    const word = words[start] ?? 0;
+    cells[cell] = isFilled(words, start, stride, word) ? coverageBy(word) : MIXED;
+  }
+  return cells;
+}
+
+function isFilled(words: Int32Array, start: number, stride: number, word: number): boolean {
+  for (let row = 0; row < 8; row += 1) {
+    for (let at = start + row * stride, end = at + 8; at < end; at += 1) if (words[at] !== word) return false;
+  }
+  return true;
+}
+
+function coverageBy(word: number): Coverage {
+  if (word === PLAIN_BAR) return PLAIN;
+  return word === 0 ? NONE : MIXED;
 }

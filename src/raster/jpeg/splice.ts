@@ -6,11 +6,21 @@ import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
 import { BitWriter } from './bit-writer.ts';
 import { blendPixels, blendPlainBar } from './blend-block.ts';
-import { readAc, readDifference, recodeAc, skipAc, writeAc, writeDifference } from './blocks.ts';
+import {
+  type McuOrder,
+  readAc,
+  readDifference,
+  recodeAc,
+  skipAc,
+  skipMcus,
+  writeAc,
+  writeDifference,
+} from './blocks.ts';
 import { type EntropyData, type Interval, readEntropyData, writeEntropyData } from './entropy-data.ts';
 import { type HuffmanSpec, type JpegHeaders, readHeaders } from './headers.ts';
 import { buildTable, extend, type HuffmanTable } from './huffman.ts';
-import { OverlayStrip } from './overlay-strip.ts';
+import { MIXED, OverlayStrip, PLAIN } from './overlay-strip.ts';
+import { type Scales, scalesOf } from './transform.ts';
 
 const BLOCK_SIDE = 8;
 const END_OF_IMAGE = Uint8Array.of(0xff, 0xd9);
@@ -56,7 +66,16 @@ interface Codec {
   readonly keepsCodes: boolean;
 }
 
-function codecOf(spec: HuffmanSpec): Codec | undefined {
+/** Components usually share tables. */
+function codecCache(): (spec: HuffmanSpec) => Codec | undefined {
+  const codecs = new Map<HuffmanSpec, Codec | undefined>();
+  return (spec) => {
+    if (!codecs.has(spec)) codecs.set(spec, createCodec(spec));
+    return codecs.get(spec);
+  };
+}
+
+function createCodec(spec: HuffmanSpec): Codec | undefined {
   const source = buildTable(spec);
   const extended = extend(spec);
   const output = extended && buildTable(extended.spec);
@@ -67,6 +86,7 @@ function codecOf(spec: HuffmanSpec): Codec | undefined {
 interface McuBlock {
   readonly component: 0 | 1 | 2;
   readonly steps: Uint16Array;
+  readonly scales: Scales;
   readonly dc: Codec;
   readonly ac: Codec;
   /** In pixels, relative to the MCU. */
@@ -84,16 +104,18 @@ function mcuSize({ components }: JpegHeaders): Size {
 function blocksOf(headers: JpegHeaders): readonly McuBlock[] | undefined {
   const { width, height } = mcuSize(headers);
   const blocks: McuBlock[] = [];
+  const codecOf = codecCache();
   for (const [index, { horizontal, vertical, steps, ...specs }] of headers.components.entries()) {
     const dc = codecOf(specs.dc);
     const ac = codecOf(specs.ac);
     if (dc === undefined || ac === undefined) return undefined;
+    const scales = scalesOf(steps);
     const scaleX = width / (BLOCK_SIDE * horizontal);
     const scaleY = height / (BLOCK_SIDE * vertical);
     for (let at = 0; at < horizontal * vertical; at += 1) {
       const left = (at % horizontal) * BLOCK_SIDE;
       const top = Math.floor(at / horizontal) * BLOCK_SIDE;
-      blocks.push({ component: index as 0 | 1 | 2, steps, dc, ac, left, top, scaleX, scaleY });
+      blocks.push({ component: index as 0 | 1 | 2, steps, scales, dc, ac, left, top, scaleX, scaleY });
     }
   }
   return blocks;
@@ -108,8 +130,11 @@ class Splice {
   readonly #mcu: Size;
   readonly #mcusPerRow: number;
   readonly #keepsCodes: boolean;
+  readonly #order: McuOrder;
+  readonly #view: DataView;
   /** In bits. */
   #position = 0;
+  #end = 0;
   /** The last DC value of each component, in the source and in the output. */
   readonly #sourceDc = new Int32Array(3);
   readonly #outputDc = new Int32Array(3);
@@ -125,6 +150,12 @@ class Splice {
     this.#mcu = mcuSize(headers);
     this.#keepsCodes = blocks.every(({ dc, ac }) => dc.keepsCodes && ac.keepsCodes);
     this.#mcusPerRow = Math.ceil(headers.width / this.#mcu.width);
+    this.#order = {
+      components: Uint8Array.from(blocks, ({ component }) => component),
+      dc: blocks.map(({ dc }) => dc.source),
+      ac: blocks.map(({ ac }) => ac.source),
+    };
+    this.#view = new DataView(source.bytes.buffer, source.bytes.byteOffset, source.bytes.length);
     this.#writer = new BitWriter(source.bytes.length + EXTRA_BYTES);
   }
 
@@ -145,15 +176,16 @@ class Splice {
     this.#sourceDc.fill(0);
     this.#outputDc.fill(0);
     this.#position = start * 8;
+    this.#end = end * 8;
     for (let mcu = first; mcu < last; ) {
       const row = Math.floor(mcu / this.#mcusPerRow);
       const rowEnd = Math.min(last, (row + 1) * this.#mcusPerRow);
       const isDone = this.#isTouched(row) ? this.#blendMcus(row, mcu, rowEnd) : this.#carryOver(rowEnd - mcu);
-      if (!isDone || this.#position > end * 8) return false;
+      if (!isDone) return false;
       mcu = rowEnd;
     }
     // Less than a byte of padding is left, otherwise we have misread something.
-    return end * 8 - this.#position < 8;
+    return this.#end - this.#position < 8;
   }
 
   #isTouched(row: number): boolean {
@@ -167,7 +199,7 @@ class Splice {
   }
 
   #recodeMcus(count: number): boolean {
-    const { bytes } = this.#source;
+    const bytes = this.#view;
     for (let mcu = 0; mcu < count; mcu += 1) {
       for (const { component, dc, ac } of this.#blocks) {
         const afterDc = readDifference(bytes, this.#position, dc.source, this.#difference);
@@ -175,7 +207,7 @@ class Splice {
         const value = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
         if (!writeDifference(this.#writer, value - (this.#outputDc[component] ?? 0), dc.output)) return false;
         this.#position = recodeAc(bytes, afterDc, ac.source, this.#writer, ac.output);
-        if (this.#position < 0) return false;
+        if (this.#position < 0 || this.#position > this.#end) return false;
         this.#sourceDc[component] = value;
         this.#outputDc[component] = value;
       }
@@ -183,25 +215,33 @@ class Splice {
     return true;
   }
 
-  /** Only the first block of each component may need another DC difference, because the one before it changed. */
   #copyMcus(count: number): boolean {
+    if (!this.#copyFirstMcu()) return false;
+    const from = this.#position;
+    this.#position = skipMcus(this.#view, from, this.#end, count - 1, this.#order, this.#sourceDc);
+    if (this.#position < 0) return false;
+    this.#outputDc.set(this.#sourceDc);
+    this.#writer.copy(this.#source.bytes, from, this.#position);
+    return true;
+  }
+
+  /** The first block of each component may need another DC difference, because the one before it changed. */
+  #copyFirstMcu(): boolean {
     let from = this.#position;
-    for (let mcu = 0; mcu < count; mcu += 1) {
-      for (const { component, dc, ac } of this.#blocks) {
-        const start = this.#position;
-        const afterDc = readDifference(this.#source.bytes, start, dc.source, this.#difference);
-        const after = afterDc < 0 ? -1 : skipAc(this.#source.bytes, afterDc, ac.source);
-        if (after < 0) return false;
-        this.#position = after;
-        const value = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
-        if (this.#sourceDc[component] !== this.#outputDc[component]) {
-          this.#writer.copy(this.#source.bytes, from, start);
-          if (!writeDifference(this.#writer, value - (this.#outputDc[component] ?? 0), dc.output)) return false;
-          from = afterDc;
-        }
-        this.#sourceDc[component] = value;
-        this.#outputDc[component] = value;
+    for (const { component, dc, ac } of this.#blocks) {
+      const start = this.#position;
+      const afterDc = readDifference(this.#view, start, dc.source, this.#difference);
+      const after = afterDc < 0 ? -1 : skipAc(this.#view, afterDc, ac.source);
+      if (after < 0 || after > this.#end) return false;
+      this.#position = after;
+      const value = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
+      if (this.#sourceDc[component] !== this.#outputDc[component]) {
+        this.#writer.copy(this.#source.bytes, from, start);
+        if (!writeDifference(this.#writer, value - (this.#outputDc[component] ?? 0), dc.output)) return false;
+        from = afterDc;
       }
+      this.#sourceDc[component] = value;
+      this.#outputDc[component] = value;
     }
     this.#writer.copy(this.#source.bytes, from, this.#position);
     return true;
@@ -225,18 +265,18 @@ class Splice {
   }
 
   #blendBlock(block: McuBlock, mcuLeft: number, overlay: OverlayStrip): boolean {
-    const { component, steps, dc, ac, top, scaleX, scaleY } = block;
+    const { component, steps, scales, dc, ac, top, scaleX, scaleY } = block;
     const coefficients = this.#coefficients;
-    const afterDc = readDifference(this.#source.bytes, this.#position, dc.source, this.#difference);
-    const after = afterDc < 0 ? -1 : readAc(this.#source.bytes, afterDc, ac.source, coefficients);
-    if (after < 0) return false;
+    const afterDc = readDifference(this.#view, this.#position, dc.source, this.#difference);
+    const after = afterDc < 0 ? -1 : readAc(this.#view, afterDc, ac.source, coefficients);
+    if (after < 0 || after > this.#end) return false;
     this.#position = after;
     coefficients[0] = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
     this.#sourceDc[component] = coefficients[0];
     const place = { component, left: mcuLeft + block.left, top, scaleX, scaleY };
     const coverage = overlay.coverage(place.left, top, BLOCK_SIDE * scaleX, BLOCK_SIDE * scaleY);
-    if (coverage === 'plain') blendPlainBar(coefficients, steps, component);
-    else if (coverage === 'mixed') blendPixels(coefficients, steps, overlay, place);
+    if (coverage === PLAIN) blendPlainBar(coefficients, steps, component);
+    else if (coverage === MIXED) blendPixels(coefficients, scales, overlay, place);
     const value = coefficients[0] ?? 0;
     const difference = value - (this.#outputDc[component] ?? 0);
     this.#outputDc[component] = value;
