@@ -10,6 +10,12 @@ import path from 'node:path';
 const EXAMPLES = path.resolve(import.meta.dirname, '../examples');
 const IMAGE = readFileSync(path.join(EXAMPLES, 'photo.jpg'));
 
+/** A PNG of 64 by 64 white pixels. */
+const SMALL_IMAGE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAAAAACPAi4CAAAAKUlEQVR42u3MQREAAAwCIPuX1hD77SAA6VEEAoFAIBAIBAKBQCAQfA8Gpwvw4qrwDDIAAAAASUVORK5CYII=',
+  'base64',
+);
+
 interface StoredRender {
   readonly id: string;
   readonly text: string;
@@ -69,6 +75,10 @@ class ContractService {
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
     const [, area, kind, id] = url.pathname.split('/');
+    if (area === 'files' && kind === 'small.png') {
+      response.setHeader('content-type', 'image/png').end(SMALL_IMAGE);
+      return;
+    }
     if (area === 'files') {
       createReadStream(path.join(EXAMPLES, path.basename(url.pathname))).pipe(response);
       return;

@@ -4,10 +4,14 @@
 import { startStandIn } from '../clients/stand-in.ts';
 import { freePort } from '../test/free-port.ts';
 import { startServer } from '../test/running-server.ts';
+import { testMcp } from './test-clients/mcp.ts';
+import { testPython } from './test-clients/python.ts';
 import { testTypeScript } from './test-clients/typescript.ts';
 
 const CLIENTS: Readonly<Record<string, (env: Readonly<Record<string, string>>) => Promise<void>>> = {
   typescript: testTypeScript,
+  mcp: testMcp,
+  python: testPython,
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

@@ -1,0 +1,21 @@
+// The only place that turns a path from an assistant into a file. Assistants can be talked into anything, so a path counts
+// only if the file it really leads to is inside the allowed folder.
+
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export class ForbiddenFileError extends Error {}
+
+export async function allowedFile(directory: string, file: string): Promise<string> {
+  const target = await realpath(path.resolve(directory, file)).catch(() => undefined);
+  // The same message for missing and forbidden files: an assistant must not learn what exists elsewhere.
+  if (target === undefined || !isInside(directory, target) || !(await stat(target)).isFile()) {
+    throw new ForbiddenFileError(`There is no file "${file}" in ${directory}. Only files in this folder can be used.`);
+  }
+  return target;
+}
+
+function isInside(directory: string, target: string): boolean {
+  const relative = path.relative(directory, target);
+  return relative !== '' && relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
+}

@@ -1,0 +1,28 @@
+// Settings from the environment, because assistants start the server with variables and can't see them.
+
+import { mkdirSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+
+export interface Settings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Files are read from this folder and results are saved to it. Nothing else on the machine is touched. */
+  readonly directory: string;
+}
+
+export class SettingsError extends Error {}
+
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const { STORYBAR_URL: baseUrl, STORYBAR_API_KEY: apiKey, STORYBAR_MCP_DIRECTORY: directory } = env;
+  const missing = Object.entries({
+    'STORYBAR_URL: the URL of the Storybar server': baseUrl,
+    'STORYBAR_API_KEY: your API key': apiKey,
+    'STORYBAR_MCP_DIRECTORY: the folder to read files from and save results to': directory,
+  }).flatMap(([name, value]) => (value ? [] : [name]));
+  if (!baseUrl || !apiKey || !directory) throw new SettingsError(`Set these variables:\n  ${missing.join('\n  ')}`);
+  if (!path.isAbsolute(directory)) {
+    throw new SettingsError(`STORYBAR_MCP_DIRECTORY must be an absolute path; got ${directory}.`);
+  }
+  mkdirSync(directory, { recursive: true });
+  return { baseUrl, apiKey, directory: realpathSync(directory) };
+}

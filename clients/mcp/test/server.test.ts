@@ -1,0 +1,173 @@
+// The built program, over both transports, with the client of the official SDK and the real service.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+const PROGRAM = path.resolve(import.meta.dirname, '../dist/cli.js');
+const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
+const setting = (name: string): string => {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is missing. Run \`npm run test:clients\` in the repository.`);
+  return value;
+};
+
+const outside = realpathSync(mkdtempSync(path.join(tmpdir(), 'storybar-mcp-')));
+const directory = path.join(outside, 'allowed');
+const env = {
+  PATH: process.env['PATH'] ?? '',
+  STORYBAR_URL: setting('STORYBAR_TEST_URL'),
+  STORYBAR_API_KEY: setting('STORYBAR_TEST_KEY'),
+  STORYBAR_MCP_DIRECTORY: directory,
+};
+mkdirSync(directory);
+for (const file of ['photo.jpg', 'clip.mp4']) cpSync(path.join(EXAMPLES, file), path.join(directory, file));
+cpSync(path.join(EXAMPLES, 'photo.jpg'), path.join(outside, 'secret.jpg'));
+symlinkSync(path.join(outside, 'secret.jpg'), path.join(directory, 'innocent.jpg'));
+after(() => rmSync(outside, { recursive: true }));
+
+async function startHttp(): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [PROGRAM, '--http', '0'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = await new Promise<string>((resolve, reject) => {
+    let printed = '';
+    child.once('exit', (code) => reject(new Error(`The server exited with ${code}: ${printed}`)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const found = /Listening on (\S+)/u.exec(printed)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  return { child, url };
+}
+
+const http = await startHttp();
+after(() => http.child.kill());
+
+const TRANSPORTS = {
+  stdio: () => new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env }),
+  'streamable HTTP': () => new StreamableHTTPClientTransport(new URL(http.url)),
+};
+
+for (const [name, transport] of Object.entries(TRANSPORTS)) {
+  describe(`over ${name}`, () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    before(async () => await client.connect(transport()));
+    after(async () => await client.close());
+    const call = async (tool: string, args: Record<string, unknown>): Promise<CallToolResult> =>
+      await client.callTool({ name: tool, arguments: args });
+
+    test('lists the four tools with what they need and return', async () => {
+      const { tools } = await client.listTools();
+      const names = tools.map((tool) => tool.name);
+      assert.deepEqual(names.toSorted(), ['caption_image', 'caption_video', 'preview_layout', 'read_usage']);
+      const image = tools.find((tool) => tool.name === 'caption_image');
+      assert.deepEqual(Object.keys(image?.inputSchema.properties ?? {}), ['file', 'url', 'text', 'overlays', 'lang']);
+      assert.equal(tools.find((tool) => tool.name === 'read_usage')?.annotations?.readOnlyHint, true);
+    });
+
+    test('links to a large image that it saved in the allowed folder', async () => {
+      const { content, structuredContent } = await call('caption_image', { file: 'photo.jpg', text: 'Golden hour' });
+      assert.deepEqual(
+        content.map(({ type }) => type),
+        ['text', 'resource_link'],
+      );
+      const { file, bytes } = structuredContent as { file: string; bytes: number };
+      assert.equal(path.dirname(file), directory);
+      assert.equal(readFileSync(file).length, bytes);
+      assert.ok(content.some((item) => item.type === 'resource_link' && item.uri === `file://${file}`));
+    });
+
+    test('returns a small image itself, from a URL', async () => {
+      const url = `${setting('STORYBAR_STAND_IN_URL')}/files/small.png`;
+      const { content } = await call('caption_image', { url, overlays: [{ text: 'Small', position: 80 }] });
+      const image = content.find((item) => item.type === 'image');
+      assert.equal(image?.mimeType, 'image/png');
+      assert.equal(
+        Buffer.from(image?.data ?? '', 'base64')
+          .subarray(1, 4)
+          .toString(),
+        'PNG',
+      );
+    });
+
+    test('captions a video and links to it', async () => {
+      const { content } = await call('caption_video', { file: 'clip.mp4', text: 'Wait for it' });
+      const link = content.find((item) => item.type === 'resource_link');
+      assert.equal(link?.mimeType, 'video/mp4');
+      assert.match(link?.uri ?? '', /\.mp4$/u);
+    });
+
+    test('previews a layout and reads usage', async () => {
+      const layout = await call('preview_layout', { width: 1080, height: 1920, text: 'Golden hour', duration: 11 });
+      assert.equal((layout.structuredContent as { credits: number }).credits, 3);
+      const usage = await call('read_usage', {});
+      const { credits } = usage.structuredContent as { credits: { limit: number } };
+      assert.equal(credits.limit, 50_000);
+    });
+
+    test('explains every fault of a request that the service refuses', async () => {
+      const { isError, content } = await call('caption_image', {
+        file: 'photo.jpg',
+        overlays: [{ text: ' ' }, { text: '' }],
+      });
+      assert.equal(isError, true);
+      const [text] = content;
+      assert.ok(
+        text?.type === 'text' && text.text.includes('#/overlays/0/text') && text.text.includes('#/overlays/1/text'),
+      );
+    });
+
+    test('refuses files outside the allowed folder, however they are named', async () => {
+      const paths = [
+        '../secret.jpg',
+        path.join(outside, 'secret.jpg'),
+        'innocent.jpg',
+        '/etc/passwd',
+        '.',
+        'missing.jpg',
+      ];
+      for (const file of paths) {
+        const { isError, content } = await call('caption_image', { file, text: 'Secret' });
+        assert.equal(isError, true, file);
+        assert.deepEqual(content, [
+          { type: 'text', text: `There is no file "${file}" in ${directory}. Only files in this folder can be used.` },
+        ]);
+      }
+    });
+  });
+}
+
+async function statusOf(headers: Record<string, string>, target = '/mcp'): Promise<number | undefined> {
+  return await new Promise((resolve, reject) => {
+    const sent = httpRequest(new URL(target, http.url), { method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on('error', reject).end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+  });
+}
+
+test('refuses requests over HTTP that name another host or come from a page of another site', async () => {
+  const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  assert.equal(await statusOf(usual), 200);
+  assert.equal(await statusOf({ ...usual, origin: 'http://localhost:3000' }), 200);
+  assert.equal(await statusOf({ ...usual, host: 'rebound.example.com' }), 403);
+  assert.equal(await statusOf({ ...usual, origin: 'https://evil.example.com' }), 403);
+  assert.equal(await statusOf(usual, '/'), 404);
+});
+
+test('names the settings that are missing, and exits', async () => {
+  const child = spawn(process.execPath, [PROGRAM], { env: { PATH: env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assert.equal(code, 1);
+  for (const name of ['STORYBAR_URL', 'STORYBAR_API_KEY', 'STORYBAR_MCP_DIRECTORY'])
+    assert.match(printed, new RegExp(`${name}:`, 'u'));
+});

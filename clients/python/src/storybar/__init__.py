@@ -1,0 +1,41 @@
+"""Client for Storybar: story-style captions on photos and videos."""
+
+from ._client import AsyncStorybar, Storybar
+from ._errors import (
+    FieldFault,
+    StorybarApiError,
+    StorybarConnectionError,
+    StorybarError,
+    StorybarRenderError,
+    StorybarTimeoutError,
+    StorybarWebhookError,
+)
+from ._request import Asset, Progress
+from ._result import AsyncRenderedFile, RenderedFile
+from ._types import Layout, LayoutBar, Overlay, Render, RenderOutput, Style, Usage, WebhookEvent
+from ._webhooks import verify_webhook
+
+__all__ = [
+    "Asset",
+    "AsyncRenderedFile",
+    "AsyncStorybar",
+    "FieldFault",
+    "Layout",
+    "LayoutBar",
+    "Overlay",
+    "Progress",
+    "Render",
+    "RenderOutput",
+    "RenderedFile",
+    "Storybar",
+    "StorybarApiError",
+    "StorybarConnectionError",
+    "StorybarError",
+    "StorybarRenderError",
+    "StorybarTimeoutError",
+    "StorybarWebhookError",
+    "Style",
+    "Usage",
+    "WebhookEvent",
+    "verify_webhook",
+]

@@ -1,0 +1,144 @@
+"""What both clients share: settings, and requests described before they are sent."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Union, cast
+from urllib.parse import quote, urljoin
+
+import httpx
+
+from ._errors import StorybarError, StorybarRenderError, StorybarTimeoutError
+from ._request import Asset, OnProgress, Upload, openable
+from ._types import Render, RenderOutput
+
+LONG_POLL_SECONDS = 20
+# A server that doesn't hold the request open must not be asked in a tight loop.
+SHORTEST_POLL_SECONDS = 1.0
+FINISHED = ("succeeded", "failed", "canceled")
+Day = Union[str, datetime.date]
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+    upload: Callable[[], Upload] | None = None
+    """Called once per attempt, because a stream can be sent only once."""
+    is_repeatable: bool = True
+
+    def arguments(self, chunks: Callable[[Upload], Any]) -> dict[str, Any]:
+        """``chunks`` is ``iter`` or ``aiter``: httpx must be told which of the two an upload is."""
+        if self.upload is None:
+            body = {} if self.json is None else {"json": self.json}
+            return {"method": self.method, "url": self.url, "headers": dict(self.headers), **body}
+        upload = self.upload()
+        return {"method": self.method, "url": self.url, "headers": {**self.headers, **upload.headers}, "content": chunks(upload)}
+
+
+class Settings:
+    def __init__(
+        self,
+        base_url: str | None,
+        api_key: str | None,
+        timeout: float,
+        max_retries: int,
+        max_retry_delay: float,
+    ) -> None:
+        url = base_url or os.environ.get("STORYBAR_URL")
+        key = api_key or os.environ.get("STORYBAR_API_KEY")
+        if not url or not url.startswith(("http://", "https://")):
+            raise StorybarError(f"`base_url` must be the URL of a Storybar server; got {url!r}.")
+        if not key:
+            raise StorybarError("`api_key` is required.")
+        self.base_url = url.rstrip("/")
+        self.api_key = key
+        self.timeout = timeout
+        self.max_retries = max_retries
+        self.max_retry_delay = max_retry_delay
+
+    def call(self, method: str, path: str, **rest: Any) -> Call:
+        headers = {"x-api-key": self.api_key, "user-agent": "storybar-python", **rest.pop("headers", {})}
+        return Call(method, f"{self.base_url}{path}", headers, **rest)
+
+    def overlay(
+        self,
+        asset: Asset | None,
+        fields: Mapping[str, Any],
+        idempotency_key: str,
+        on_progress: OnProgress | None,
+        **headers: str,
+    ) -> Call:
+        known = {name: value for name, value in fields.items() if value is not None}
+        all_headers = {"idempotency-key": idempotency_key, **headers}
+        if asset is None:
+            return self.call("POST", "/v1/overlay", headers=all_headers, json=known)
+        file = openable(asset)
+        return self.call(
+            "POST",
+            "/v1/overlay",
+            headers=all_headers,
+            upload=lambda: Upload(known, file, on_progress),
+            is_repeatable=file.is_repeatable,
+        )
+
+    def render(self, method: str, render_id: str, wait: float | None = None) -> Call:
+        query = "" if wait is None else f"?wait={wait:g}"
+        return self.call(method, f"/v1/renders/{quote(render_id, safe='')}{query}")
+
+    def usage(self, from_day: Day | None, to_day: Day | None) -> Call:
+        days = {name: str(day) for name, day in (("from", from_day), ("to", to_day)) if day is not None}
+        query = f"?{httpx.QueryParams(days)}" if days else ""
+        return self.call("GET", f"/v1/usage{query}")
+
+    def result(self, render: Render) -> Call:
+        """Without the key: the URL may be on another host."""
+        return Call("GET", urljoin(self.base_url, _require_output(render)["url"]))
+
+
+class Waiting:
+    """Decides how to wait for a render: how long to ask for, when it is over, and when to give up."""
+
+    def __init__(self, render: Render | str, timeout: float) -> None:
+        self.render_id = render if isinstance(render, str) else render["id"]
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+        self._asked = 0.0
+
+    def seconds_to_ask_for(self) -> int:
+        self._asked = time.monotonic()
+        return max(0, min(LONG_POLL_SECONDS, int(self._deadline - self._asked + 0.999)))
+
+    def pause_after(self, render: Render) -> float | None:
+        """Seconds until the next request, or None if the render has succeeded."""
+        if render["status"] in FINISHED:
+            _require_output(render)
+            return None
+        if time.monotonic() >= self._deadline:
+            raise StorybarTimeoutError(f"The render {self.render_id} did not end within {self._timeout:g} seconds.")
+        return max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - self._asked))
+
+
+def _require_output(render: Render) -> RenderOutput:
+    output = render.get("output")
+    if render["status"] == "succeeded" and output:
+        return output
+    error = render.get("error") or {"detail": f"The render {render['id']} has the status {render['status']}."}
+    # A canceled render has no error of its own, so its status is the code.
+    raise StorybarRenderError(error.get("status", 0), {"code": render["status"], **error, "instance": render["id"]})
+
+
+def new_key() -> str:
+    return str(uuid.uuid4())
+
+
+def as_render(response: httpx.Response) -> Render:
+    if response.status_code == 202:
+        return cast(Render, response.json())
+    raise StorybarError("The server rendered at once, so it is too old for asynchronous renders. Use `caption`.")

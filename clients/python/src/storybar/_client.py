@@ -1,0 +1,265 @@
+"""The clients. ``Storybar`` and ``AsyncStorybar`` have the same methods."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, cast
+
+import anyio
+import httpx
+
+from ._call import Call, Day, Settings, Waiting, as_render, new_key
+from ._errors import StorybarConnectionError, StorybarError, StorybarTimeoutError, error_from_response
+from ._request import Asset, OnProgress
+from ._result import AsyncRenderedFile, RenderedFile
+from ._retry import delay_before_retry
+from ._types import AsyncCaptionFields, CaptionFields, Layout, LayoutFields, Render, Usage
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+OnRender = Callable[[Render], None]
+
+
+class Storybar:
+    """Use it as a context manager, or close it.
+
+    ``base_url`` and ``api_key`` default to ``STORYBAR_URL`` and ``STORYBAR_API_KEY``. ``timeout`` is how many seconds to
+    wait for the next part of the response. ``max_retry_delay`` is the longest ``retry-after`` that is waited for.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = 300,
+        max_retries: int = 3,
+        max_retry_delay: float = 60,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
+        self._http = http_client or httpx.Client()
+
+    def caption(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        on_download_progress: OnProgress | None = None,
+        **fields: Unpack[CaptionFields],
+    ) -> RenderedFile:
+        """Renders captions and returns the finished file as soon as it begins to arrive."""
+        key = idempotency_key or new_key()
+        response = self._send(self._settings.overlay(asset, fields, key, on_upload_progress))
+        return RenderedFile(response, key, on_download_progress)
+
+    def start_render(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        **fields: Unpack[AsyncCaptionFields],
+    ) -> Render:
+        """Accepts a render and returns at once. Use ``wait_for`` or a webhook to learn when it ends."""
+        key = idempotency_key or new_key()
+        call = self._settings.overlay(asset, fields, key, on_upload_progress, prefer="respond-async")
+        return as_render(self._read(call))
+
+    def get_render(self, render_id: str, *, wait: float | None = None) -> Render:
+        """With ``wait``, the server holds the request until the render ends, at most 60 seconds."""
+        return cast(Render, self._read(self._settings.render("GET", render_id, wait)).json())
+
+    def wait_for(self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None) -> Render:
+        """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
+        waiting = Waiting(render, timeout)
+        while True:
+            current = self.get_render(waiting.render_id, wait=waiting.seconds_to_ask_for())
+            if on_progress is not None:
+                on_progress(current)
+            pause = waiting.pause_after(current)
+            if pause is None:
+                return current
+            time.sleep(pause)
+
+    def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> RenderedFile:
+        """Downloads the result of a render that has succeeded."""
+        return RenderedFile(self._send(self._settings.result(render)), None, on_download_progress)
+
+    def cancel_render(self, render_id: str) -> None:
+        """Cancels a render that hasn't ended, or deletes one that has, with its result."""
+        self._read(self._settings.render("DELETE", render_id))
+
+    def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
+        """Where the bars of these captions would go and what they would cost. Free."""
+        return cast(Layout, self._read(self._settings.call("POST", "/v1/layout", json=dict(fields))).json())
+
+    def usage(self, from_day: Day | None = None, to_day: Day | None = None) -> Usage:
+        """Plan, credits, and renders from one day to another. Default: the current billing period."""
+        return cast(Usage, self._read(self._settings.usage(from_day, to_day)).json())
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Storybar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _read(self, call: Call) -> httpx.Response:
+        response = self._send(call)
+        response.read()
+        return response
+
+    def _send(self, call: Call) -> httpx.Response:
+        attempt = 0
+        while True:
+            outcome = self._try_once(call)
+            if isinstance(outcome, httpx.Response):
+                return outcome
+            may_retry = call.is_repeatable and attempt < self._settings.max_retries
+            delay = delay_before_retry(outcome, attempt, self._settings.max_retry_delay) if may_retry else None
+            if delay is None:
+                raise outcome
+            time.sleep(delay)
+            attempt += 1
+
+    def _try_once(self, call: Call) -> httpx.Response | StorybarError:
+        request = self._http.build_request(**call.arguments(iter), timeout=self._settings.timeout)
+        try:
+            response = self._http.send(request, stream=True)
+            if response.is_success:
+                return response
+            response.read()
+            return error_from_response(response)
+        except httpx.TransportError as error:
+            return _transport_error(call, error)
+
+
+class AsyncStorybar:
+    """The same for asyncio and trio. Use it as an async context manager, or close it."""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = 300,
+        max_retries: int = 3,
+        max_retry_delay: float = 60,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
+        self._http = http_client or httpx.AsyncClient()
+
+    async def caption(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        on_download_progress: OnProgress | None = None,
+        **fields: Unpack[CaptionFields],
+    ) -> AsyncRenderedFile:
+        """Renders captions and returns the finished file as soon as it begins to arrive."""
+        key = idempotency_key or new_key()
+        response = await self._send(self._settings.overlay(asset, fields, key, on_upload_progress))
+        return AsyncRenderedFile(response, key, on_download_progress)
+
+    async def start_render(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        **fields: Unpack[AsyncCaptionFields],
+    ) -> Render:
+        """Accepts a render and returns at once. Use ``wait_for`` or a webhook to learn when it ends."""
+        key = idempotency_key or new_key()
+        call = self._settings.overlay(asset, fields, key, on_upload_progress, prefer="respond-async")
+        return as_render(await self._read(call))
+
+    async def get_render(self, render_id: str, *, wait: float | None = None) -> Render:
+        """With ``wait``, the server holds the request until the render ends, at most 60 seconds."""
+        return cast(Render, (await self._read(self._settings.render("GET", render_id, wait))).json())
+
+    async def wait_for(
+        self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
+    ) -> Render:
+        """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
+        waiting = Waiting(render, timeout)
+        while True:
+            current = await self.get_render(waiting.render_id, wait=waiting.seconds_to_ask_for())
+            if on_progress is not None:
+                on_progress(current)
+            pause = waiting.pause_after(current)
+            if pause is None:
+                return current
+            await anyio.sleep(pause)
+
+    async def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:
+        """Downloads the result of a render that has succeeded."""
+        return AsyncRenderedFile(await self._send(self._settings.result(render)), None, on_download_progress)
+
+    async def cancel_render(self, render_id: str) -> None:
+        """Cancels a render that hasn't ended, or deletes one that has, with its result."""
+        await self._read(self._settings.render("DELETE", render_id))
+
+    async def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
+        """Where the bars of these captions would go and what they would cost. Free."""
+        return cast(Layout, (await self._read(self._settings.call("POST", "/v1/layout", json=dict(fields)))).json())
+
+    async def usage(self, from_day: Day | None = None, to_day: Day | None = None) -> Usage:
+        """Plan, credits, and renders from one day to another. Default: the current billing period."""
+        return cast(Usage, (await self._read(self._settings.usage(from_day, to_day))).json())
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncStorybar:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _read(self, call: Call) -> httpx.Response:
+        response = await self._send(call)
+        await response.aread()
+        return response
+
+    async def _send(self, call: Call) -> httpx.Response:
+        attempt = 0
+        while True:
+            outcome = await self._try_once(call)
+            if isinstance(outcome, httpx.Response):
+                return outcome
+            may_retry = call.is_repeatable and attempt < self._settings.max_retries
+            delay = delay_before_retry(outcome, attempt, self._settings.max_retry_delay) if may_retry else None
+            if delay is None:
+                raise outcome
+            await anyio.sleep(delay)
+            attempt += 1
+
+    async def _try_once(self, call: Call) -> httpx.Response | StorybarError:
+        request = self._http.build_request(**call.arguments(aiter), timeout=self._settings.timeout)
+        try:
+            response = await self._http.send(request, stream=True)
+            if response.is_success:
+                return response
+            await response.aread()
+            return error_from_response(response)
+        except httpx.TransportError as error:
+            return _transport_error(call, error)
+
+
+def _transport_error(call: Call, error: httpx.TransportError) -> StorybarError:
+    kind: Any = StorybarTimeoutError if isinstance(error, httpx.TimeoutException) else StorybarConnectionError
+    result: StorybarError = kind(f"{call.method} {call.url} failed: {error or type(error).__name__}")
+    result.__cause__ = error
+    return result

@@ -1,0 +1,26 @@
+"""When to try again, and how long to wait before."""
+
+from __future__ import annotations
+
+import random
+
+from ._errors import StorybarApiError, StorybarError
+
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_BACKOFF_SECONDS = 8.0
+# Errors of a gateway, and those of the service that may pass. 500 is safe because renders have an idempotency key.
+PASSING_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504})
+# These have a status that may pass, but the same request would fail again.
+LASTING_CODES = frozenset({"quota_exceeded", "deadline_exceeded", "too_many_failed_keys", "upload_too_slow"})
+
+
+def delay_before_retry(error: StorybarError, attempt: int, longest_seconds: float) -> float | None:
+    """Seconds, or None if the error is final."""
+    backoff = min(FIRST_DELAY_SECONDS * 2.0**attempt, LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
+    if not isinstance(error, StorybarApiError):
+        return backoff
+    if error.status not in PASSING_STATUSES or error.code in LASTING_CODES:
+        return None
+    if error.retry_after is None:
+        return backoff
+    return error.retry_after if error.retry_after <= longest_seconds else None

@@ -1,0 +1,95 @@
+"""Against the stand-in: errors that pass, and asynchronous renders."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarRenderError, StorybarTimeoutError
+
+from conftest import STAND_IN, STAND_IN_URL
+
+
+def seen_with(key: str | None) -> list[dict[str, Any]]:
+    seen = httpx.get(f"{STAND_IN_URL}/seen").json()
+    return [request for request in seen if request["headers"].get("idempotency-key") == key]
+
+
+def test_retries_with_one_idempotency_key_and_sends_the_file_each_time(stand_in: Storybar, photo: Path) -> None:
+    render = stand_in.caption(photo, text="busy twice")
+    assert render.read() == b"attempt 3"
+    seen = seen_with(render.idempotency_key)
+    assert len(seen) == 3
+    assert all(request["bytes"] > photo.stat().st_size for request in seen)
+    assert all(request["headers"]["content-length"] == str(request["bytes"]) for request in seen)
+
+
+def test_retries_when_the_connection_breaks(stand_in: Storybar) -> None:
+    assert stand_in.caption(width=16, height=16, text="cut off").read() == b"attempt 2"
+
+
+def test_does_not_retry_an_open_file_which_can_be_read_only_once(stand_in: Storybar, photo: Path) -> None:
+    key = str(uuid.uuid4())
+    with photo.open("rb") as file, pytest.raises(StorybarApiError) as caught:
+        stand_in.caption(file, text="busy twice", idempotency_key=key)
+    assert (caught.value.code, caught.value.retry_after) == ("overloaded", 0)
+    assert len(seen_with(key)) == 1
+
+
+@pytest.mark.parametrize(("text", "code"), [("busy for a day", "rate_limited"), ("no credits", "quota_exceeded")])
+def test_does_not_wait_too_long_nor_for_credits_that_are_used_up(stand_in: Storybar, text: str, code: str) -> None:
+    key = str(uuid.uuid4())
+    with pytest.raises(StorybarApiError) as caught:
+        stand_in.caption(width=16, height=16, text=text, idempotency_key=key)
+    assert caught.value.code == code
+    assert len(seen_with(key)) == 1
+
+
+def test_gives_up_when_no_response_arrives_in_time() -> None:
+    with Storybar(**STAND_IN, timeout=0.05, max_retries=0) as client, pytest.raises(StorybarTimeoutError):
+        client.caption(width=16, height=16, text="silence")
+
+
+def test_starts_a_render_follows_its_progress_and_downloads_the_result(stand_in: Storybar, photo: Path) -> None:
+    render = stand_in.start_render(photo, text="Later")
+    assert render["status"] == "queued"
+    states: list[str] = []
+    finished = stand_in.wait_for(render, on_progress=lambda current: states.append(current["status"]))
+    assert states == ["rendering", "succeeded"]
+    output = finished["output"]
+    assert output is not None
+    file = stand_in.download(finished)
+    assert file.content_type == "image/jpeg"
+    assert len(file.read()) == output["bytes"]
+
+
+def test_raises_the_error_of_a_render_that_failed_or_was_canceled(stand_in: Storybar) -> None:
+    failing = stand_in.start_render(width=16, height=16, text="fails")
+    with pytest.raises(StorybarRenderError) as failed:
+        stand_in.wait_for(failing)
+    assert (failed.value.code, failed.value.status, failed.value.render_id) == ("asset_undecodable", 422, failing["id"])
+    endless = stand_in.start_render(width=16, height=16, text="endless")
+    with pytest.raises(StorybarTimeoutError):
+        stand_in.wait_for(endless, timeout=0)
+    stand_in.cancel_render(endless["id"])
+    with pytest.raises(StorybarRenderError) as canceled:
+        stand_in.wait_for(endless["id"])
+    assert canceled.value.code == "canceled"
+
+
+def test_async_client_retries_and_waits_for_renders(photo: Path) -> None:
+    async def run() -> None:
+        async with AsyncStorybar(**STAND_IN) as client:
+            assert await (await client.caption(photo, text="busy twice")).read() == b"attempt 3"
+            finished = await client.wait_for(await client.start_render(photo, text="Later"))
+            assert len(await (await client.download(finished)).read()) == photo.stat().st_size
+            with pytest.raises(StorybarApiError) as caught:
+                await client.get_render("unknown/../id")
+            assert caught.value.code == "render_not_found"
+
+    anyio.run(run)
