@@ -16,12 +16,13 @@ const [LOWEST, HIGHEST] = [-1023, 1023];
 const CB_WEIGHTS = [-0.168736, -0.331264, 0.5] as const;
 const CR_WEIGHTS = [0.5, -0.418688, -0.081312] as const;
 
-export interface BlockPlace {
+export interface BlockShape {
   /** 0 is luma, 1 and 2 are chroma. */
   readonly component: 0 | 1 | 2;
-  /** The top left pixel in the strip, and how many pixels a sample covers. */
-  readonly left: number;
+  readonly scales: Scales;
+  /** In pixels, from the top of the strip. */
   readonly top: number;
+  /** How many pixels a sample covers. */
   readonly scaleX: number;
   readonly scaleY: number;
 }
@@ -39,16 +40,17 @@ export function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, comp
 
 const samples = new Float64Array(64);
 
-export function blendPixels(coefficients: Int32Array, scales: Scales, strip: OverlayStrip, place: BlockPlace): void {
+/** `left`: in pixels, from the left edge of the strip. */
+export function blendPixels(coefficients: Int32Array, shape: BlockShape, strip: OverlayStrip, left: number): void {
   const block = samples;
   const zigzag = ZIGZAG;
-  const { toSamples: up, toCoefficients: down } = scales;
+  const { toSamples: up, toCoefficients: down } = shape.scales;
   for (let index = 0; index < 64; index += 1) {
     block[zigzag[index] ?? 0] = (coefficients[index] ?? 0) * (up[index] ?? 0);
   }
   toSamples(block);
-  if (place.component === 0) blendLuma(block, strip, place);
-  else blendChroma(block, strip, place);
+  if (shape.component === 0) blendLuma(block, strip, shape.top, left);
+  else blendChroma(block, strip, shape, left);
   toFrequencies(block);
   for (let index = 0; index < 64; index += 1) {
     const value = Math.round((block[zigzag[index] ?? 0] ?? 0) * (down[index] ?? 0));
@@ -57,7 +59,7 @@ export function blendPixels(coefficients: Int32Array, scales: Scales, strip: Ove
 }
 
 /** Samples are relative to the middle of their range. */
-function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, { left, top }: BlockPlace): void {
+function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, top: number, left: number): void {
   for (let at = 0; at < 64; at += 1) {
     const word = words[(top + (at >> 3)) * stride + left + (at & 7)] ?? 0;
     const alpha = word >>> 24;
@@ -69,9 +71,9 @@ function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, { left,
 }
 
 /** The mean over the pixels that a sample covers. */
-function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, place: BlockPlace): void {
-  const { left, top, scaleX, scaleY } = place;
-  const [red, green, blue] = place.component === 1 ? CB_WEIGHTS : CR_WEIGHTS;
+function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, shape: BlockShape, left: number): void {
+  const { top, scaleX, scaleY } = shape;
+  const [red, green, blue] = shape.component === 1 ? CB_WEIGHTS : CR_WEIGHTS;
   const total = 255 * scaleX * scaleY;
   for (let at = 0; at < 64; at += 1) {
     let alphas = 0;

@@ -27,24 +27,57 @@ const END_OF_IMAGE = Uint8Array.of(0xff, 0xd9);
 /** Rows with text take more bits than before. */
 const EXTRA_BYTES = 65_536;
 
+/** 16 x 16 gray pixels, and a bar on them. */
+const SAMPLE = Buffer.from(
+  '/9j/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1RV19iZ2hnPk1xeXBkeFxlZ2P/2wBDARESEhgVGC8aGi9j' +
+    'QjhCY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2NjY2P/wAARCAAQABADASIAAhEBAxEB/8QAFQABAQAAAAAA' +
+    'AAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFAEBAAAAAAAAAAAAAAAAAAAAAP/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEA' +
+    'AhEDEQA/AKAA/9k=',
+  'base64',
+);
+const SAMPLE_BAR: Band = { top: 0, height: 8, width: 16, pixels: new Uint8ClampedArray(16 * 8 * 4) };
+/**
+ * V8 throws optimized code away when garbage collection frees the last object of a shape it was compiled for. A render
+ * would leave none, and the next one would run unoptimized, so the objects of a small one stay.
+ */
+let keptAlive: Splice | undefined;
+
 /**
  * Returns `undefined` for every file that isn't a plain, undamaged JPEG with the needed codes. Bands must be as wide as
  * the stored image, so the caller must not pass an image whose EXIF orientation turns it.
  */
 export function spliceBands(file: Uint8Array, bands: readonly Band[]): Buffer | undefined {
-  const headers = readHeaders(file);
-  if (headers === undefined || bands.some(({ width }) => width !== headers.width)) return undefined;
-  if (headers.components.length === 1 && !bands.every(isGray)) return undefined;
-  const data = readEntropyData(file, headers.dataStart);
-  const blocks = data && blocksOf(headers);
-  if (data === undefined || blocks === undefined) return undefined;
-  const spliced = new Splice(headers, blocks, data, bands).run();
-  if (spliced === undefined) return undefined;
+  keptAlive ??= spliceSample();
+  const prepared = prepare(file, bands);
+  const spliced = prepared?.splice.run();
+  if (prepared === undefined || spliced === undefined) return undefined;
+  const { headers, blocks } = prepared;
   const tables = new Map(
     blocks.flatMap(({ dc, ac }) => [dc.spec, ac.spec]).map((spec) => [spec.id, tableSegment(spec)]),
   );
   const start = [file.subarray(0, 2), ...headers.kept, ...tables.values(), headers.scan];
   return Buffer.concat([...start, ...writeEntropyData(spliced), END_OF_IMAGE]);
+}
+
+function spliceSample(): Splice | undefined {
+  const splice = prepare(SAMPLE, [SAMPLE_BAR])?.splice;
+  splice?.run();
+  return splice;
+}
+
+interface Prepared {
+  readonly headers: JpegHeaders;
+  readonly blocks: readonly McuBlock[];
+  readonly splice: Splice;
+}
+
+function prepare(file: Uint8Array, bands: readonly Band[]): Prepared | undefined {
+  const headers = readHeaders(file);
+  if (headers === undefined || bands.some(({ width }) => width !== headers.width)) return undefined;
+  if (headers.components.length === 1 && !bands.every(isGray)) return undefined;
+  const data = readEntropyData(file, headers.dataStart);
+  const blocks = data && blocksOf(headers);
+  return data && blocks && { headers, blocks, splice: new Splice(headers, blocks, data, bands) };
 }
 
 function tableSegment({ id, counts, symbols }: HuffmanSpec): Uint8Array {
@@ -265,7 +298,7 @@ class Splice {
   }
 
   #blendBlock(block: McuBlock, mcuLeft: number, overlay: OverlayStrip): boolean {
-    const { component, steps, scales, dc, ac, top, scaleX, scaleY } = block;
+    const { component, steps, dc, ac, top, scaleX, scaleY } = block;
     const coefficients = this.#coefficients;
     const afterDc = readDifference(this.#view, this.#position, dc.source, this.#difference);
     const after = afterDc < 0 ? -1 : readAc(this.#view, afterDc, ac.source, coefficients);
@@ -273,10 +306,10 @@ class Splice {
     this.#position = after;
     coefficients[0] = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
     this.#sourceDc[component] = coefficients[0];
-    const place = { component, left: mcuLeft + block.left, top, scaleX, scaleY };
-    const coverage = overlay.coverage(place.left, top, BLOCK_SIDE * scaleX, BLOCK_SIDE * scaleY);
+    const left = mcuLeft + block.left;
+    const coverage = overlay.coverage(left, top, BLOCK_SIDE * scaleX, BLOCK_SIDE * scaleY);
     if (coverage === PLAIN) blendPlainBar(coefficients, steps, component);
-    else if (coverage === MIXED) blendPixels(coefficients, scales, overlay, place);
+    else if (coverage === MIXED) blendPixels(coefficients, block, overlay, left);
     const value = coefficients[0] ?? 0;
     const difference = value - (this.#outputDc[component] ?? 0);
     this.#outputDc[component] = value;
