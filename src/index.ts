@@ -6,6 +6,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
+import { checkOutput } from './caption/output-format.ts';
 import { parseSafeArea, type SafeAreaName, withSafeArea } from './caption/safe-area-field.ts';
 import { type CaptionStyle, checkStyle, type StylePreset, withStyle } from './caption/style-field.ts';
 import { AppError, type FieldFault } from './errors.ts';
@@ -60,10 +61,22 @@ export interface LookOptions {
 export interface ImageOptions extends LookOptions {
   /** Larger images are refused. Default: 50 million. */
   readonly maxPixels?: number;
+  /** Default: `png`. A JPEG that stays a JPEG isn't compressed again, unless there is a quality. */
+  readonly format?: 'png' | 'jpeg' | 'webp';
+  /** Of JPEG and WebP, 1 to 100. Default: 90. */
+  readonly quality?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Puts caption bars on a JPEG, PNG, WebP, HEIC, AVIF or GIF (a path, or the file's bytes) and returns a PNG. */
+export interface OverlayOptions extends LookOptions {
+  /** Default: `png`. Both are lossless. */
+  readonly format?: 'png' | 'webp';
+}
+
+/**
+ * Puts caption bars on a JPEG, PNG, WebP, HEIC, AVIF or GIF (a path, or the file's bytes) and returns a PNG, JPEG or
+ * WebP.
+ */
 export async function renderImage(
   asset: string | Uint8Array,
   captions: Captions,
@@ -79,7 +92,8 @@ export async function renderImage(
     );
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
-  const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits);
+  const output = checkOutput(options, 'image');
+  const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits, { output });
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
 }
 
@@ -124,13 +138,14 @@ export async function renderVideo(
   }
 }
 
-/** Returns a transparent PNG with only the caption bars. Composited on an image of that size, it gives what `renderImage` does. */
+/** Returns a transparent PNG or WebP with only the caption bars. Composited on an image of that size, it gives what `renderImage` does. */
 export async function renderOverlay(
   size: { readonly width: number; readonly height: number },
   captions: Captions,
-  options: LookOptions = {},
+  options: OverlayOptions = {},
 ): Promise<Rendered> {
   const overlays = toOverlays(captions, options);
+  const output = checkOutput(options, 'canvas');
   for (const side of [size.width, size.height]) {
     if (!Number.isInteger(side) || side < MIN_SIDE || side > MAX_SIDE) {
       throw new AppError(
@@ -145,7 +160,7 @@ export async function renderOverlay(
       `The overlay must have at most ${MAX_CANVAS_PIXELS} pixels; ${size.width}x${size.height} has more.`,
     );
   }
-  return await renderTransparent(composeTransparentRecipe(size, overlays), sharedTools());
+  return await renderTransparent(composeTransparentRecipe(size, overlays, output), sharedTools());
 }
 
 function toOverlays(captions: Captions, { style, safeArea }: LookOptions): readonly Overlay[] {

@@ -54,6 +54,17 @@ export function assertFormatFits({ format }: RequestedOutput, source: OutputSour
   if (fault) throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
 }
 
+/** For values that don't come from a form. */
+export function checkOutput({ format, quality }: RequestedOutput, source: OutputSource): RequestedOutput {
+  if (format !== undefined) assertFormatFits({ format }, source);
+  if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
+    const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;
+    const fault = { pointer: '#/quality', code: 'out_of_range', detail } as const;
+    throw new AppError('invalid_fields', detail, { faults: [fault] });
+  }
+  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+}
+
 /** A blank value counts as absent, so a browser form with an empty input works. */
 function parseFormat(fields: FieldReader): OutputFormat | undefined {
   const name = fields.text('format')?.trim() ?? '';

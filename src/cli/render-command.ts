@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
+import { assertFormatFits, type RequestedOutput } from '../caption/output-format.ts';
 import { AppError } from '../errors.ts';
 import {
   type Captions,
@@ -27,12 +28,16 @@ const HELP = `Usage: storybar render <image or video, file or URL> --text <capti
        storybar render <video, file or URL> --captions <subtitles.srt or .vtt> [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
-Captions an image (the output is a PNG) or a video (the output is an MP4). With --width and --height instead of a file, the
-output is a transparent PNG with the caption bars only. "-o -" writes a PNG to standard output. --lang names the language of
-the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
+Captions an image or a video (the output is an MP4). With --width and --height instead of a file, the output is a transparent
+image with the caption bars only. "-o -" writes an image to standard output. --lang names the language of the captions (a BCP 47
+tag such as ja) for letters whose form depends on it.
+
+--format is the format of an image: png (default), jpeg or webp; png or webp for bars only. --quality (1 to 100, default 90) is
+for jpeg and webp. Without --quality, a JPEG stays a JPEG without being compressed again.
 
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
+
 --style is a preset (bar, bar-light, box, box-light, outline, plain) or an object such as '{"preset":"box","size":1.5}'.
 --safe-area (tiktok, reels, shorts, stories, all) keeps captions clear of an app's own controls on portrait images and videos.
 `;
@@ -51,6 +56,8 @@ export async function renderCommand(args: string[]): Promise<void> {
       'safe-area': { type: 'string' },
       width: { type: 'string' },
       height: { type: 'string' },
+      format: { type: 'string' },
+      quality: { type: 'string' },
       output: { type: 'string', short: 'o' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -66,17 +73,21 @@ export async function renderCommand(args: string[]): Promise<void> {
   const fields = Object.entries({ ...formValues, ...subtitles }).map(
     ([name, value]): FormField => ({ name: name.replace('-', '_'), value: String(value) }),
   );
-  const { overlays, canvas } = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
+  const form = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
+  const { overlays, canvas, output: requested } = form;
   const [{ position = null, lang = null, style, safeArea = 'none' } = {}] = overlays;
   const captions: Captions = subtitles ? { ...subtitles, position, lang } : overlays;
   const look: LookOptions = { safeArea, ...(subtitles && style && { style }) };
+  const job = { captions, look, requested, output };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
-    await withDownload(asset, async (file, name) => await renderFile(file, name, captions, { ...look, output }));
+    await withDownload(asset, async (file, name) => await renderFile(file, name, job));
     return;
   }
-  if (canvas) await deliver(await renderOverlay(canvas, captions, look), output ?? 'overlay.png');
-  else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
-  else await renderFile(asset, asset, captions, { ...look, output });
+  if (canvas) {
+    const format = requested.format === 'webp' ? 'webp' : 'png';
+    await deliver(await renderOverlay(canvas, captions, { ...look, format }), output ?? `overlay.${format}`);
+  } else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
+  else await renderFile(asset, asset, job);
 }
 
 async function readSubtitles(file: string): Promise<string> {
@@ -85,7 +96,10 @@ async function readSubtitles(file: string): Promise<string> {
   });
 }
 
-interface FileOptions extends LookOptions {
+interface RenderArguments {
+  readonly captions: Captions;
+  readonly look: LookOptions;
+  readonly requested: RequestedOutput;
   readonly output: string | undefined;
 }
 
@@ -93,11 +107,18 @@ interface FileOptions extends LookOptions {
 async function renderFile(
   file: string,
   name: string,
-  captions: Captions,
-  { output, ...look }: FileOptions,
+  { captions, look, requested, output }: RenderArguments,
 ): Promise<void> {
-  if (await isVideo(file)) await captionVideo(file, captions, look, output ?? outputNextTo(name, 'mp4'));
-  else await deliver(await renderImage(file, captions, look), output ?? outputNextTo(name, 'png'));
+  const kind = (await isVideo(file)) ? 'video' : 'image';
+  assertFormatFits(requested, kind);
+  const { format = 'png', ...quality } = requested;
+  if (kind === 'video' || format === 'mp4') {
+    await captionVideo(file, captions, look, output ?? outputNextTo(name, 'mp4'));
+    return;
+  }
+  const extension = format === 'jpeg' ? 'jpg' : format;
+  const options = { ...look, format, ...quality };
+  await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension));
 }
 
 async function isVideo(asset: string): Promise<boolean> {

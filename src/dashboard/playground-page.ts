@@ -96,6 +96,11 @@ ${GUEST_MAX_SIDE.toLocaleString('en')} pixels on the longer side.</span></label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="${KEY_PLACEHOLDER}" data-key>
 ${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 </div>
+<p><label>Format of images <select data-format>
+<option value="png">PNG (lossless)</option>
+<option value="jpeg">JPEG (small; a JPEG keeps its quality)</option>
+<option value="webp">WebP</option>
+</select></label></p>
 <p><button type="submit" class="button" data-render>Render</button></p>
 <p class="problem" role="alert" data-problem hidden></p>
 </form>`;

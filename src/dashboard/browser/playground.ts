@@ -4,7 +4,7 @@ import { BarList } from './bar-list.ts';
 import { find } from './elements.ts';
 import { type Media, openMedia } from './media.ts';
 import { Preview, previewSize } from './preview.ts';
-import { renderFile, ResultView } from './result.ts';
+import { extensionOf, renderFile, ResultView } from './result.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './snippets.ts';
 import { Stage } from './stage.ts';
 import { Subtitles } from './subtitles.ts';
@@ -16,6 +16,7 @@ const status = find(root, '[data-status]', HTMLElement);
 const problem = find(root, '[data-problem]', HTMLElement);
 const renderButton = find(root, '[data-render]', HTMLButtonElement);
 const keyField = find(root, '[data-key]', HTMLInputElement);
+const formatField = find(root, '[data-format]', HTMLSelectElement);
 const pauseButton = find(root, '[data-pause]', HTMLButtonElement);
 const resultView = new ResultView(find(root, '[data-result]', HTMLElement));
 const keyNeeded = root.dataset['keyNeeded'] ?? '';
@@ -101,9 +102,16 @@ function showCode(): void {
     asset: media?.file.name ?? 'photo.jpg',
     overlays: list.overlays,
     captions: subtitles.captions,
-    output: media?.kind === 'video' ? 'captioned.mp4' : 'captioned.png',
+    ...outputOf(media),
   });
   for (const { id, code } of snippets) find(root, `[data-language="${id}"] code`, HTMLElement).textContent = code;
+}
+
+/** The format applies to images only. */
+function outputOf(opened: Media | undefined): { format?: string; output: string } {
+  if (opened?.kind === 'video') return { output: 'captioned.mp4' };
+  const { value } = formatField;
+  return value === 'png' ? { output: 'captioned.png' } : { format: value, output: `captioned.${extensionOf(value)}` };
 }
 
 async function open(file: File, alt = `Your file ${file.name}`): Promise<void> {
@@ -156,10 +164,9 @@ async function render(): Promise<void> {
   renderButton.disabled = true;
   renderButton.textContent = 'Rendering…';
   try {
-    await resultView.show(
-      await renderFile({ media, overlays, captions, key: keyField.value.trim(), keyNeeded }),
-      media,
-    );
+    const { format } = outputOf(media);
+    const key = keyField.value.trim();
+    await resultView.show(await renderFile({ media, overlays, captions, format, key, keyNeeded }), media);
   } catch (error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
     problem.hidden = false;
@@ -187,6 +194,7 @@ function listenToFiles(): void {
   }
 }
 
+formatField.addEventListener('change', showCode);
 listenToFiles();
 pauseButton.addEventListener('click', () => void playOrPause());
 find(root, '[data-form]', HTMLFormElement).addEventListener('submit', (event) => {

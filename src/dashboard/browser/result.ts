@@ -9,6 +9,7 @@ const SHOWN_HEADERS = [
   'content-type',
   'content-length',
   'x-source-type',
+  'x-source-pixels',
   'x-render-duration-ms',
   'server-timing',
   'x-missing-glyphs',
@@ -23,6 +24,8 @@ export interface RenderInput {
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions: string | undefined;
+  /** The default format if undefined. */
+  readonly format: string | undefined;
   /** Empty for guests, who can only render images. */
   readonly key: string;
   /** The message for a guest who tries to render a video. */
@@ -30,12 +33,14 @@ export interface RenderInput {
 }
 
 /** Errors have messages for the visitor. */
-export async function renderFile({ media, overlays, captions, key, keyNeeded }: RenderInput): Promise<Response> {
+export async function renderFile(input: RenderInput): Promise<Response> {
+  const { media, overlays, captions, format, key, keyNeeded } = input;
   if (media.kind === 'video' && key === '') throw new Error(keyNeeded);
   const form = new FormData();
   form.append('asset', media.file);
   if (captions === undefined) form.append('overlays', JSON.stringify(overlays));
   else form.append('captions', captions);
+  if (format !== undefined) form.append('format', format);
   const [path, headers] = key === '' ? ['/playground/render', {}] : ['/v1/overlay', { 'x-api-key': key }];
   const response = await fetch(path, { method: 'POST', body: form, headers }).catch(() => {
     throw new Error("Couldn't reach the server. Check your connection and try again.");
@@ -64,11 +69,16 @@ export class ResultView {
     find(this.#root, '[data-result-media]', HTMLElement).replaceChildren(element);
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);
     link.href = this.#url;
-    link.download = `${media.file.name.replace(/\.[^.]*$/u, '')}-captioned.${isVideo ? 'mp4' : 'png'}`;
+    link.download = `${media.file.name.replace(/\.[^.]*$/u, '')}-captioned.${extensionOf(blob.type.replace(/^.*\//u, ''))}`;
     find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(response.headers));
     this.#root.hidden = false;
     find(this.#root, 'h2', HTMLElement).focus();
   }
+}
+
+/** `format` is a format of the API or the second half of a content type. */
+export function extensionOf(format: string): string {
+  return format === 'jpeg' ? 'jpg' : format;
 }
 
 function headerRows(headers: Headers): HTMLTableRowElement[] {

@@ -21,6 +21,8 @@ export interface SnippetRequest {
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions?: string | undefined;
+  /** The default format if undefined. */
+  readonly format?: string | undefined;
   readonly output: string;
 }
 
@@ -42,7 +44,7 @@ export function snippetsFor(request: SnippetRequest): Snippet[] {
 }
 
 /** The form fields without the asset. A single caption at the default position needs no JSON, unless n8n would read it as an expression. */
-function fields({ size, overlays, captions }: SnippetRequest): [string, string][] {
+function fields({ size, overlays, captions, format }: SnippetRequest): [string, string][] {
   if (captions !== undefined) return [['captions', captions]];
   const [first] = overlays;
   const isPlain = overlays.length === 1 && isTextOnly(first) && first?.text.startsWith('=') === false;
@@ -53,7 +55,7 @@ function fields({ size, overlays, captions }: SnippetRequest): [string, string][
         ['height', String(size.height)],
       ]
     : [];
-  return [...sides, caption];
+  return format === undefined ? [...sides, caption] : [...sides, caption, ['format', format]];
 }
 
 function isTextOnly(overlay: SnippetOverlay | undefined): boolean {
