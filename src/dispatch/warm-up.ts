@@ -11,6 +11,14 @@ export async function warmUpImages(tools: RenderTools): Promise<void> {
   const overlay = await renderTransparent(composeTransparentRecipe({ width: 1080, height: 1920 }, overlays), tools);
   const recipe = composeImageRecipe(await probeImage(overlay.bytes), overlays, DEFAULT_IMAGE_LIMITS);
   await renderOnImage(recipe, overlay.bytes, tools);
+  const asJpeg = { output: { format: 'jpeg' } } as const;
+  const reencoded = composeImageRecipe(await probeImage(overlay.bytes), overlays, DEFAULT_IMAGE_LIMITS, asJpeg);
+  const { bytes } = await renderOnImage(reencoded, overlay.bytes, tools);
+  await renderOnImage(
+    composeImageRecipe(await probeImage(bytes), overlays, DEFAULT_IMAGE_LIMITS, asJpeg),
+    bytes,
+    tools,
+  );
 }
 
 /** Also returns what the linked codecs support. */

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { filesOf, hasSharedMedia, sharedMedia } from '../../test/shared-media.ts';
 import type { RequestedOutput } from '../caption/output-format.ts';
 import { probeImage } from '../media/image.ts';
+import { readHeaders } from '../raster/jpeg/headers.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render.ts';
 import { createRenderTools } from './renderer-tools.ts';
@@ -157,5 +160,35 @@ describe('a transparent overlay as WebP', () => {
       await sharp(webp.bytes).raw().toBuffer(),
     ];
     expect(actual.equals(expected)).toBe(true);
+  });
+});
+
+/** Of these, the caption takes more bytes than the image. */
+const SMALL = /white-1x1|testorig|hopper|ink/u;
+
+describe.skipIf(!hasSharedMedia)('real JPEGs (skipped without ../shared/media)', () => {
+  it.each([...filesOf('jpeg_photos'), ...filesOf('jpeg_variants')].filter((file) => !SMALL.test(file)))(
+    'keeps %s at 1.05 times its image data or less with one bar, or encodes it again',
+    async (file) => {
+      const source = readFileSync(sharedMedia(file));
+      const headers = readHeaders(source);
+      const isDecodable = !file.includes('monkey12');
+      const rendered = await render(source, { format: 'jpeg' }).catch((error: unknown) => error);
+      expect(rendered).toMatchObject(isDecodable ? { bars: [{}] } : { code: 'asset_undecodable' });
+      const { bytes, sourcePixels } = rendered as Rendered;
+      if (sourcePixels !== 'kept' || headers === undefined) return;
+      const imageData = source.length - headers.dataStart + headers.kept.reduce((sum, { length }) => sum + length, 0);
+      expect(bytes.length).toBeLessThan(imageData * 1.05);
+    },
+  );
+
+  it.each(filesOf('jpeg_corrupt'))('refuses the damaged file %s as JPEG exactly when it refuses it as PNG', async (file) => {
+    const source = readFileSync(sharedMedia(file));
+    const outcomeOf = async (output: RequestedOutput): Promise<unknown> =>
+      await render(source, output).then(
+        ({ width, height }) => ({ width, height }),
+        (error: unknown) => error,
+      );
+    expect(await outcomeOf({ format: 'jpeg' })).toEqual(await outcomeOf({}));
   });
 });
