@@ -2,7 +2,7 @@
 
 import type { FieldReader } from './field-reader.ts';
 
-export const DELIVERIES = ['bytes', 'url'] as const;
+const DELIVERIES = ['bytes', 'url'] as const;
 
 export interface Delivery {
   /** The response comes before the render. */

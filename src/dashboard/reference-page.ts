@@ -25,6 +25,8 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   strict: 'no',
   format: 'no',
   quality: 'no',
+  async: 'no',
+  deliver: 'no',
 };
 
 /** `contents` is the navigation of the documentation. */

@@ -12,6 +12,7 @@ import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
+import type { AssetKind } from '../media/sniff.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -72,23 +73,18 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const fetcher = createFetcher(settings);
-  const forAsync = { ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal };
-  const renders = resources.add(await startRenders(forAsync));
+  const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
   const app = createServer({
     ...billing.parts,
     ...renders.parts,
     ...pages,
     groups: [...pages.groups, ...payments.groups, ...renders.groups],
-    logger,
-    publicUrl: settings.publicUrl,
-    trustProxy: settings.trustProxy,
+    ...{ logger, publicUrl: settings.publicUrl, trustProxy: settings.trustProxy },
     ...forRenders,
     fetcher,
     store,
-    metrics,
-    traces,
-    metricsToken: settings.metricsToken,
-    deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
+    ...{ metrics, traces, metricsToken: settings.metricsToken },
+    deadlineMs: deadlinesOf(settings),
     shutdown: shutdown.signal,
     isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',
@@ -98,6 +94,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const connections = new Connections(resources.add(app).server);
   const url = await listen(app, settings, logger);
   await printWelcome({ settings, store, plans, url, logger, showSecrets });
+  const graceMs = settings.shutdownSeconds * 1_000;
   return {
     url,
     close: async () => {
@@ -106,14 +103,16 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       // Load balancers notice at their next check of `/ready`. Until then the server accepts requests.
       await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
       stage = 'closing';
-      const rendersStopped = renders.stop(settings.shutdownSeconds * 1_000);
-      await stopAccepting(app, connections, shutdown, settings.shutdownSeconds * 1_000);
+      await Promise.all([renders.stop(graceMs), stopAccepting(app, connections, shutdown, graceMs)]);
       await waitForHandlers(running, logger);
-      await rendersStopped;
       await resources.close();
       logger.info('server stopped');
     },
   };
+}
+
+function deadlinesOf({ deadlineSeconds, videoDeadlineSeconds }: Settings): Record<AssetKind, number> {
+  return { image: deadlineSeconds * 1_000, video: videoDeadlineSeconds * 1_000 };
 }
 
 function createUploadBudget({ dataDirectory, uploadMegabytes, uploadSeconds }: Settings): UploadBudget {

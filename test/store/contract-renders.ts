@@ -1,55 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
-import { liveServers } from '../../src/store/copy.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
-import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/renders.ts';
-import type { Store } from '../../src/store/store.ts';
-import { DAY, HOUR, LIMIT, START, type World } from './world.ts';
+import { LIMITS, OPTIONS, renderSetup } from './render-setup.ts';
+import { DAY, HOUR, LIMIT, type World } from './world.ts';
 
 const LEASE = 30_000;
-const LIMITS = { queuedRenders: 1_000, storedBytes: 1_000_000, testRendersPerDay: 500 };
-const OPTIONS: AcceptOptions = { limits: LIMITS };
 
 export function rendersContract(world: () => World): void {
-  async function newRender(accountId: string, changes: Partial<NewRender> = {}): Promise<NewRender> {
-    const { period, renews, plan } = await world().subscription(accountId);
-    return {
-      ...{ id: randomUUID(), accountId, keyId: undefined, mode: 'live', batchId: undefined, request: '{}' },
-      ...{ plan, period, renews, lane: 'image', asset: undefined, maxRunning: 100 },
-      ...changes,
-    };
-  }
-
-  async function accepted(accountId: string, changes: Partial<NewRender> = {}): Promise<NewRender> {
-    const render = await newRender(accountId, changes);
-    expect(await world().store.renders.accept([render], OPTIONS)).toEqual({ kind: 'accepted' });
-    return render;
-  }
-
-  async function claimed(store: Store = world().store): Promise<ClaimedRender> {
-    return must(await store.renders.claim('image'), 'a render that is due');
-  }
-
-  async function reserve(
-    { attempt, render }: ClaimedRender,
-    store: Store = world().store,
-    credits = 3,
-  ): Promise<boolean> {
-    const { id: renderId, accountId, keyId, mode, period } = render;
-    const hold = { renderId, accountId, keyId, mode, kind: 'image', credits, period, limit: LIMIT } as const;
-    return (await store.ledger.reserve({ ...hold, attempt: attempt.number })).granted;
-  }
-
-  function success(renderId: string, changes: Partial<RenderSuccess> = {}): RenderSuccess {
-    const expiresAt = new Date(world().clock().getTime() + DAY);
-    const output = { name: `outputs/${renderId}.1`, bytes: 700, token: `token-${renderId}`, expiresAt };
-    return { output, result: '{"ok":true}', sourceType: 'image', credits: 3, durationMs: 5, ...changes };
-  }
-
-  const scopeOf = (accountId: string) => ({ accountId });
-  const statusOf = async (accountId: string, id: string): Promise<string | undefined> =>
-    (await world().store.renders.find(scopeOf(accountId), id))?.status;
+  const { newRender, accepted, claimed, reserve, success, scopeOf, statusOf } = renderSetup(world);
 
   it('runs a render from acceptance to success, charged in the period of acceptance', async () => {
     const id = await world().account();
@@ -370,60 +329,5 @@ export function rendersContract(world: () => World): void {
     const late = await newRender(id);
     expect(await renders.addFinished(late, success(late.id))).toBe(false);
     expect(await statusOf(id, late.id)).toBeUndefined();
-  });
-
-  it('reports objects that are no longer needed until they are marked as deleted, and then deletes the records', async () => {
-    const { renders } = world().store;
-    const id = await world().account();
-    const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
-    const { id: renderId } = await accepted(id, { asset });
-    expect(await renders.expiredObjects(10)).toEqual([]);
-    expect(await renders.orphans([`outputs/${renderId}.1`, 'assets/unknown'])).toEqual(['assets/unknown']);
-    const claim = await claimed();
-    await reserve(claim);
-    await renders.succeed(claim.attempt, success(renderId));
-    const expiredAsset = { renderId, kind: 'asset', name: 'assets/x' } as const;
-    expect(await renders.expiredObjects(10)).toEqual([expiredAsset]);
-    const other = await world().server('there/2/x');
-    expect(await other.renders.expiredObjects(10)).toEqual([expiredAsset]);
-    await Promise.all([renders.markDeleted(expiredAsset), other.renders.markDeleted(expiredAsset)]);
-    expect(await renders.expiredObjects(10)).toEqual([]);
-    // An output of an attempt that lost is an orphan, the one of the render isn't.
-    expect(await renders.orphans([`outputs/${renderId}.1`, `outputs/${renderId}.2`])).toEqual([
-      `outputs/${renderId}.2`,
-    ]);
-    world().pass(DAY);
-    const [output] = await renders.expiredObjects(10);
-    expect(output).toEqual({ renderId, kind: 'output', name: `outputs/${renderId}.1` });
-    expect(await renders.deleteBefore(new Date(world().clock().getTime() + DAY))).toBe(0);
-    await renders.markDeleted(must(output, 'the output'));
-    expect(await renders.deleteBefore(world().clock())).toBe(1);
-    expect(await renders.find(scopeOf(id), renderId)).toBeUndefined();
-  });
-
-  it('writes one event for every render that ends, in the transaction that ends it', async () => {
-    const { renders } = world().store;
-    const id = await world().account();
-    const [done, failed, canceled] = [await accepted(id), await accepted(id), await accepted(id)];
-    await renders.cancel(scopeOf(id), canceled.id);
-    for (let claim = await renders.claim('image'); claim; claim = await renders.claim('image')) {
-      await reserve(claim);
-      world().pass(1);
-      if (claim.render.id === done.id) await renders.succeed(claim.attempt, success(done.id));
-      else await renders.fail(claim.attempt, { error: '{}', code: 'overloaded', durationMs: 1 });
-    }
-    const events = await renders.events.pending(10);
-    expect(Object.fromEntries(events.map(({ renderId, type }) => [renderId, type]))).toEqual({
-      [done.id]: 'render.succeeded',
-      [failed.id]: 'render.failed',
-      [canceled.id]: 'render.canceled',
-    });
-    for (const event of events.slice(0, 2)) await renders.events.markHandled(event.id);
-    expect(await renders.events.pending(10)).toEqual(events.slice(2));
-  });
-
-  it('does not look like a running server', async () => {
-    await accepted(await world().account());
-    expect(await liveServers(world().engine, () => false, START)).toEqual([]);
   });
 }

@@ -6,6 +6,7 @@ import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
+import { renderEndsContract } from './contract-render-ends.ts';
 import { rendersContract } from './contract-renders.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { usersContract } from './contract-users.ts';
@@ -19,6 +20,7 @@ const CONTRACTS = {
   'the ledger': ledgerContract,
   idempotency: idempotencyContract,
   'stored renders': rendersContract,
+  'ends of stored renders': renderEndsContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,
 };

@@ -103,6 +103,18 @@ export const FIELDS = {
       `Quality of JPEG and WebP images. Default: ${DEFAULT_QUALITY}. Ignored for other formats and for lossless WebP. ` +
       'JPEGs keep full color resolution from 90 on.',
   },
+  async: {
+    type: 'boolean',
+    description:
+      'With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header ' +
+      '`prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`.',
+  },
+  deliver: {
+    type: 'string',
+    enum: ['bytes', 'url'],
+    description:
+      'With `url`, the response is the render as JSON with a link to the file, which works for a limited time. Default: `bytes`.',
+  },
 } as const;
 
 const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;

@@ -14,6 +14,14 @@ export function readErrorResponses(): Record<string, Json> {
   );
 }
 
+/** Error responses of requests about stored renders. */
+export function renderErrorResponses(
+  statuses: readonly string[] = ['400', '401', '403', '404', '429', '503'],
+): Record<string, Json> {
+  const all = errorResponses();
+  return Object.fromEntries(statuses.map((status) => [status, all[status] ?? {}]));
+}
+
 /** One response for each error status a client can receive, with the codes that use it. */
 export function errorResponses(): Record<string, Json> {
   const kinds = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');

@@ -5,6 +5,7 @@ import { must } from '../../primitives/must.ts';
 import { BINARY, FORM_SCHEMA, type Json, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA } from './openapi-form.ts';
 import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
+import { ACCEPTED, PREFER, RENDER_SCHEMAS, renderPaths } from './openapi-renders.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
 
 const IDEMPOTENCY_KEY: Json = {
@@ -49,6 +50,7 @@ export function openApiDocument(version: string): Json {
     servers: [{ url: '/' }],
     tags: [
       { name: 'Rendering', description: 'Captions on images and videos.' },
+      { name: 'Stored renders', description: 'Asynchronous renders, links to results, and batches.' },
       { name: 'Account', description: 'Plan, credits and usage.' },
       { name: 'Service', description: 'Checks for monitoring and load balancers.' },
     ],
@@ -57,6 +59,7 @@ export function openApiDocument(version: string): Json {
       '/v1/overlay': { post: overlayOperation() },
       '/v1/layout': { post: layoutOperation() },
       '/v1/usage': { get: usageOperation() },
+      ...renderPaths(),
       '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
       '/health': {
         get: plainOperation(
@@ -74,6 +77,7 @@ export function openApiDocument(version: string): Json {
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
         ...READ_SCHEMAS,
+        ...RENDER_SCHEMAS,
         Problem: problemSchema(),
         FieldFault: faultSchema(),
       },
@@ -91,11 +95,13 @@ function overlayOperation(): Json {
   return {
     operationId: 'renderOverlay',
     summary: 'Add captions to an image or video, or render them as a transparent image',
-    description: 'Returns the finished file. Nothing is charged unless the whole file was sent.',
+    description:
+      'Returns the finished file. Nothing is charged unless the whole file was sent. With `deliver=url`, returns the render as ' +
+      'JSON with a link to the file; with `prefer: respond-async` or `async`, 202 before the render starts.',
     tags: ['Rendering'],
-    parameters: [IDEMPOTENCY_KEY],
+    parameters: [IDEMPOTENCY_KEY, PREFER],
     requestBody: { required: true, content: REQUEST_CONTENT },
-    responses: { '200': success(), ...errorResponses() },
+    responses: { '200': success(), '202': ACCEPTED, ...errorResponses() },
   };
 }
 
@@ -104,7 +110,13 @@ function success(): Json {
   return {
     description: 'The finished file: an MP4 for videos, otherwise an image in the requested format.',
     headers: Object.fromEntries(HEADER_NAMES.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    content: { 'image/png': file, 'image/jpeg': file, 'image/webp': file, 'video/mp4': file },
+    content: {
+      'image/png': file,
+      'image/jpeg': file,
+      'image/webp': file,
+      'video/mp4': file,
+      'application/json': { schema: { $ref: '#/components/schemas/Render' } },
+    },
   };
 }
 

@@ -155,11 +155,11 @@ async function list(
     });
   }
   // One more tells whether there is another page.
-  const found = await renders.list(scope, { limit: limit + 1, after: cursor });
-  const page = found.slice(0, limit);
+  const rows = await renders.list(scope, { limit: limit + 1, after: cursor });
+  const page = rows.slice(0, limit);
   return {
     renders: page.map((render) => renderToJson(render, linkBase.urlFor(request))),
-    next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+    next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
   };
 }
 

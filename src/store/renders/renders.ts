@@ -186,12 +186,14 @@ export interface Renders {
   readonly events: RenderEvents;
 }
 
+export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled'] as const;
+
 /** Something that a receiver of webhooks wants to know. */
 export interface RenderEvent {
   readonly id: string;
   readonly accountId: string;
   readonly renderId: string;
-  readonly type: 'render.succeeded' | 'render.failed' | 'render.canceled';
+  readonly type: (typeof RENDER_EVENTS)[number];
   readonly createdAt: Date;
 }
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Engine, first, type SqlSession } from '../engine.ts';
-import { date, type SqlRow, text, textOrNull } from '../rows.ts';
+import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
 import { addUsage } from '../sql-usage.ts';
@@ -11,22 +11,23 @@ import type { Remembered } from '../store.ts';
 import { acceptRenders, insertRender } from './accept-renders.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
-import type {
-  AcceptOptions,
-  Acceptance,
-  Attempt,
-  ClaimedRender,
-  ExpiredObject,
-  NewRender,
-  RenderEvent,
-  RenderEvents,
-  RenderFailure,
-  RenderLane,
-  RenderPage,
-  RenderRecord,
-  Renders,
-  RenderScope,
-  RenderSuccess,
+import {
+  type AcceptOptions,
+  type Acceptance,
+  type Attempt,
+  type ClaimedRender,
+  type ExpiredObject,
+  type NewRender,
+  type RenderEvent,
+  type RenderEvents,
+  type RenderFailure,
+  type RenderLane,
+  type RenderPage,
+  type RenderRecord,
+  type Renders,
+  type RenderScope,
+  type RenderSuccess,
+  RENDER_EVENTS,
 } from './renders.ts';
 
 /** Renewed far more often, so that some failed renewals do no harm. */
@@ -316,7 +317,7 @@ function createEvents(engine: Engine, clock: Clock): RenderEvents {
         id: text(row, 'id'),
         accountId: text(row, 'account_id'),
         renderId: text(row, 'render_id'),
-        type: text(row, 'type') as RenderEvent['type'],
+        type: oneOf(row, 'type', RENDER_EVENTS),
         createdAt: date(row, 'created_at'),
       }));
     },
