@@ -5,6 +5,7 @@ import { startStandIn } from '../clients/stand-in.ts';
 import { freePort } from '../test/free-port.ts';
 import { startServer } from '../test/running-server.ts';
 import { testMcp } from './test-clients/mcp.ts';
+import { testN8n } from './test-clients/n8n.ts';
 import { testPython } from './test-clients/python.ts';
 import { testTypeScript } from './test-clients/typescript.ts';
 
@@ -12,6 +13,7 @@ const CLIENTS: Readonly<Record<string, (env: Readonly<Record<string, string>>) =
   typescript: testTypeScript,
   mcp: testMcp,
   python: testPython,
+  n8n: testN8n,
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

@@ -18,7 +18,7 @@ export async function testMcp(env: Environment): Promise<void> {
 }
 
 async function buildTypeScriptClient(): Promise<void> {
-  await run('npm', ['ci', '--silent', '--no-audit', '--no-fund'], clientFolder('typescript'));
+  await run('npm', ['ci', '--ignore-scripts', '--silent', '--no-audit', '--no-fund'], clientFolder('typescript'));
   await run('npm', ['run', '--silent', 'build'], clientFolder('typescript'));
 }
 

@@ -1,0 +1,110 @@
+// What each operation does with one item.
+
+import type { IDataObject, IExecuteFunctions, IHttpRequestOptions, INodeExecutionData, JsonObject } from 'n8n-workflow';
+import { apiError, apiRequest, type ApiResponse, multipart, parseJson } from './request';
+
+interface Render {
+  readonly id: string;
+  readonly status: string;
+  readonly output?: { readonly url: string; readonly content_type: string } | null;
+  readonly error?: JsonObject | null;
+}
+
+interface OverlayValues {
+  readonly text: string;
+  readonly position?: number;
+}
+
+export async function captionFile(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
+  const fields = captionFields(context, item);
+  if (context.getNodeParameter('source', item) === 'url') {
+    const url = context.getNodeParameter('assetUrl', item) as string;
+    return await render(context, item, { body: { ...fields, asset_url: url }, json: true });
+  }
+  const property = context.getNodeParameter('binaryPropertyName', item) as string;
+  const { fileName } = context.helpers.assertBinaryData(item, property);
+  const file = await context.helpers.getBinaryDataBuffer(item, property);
+  const { body, contentType } = multipart(fields, file, fileName ?? 'asset');
+  return await render(context, item, { body, headers: { 'content-type': contentType } });
+}
+
+export async function overlayOnly(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
+  const width = context.getNodeParameter('width', item) as number;
+  const height = context.getNodeParameter('height', item) as number;
+  return await render(context, item, { body: { ...captionFields(context, item), width, height }, json: true });
+}
+
+export async function getRender(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
+  const id = encodeURIComponent(context.getNodeParameter('renderId', item) as string);
+  const wait = context.getNodeParameter('waitSeconds', item, 0) as number;
+  const found = parseJson<Render>(await apiRequest(context, 'GET', `/v1/renders/${id}?wait=${wait}`, {}, item));
+  if (found.status === 'failed') {
+    throw apiError(context, Number(found.error?.status ?? 500), { ...found.error }, item);
+  }
+  const json = { ...found } as unknown as IDataObject;
+  if (!found.output || !(context.getNodeParameter('download', item, true) as boolean)) {
+    return { json, pairedItem: { item } };
+  }
+  const file = await apiRequest(context, 'GET', found.output.url, {}, item);
+  return await withBinary(context, item, json, file, found.id);
+}
+
+/** The fields that all captions have in common. */
+function captionFields(context: IExecuteFunctions, item: number): IDataObject {
+  const { lang, strict } = context.getNodeParameter('options', item, {}) as { lang?: string; strict?: boolean };
+  const rest = { ...(lang && { lang }), ...(strict && { strict }) };
+  if (context.getNodeParameter('captions', item) === 'text') {
+    return { text: context.getNodeParameter('text', item) as string, ...rest };
+  }
+  const { overlay = [] } = context.getNodeParameter('overlays', item, {}) as { overlay?: OverlayValues[] };
+  return {
+    overlays: overlay.map(({ text, position = -1 }) => (position < 0 ? { text } : { text, position })),
+    ...rest,
+  };
+}
+
+async function render(
+  context: IExecuteFunctions,
+  item: number,
+  options: Partial<IHttpRequestOptions>,
+): Promise<INodeExecutionData> {
+  const { asynchronous } = context.getNodeParameter('options', item, {}) as { asynchronous?: boolean };
+  const headers = {
+    ...options.headers,
+    'idempotency-key': idempotencyKey(context, item),
+    ...(asynchronous && { prefer: 'respond-async' }),
+  };
+  const response = await apiRequest(context, 'POST', '/v1/overlay', { ...options, headers }, item);
+  if (response.statusCode === 202) return { json: parseJson<IDataObject>(response), pairedItem: { item } };
+  const { headers: facts } = response;
+  const json = {
+    renderId: facts['x-render-id'],
+    sourceType: facts['x-source-type'],
+    warnings: (facts['x-warnings'] ?? '').split(',').flatMap((code) => code.trim() || []),
+    missingGlyphs: Number(facts['x-missing-glyphs'] ?? 0),
+    creditsCharged: Number(facts['x-credits-charged'] ?? 0),
+    creditsRemaining: Number(facts['x-credits-remaining'] ?? 0),
+  };
+  return await withBinary(context, item, json, response, facts['x-render-id'] ?? 'render');
+}
+
+/** Stays the same when n8n retries the node, so that a retry is rendered and charged once. */
+function idempotencyKey(context: IExecuteFunctions, item: number): string {
+  const { $runIndex } = context.getWorkflowDataProxy(item) as { $runIndex?: number };
+  return `n8n-${context.getExecutionId()}-${context.getNode().id}-${$runIndex ?? 0}-${item}`;
+}
+
+async function withBinary(
+  context: IExecuteFunctions,
+  item: number,
+  json: IDataObject,
+  { body, headers }: ApiResponse,
+  name: string,
+): Promise<INodeExecutionData> {
+  const type = headers['content-type'] ?? 'application/octet-stream';
+  const property = context.getNodeParameter('outputPropertyName', item) as string;
+  const extension =
+    { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp', 'video/mp4': 'mp4' }[type] ?? 'bin';
+  const data = await context.helpers.prepareBinaryData(body, `${name}.${extension}`, type);
+  return { json, binary: { [property]: data }, pairedItem: { item } };
+}

@@ -1,0 +1,129 @@
+// n8n's own workflow engine, with only what a workflow of our nodes needs.
+
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const require = createRequire(import.meta.url);
+const { BinaryDataConfig, BinaryDataService, ExecutionLifecycleHooks, WorkflowExecute } = require('n8n-core');
+// The container that the engine itself uses; there can be another one beside it.
+const { Container } = createRequire(require.resolve('n8n-core'))('@n8n/di');
+const { NodeHelpers, Workflow } = require('n8n-workflow');
+const { Storybar } = require('../dist/nodes/Storybar/Storybar.node.js');
+const { StorybarTrigger } = require('../dist/nodes/StorybarTrigger/StorybarTrigger.node.js');
+const { StorybarApi } = require('../dist/credentials/StorybarApi.credentials.js');
+
+export const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
+
+/** Stands for whatever comes before our node: it returns the items it is given. */
+class Source {
+  constructor(items) {
+    // The engine calls it with a context of its own as `this`.
+    this.execute = async () => [items];
+    this.description = {
+      displayName: 'Source',
+      name: 'source',
+      group: ['input'],
+      version: 1,
+      description: 'Items',
+      defaults: { name: 'Source' },
+      inputs: [],
+      outputs: ['main'],
+      properties: [],
+    };
+  }
+}
+
+export function setting(name) {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is missing. Run \`npm run test:clients\` in the repository.`);
+  return value;
+}
+
+/** Both sets of credentials that tests use. The key goes into the header as the credential type says. */
+function credentialsHelper(credentials) {
+  return {
+    getParentTypes: () => [],
+    isCredentialUsableByNode: () => true,
+    getDecrypted: async () => credentials,
+    getCredentials: async () => credentials,
+    getCredentialsProperties: () => new StorybarApi().properties,
+    preAuthentication: async () => undefined,
+    runPreAuthentication: async () => undefined,
+    authenticate: async (_credentials, _type, request) => {
+      const { headers } = new StorybarApi().authenticate.properties;
+      const value = headers['x-api-key'].replace('={{$credentials.apiKey}}', credentials.apiKey);
+      return { ...request, headers: { ...request.headers, 'x-api-key': value } };
+    },
+    updateCredentials: async () => {},
+    updateCredentialsOauthTokenData: async () => {},
+  };
+}
+
+export function additionalDataFor(credentials, executionId = crypto.randomUUID()) {
+  return {
+    credentialsHelper: credentialsHelper(credentials),
+    executionId,
+    currentNodeParameters: undefined,
+    hooks: new ExecutionLifecycleHooks('trigger', executionId, { id: 'w1', name: 'Test', nodes: [], connections: {} }),
+    executeWorkflow: async () => {},
+    getRunExecutionData: async () => undefined,
+    restApiUrl: 'http://127.0.0.1:5678/rest',
+    instanceBaseUrl: 'http://127.0.0.1:5678/',
+    formWaitingBaseUrl: 'http://127.0.0.1:5678/form-waiting',
+    webhookBaseUrl: 'http://127.0.0.1:5678/webhook/',
+    webhookWaitingBaseUrl: 'http://127.0.0.1:5678/webhook-waiting',
+    webhookTestBaseUrl: 'http://127.0.0.1:5678/webhook-test/',
+    variables: {},
+    setExecutionStatus: () => {},
+    sendDataToUI: () => {},
+    logAiEvent: () => {},
+  };
+}
+
+let isReady = false;
+async function prepareBinaryStorage() {
+  if (isReady) return;
+  Container.get(BinaryDataConfig).mode = 'default';
+  await Container.get(BinaryDataService).init();
+  isReady = true;
+}
+
+export function workflowWith(parameters, { items = [], onError = 'stopWorkflow', type = 'storybar', staticData } = {}) {
+  const types = { source: new Source(items), storybar: new Storybar(), storybarTrigger: new StorybarTrigger() };
+  const node = {
+    id: 'n1',
+    name: 'Storybar',
+    type,
+    typeVersion: 1,
+    position: [0, 0],
+    onError,
+    webhookId: 'hook-1',
+    credentials: { storybarApi: { id: 'c1', name: 'Storybar' } },
+    parameters: NodeHelpers.getNodeParameters(types[type].description.properties, parameters, true, false, null, null),
+  };
+  const source = { id: 's1', name: 'Source', type: 'source', typeVersion: 1, position: [0, 0], parameters: {} };
+  return new Workflow({
+    id: 'w1',
+    name: 'Test',
+    nodes: type === 'storybar' ? [source, node] : [node],
+    connections: type === 'storybar' ? { Source: { main: [[{ node: 'Storybar', type: 'main', index: 0 }]] } } : {},
+    active: true,
+    nodeTypes: {
+      getByName: (name) => types[name],
+      getByNameAndVersion: (name) => types[name],
+      getKnownTypes: () => ({}),
+    },
+    staticData,
+    settings: { executionOrder: 'v1' },
+  });
+}
+
+/** Runs a workflow of a source and our node, and returns what our node returned or the error it stopped with. */
+export async function execute(parameters, { credentials, executionId, ...options }) {
+  await prepareBinaryStorage();
+  const workflow = workflowWith(parameters, options);
+  const engine = new WorkflowExecute(additionalDataFor(credentials, executionId), 'trigger');
+  const { data } = await engine.run({ workflow, startNode: workflow.getNode('Source') });
+  const { error, runData } = data.resultData;
+  return { error, items: runData.Storybar?.[0]?.data?.main[0] ?? [] };
+}
