@@ -114,3 +114,11 @@ export function anyText(text: string): { value: string } {
 export function nonEmpty(text: string): ParseResult<string> {
   return text.trim() === '' ? { fault: 'must not be empty' } : { value: text.trim() };
 }
+
+/** An email address or a URL. */
+export function contact(text: string): ParseResult<string> {
+  if (text === '' || /^[^\s@]+@[^\s@]+$/u.test(text) || (/^https:\/\//u.test(text) && URL.canParse(text))) {
+    return { value: text };
+  }
+  return { fault: 'must be an email address or a URL that begins with https://' };
+}

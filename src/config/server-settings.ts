@@ -1,6 +1,6 @@
 // Listening, request limits, shutdown, logs.
 
-import { hostsOrNetworks, nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
+import { anyText, contact, hostsOrNetworks, nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
 
 const FETCH_MODES = ['off', 'public', 'any'] as const;
@@ -19,6 +19,18 @@ export const SERVER_SETTINGS = {
     '',
     'Public address of the service, such as `https://captions.example.com`, for links to results and in errors and emails. Required for asynchronous renders unless HOST is a loopback address. Default: the host of the request.',
     urlOrEmpty,
+  ),
+  securityContact: setting(
+    'STORYBAR_SECURITY_CONTACT',
+    '',
+    'Email address or URL for reports of vulnerabilities, published in `/.well-known/security.txt`. Empty: there is no such file.',
+    contact,
+  ),
+  pagesDirectory: setting(
+    'STORYBAR_PAGES_DIR',
+    '',
+    'Folder with your own `terms.md`, `privacy.md` and `retention.md`. A file that is missing there comes from the templates in `docs/legal`.',
+    anyText,
   ),
   trustProxy: setting(
     'STORYBAR_TRUST_PROXY',

@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
   '.mp4': 'video/mp4',
   '.woff2': 'font/woff2',
 };
@@ -62,6 +63,10 @@ export class Assets {
   url(name: string): string {
     if (!this.#assets.has(name)) throw new Error(`unknown asset ${name}`);
     return `/assets/${this.version}/${name}`;
+  }
+
+  bytes(name: string): Buffer {
+    return must(this.#assets.get(name), `the asset ${name}`).bytes;
   }
 
   get routes(): RouteGroup {

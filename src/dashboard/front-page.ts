@@ -2,6 +2,7 @@
 
 import { GUEST_MAX_SIDE } from '../account/guest.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
+import { must } from '../primitives/must.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
 import { type PlanOffer, planCards } from './plan-cards.ts';
@@ -15,7 +16,7 @@ export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: stri
     description: 'Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response.',
     path: '/',
     styles: ['front.css'],
-    modules: ['hero.js'],
+    modules: ['hero.js', 'clip.js'],
     body: html`${hero(site)}${integration(baseUrl)}${examples(site)}${features()}${pricing(site, plans)}`,
   };
 }
@@ -31,8 +32,8 @@ no SDK required.</p>
 <input id="hero-text" name="text" type="text" dir="auto" maxlength="180" autocomplete="off" disabled value="${HERO.overlays[0]?.text}">
 <output class="small" data-hero-status>Rendered live by the real API.</output>
 </form>
-<p class="actions"><a class="button" href="/playground">Open the playground</a>
-<a class="button quiet" href="/docs/quickstart">Quickstart</a></p>
+<p class="actions">${startButton(site)}
+<a class="button quiet" href="/playground">Open the playground</a></p>
 </div>
 <div class="hero-image">
 ${frame(site, HERO, 'eager')}
@@ -69,14 +70,25 @@ bars as a transparent PNG.</p>
 </section>`;
 }
 
+const CAPTIONS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  bus: ['Several captions', 'Up to ten, each where you want it.'],
+  tokyo: ['Every script', 'Wrapped the way its readers expect.'],
+  sunset: ['Right to left', 'Shaped and ordered correctly.'],
+};
+
 function examples(site: Site): Html {
-  const figures = SAMPLES.map(
-    (sample) => html`<figure>${frame(site, sample, 'lazy')}
-<figcaption><code>${JSON.stringify(sample.overlays)}</code></figcaption></figure>`,
-  );
+  const figures = SAMPLES.map((sample) => {
+    const [title, text] = must(CAPTIONS[sample.name], `the caption of the sample ${sample.name}`);
+    return html`<figure>${frame(site, sample, 'lazy')}
+<figcaption><strong>${title}</strong> ${text}</figcaption></figure>`;
+  });
   return html`<section aria-labelledby="examples">
 <h2 class="bar" id="examples">See it in action</h2>
-<div class="gallery">${figures}</div>
+<div class="gallery">
+<figure><video data-clip src="${site.assets.url('frog.mp4')}" poster="${site.assets.url('frog.webp')}" width="384" height="480" muted loop playsinline controls preload="none" aria-label="A toy frog on a table. Captioned “He sees you 🐸”."></video>
+<figcaption><strong>Video</strong> In as a clip, out as an MP4.</figcaption></figure>
+${figures}
+</div>
 </section>`;
 }
 
@@ -116,17 +128,20 @@ function features(): Html {
 </section>`;
 }
 
-function pricing({ signUpPath }: Site, plans: readonly PlanOffer[]): Html {
-  const start = signUpPath
+function startButton({ signUpPath }: Site): Html {
+  return signUpPath
     ? html`<a class="button" href="${signUpPath}">Get an API key</a>`
-    : html`<a class="button" href="/playground">Try it without an API key</a>`;
+    : html`<a class="button" href="/docs/quickstart">Quickstart</a>`;
+}
+
+function pricing(site: Site, plans: readonly PlanOffer[]): Html {
   return html`<section aria-labelledby="plans">
 <h2 class="bar" id="plans">Plans</h2>
 <div class="wide">
 ${planCards(plans)}
 <p>Images and overlay-only PNGs cost 1 credit. Videos cost 1 credit per 5 seconds (rounded up). You only pay for renders we
 deliver; broken downloads are free within a fair-use allowance. <a href="/docs/limits">Limits and credits</a></p>
-<p class="actions">${start}</p>
+<p class="actions">${startButton(site)}</p>
 </div>
 </section>`;
 }

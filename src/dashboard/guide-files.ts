@@ -1,17 +1,20 @@
-/** The guides in reading order, each with its file in docs/. */
-export const GUIDE_FILES: readonly (readonly [slug: string, file: string])[] = [
-  ['quickstart', 'guides/quickstart.md'],
-  ['positions', 'guides/positions.md'],
-  ['timed-captions', 'guides/timed-captions.md'],
+export const GUIDE_GROUPS = ['Get started', 'Captions', 'API', 'Run it yourself'] as const;
+export type GuideGroup = (typeof GUIDE_GROUPS)[number];
+
+/** The guides in reading order, each with its file in docs/ and its group in the navigation. Default group: API. */
+export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?: GuideGroup])[] = [
+  ['quickstart', 'guides/quickstart.md', 'Get started'],
+  ['positions', 'guides/positions.md', 'Captions'],
+  ['timed-captions', 'guides/timed-captions.md', 'Captions'],
   ['errors', 'errors.md'],
   ['limits', 'guides/limits.md'],
   ['marketplace', 'guides/marketplace.md'],
   ['versioning', 'guides/versioning.md'],
-  ['self-hosting', 'guides/self-hosting.md'],
-  ['dashboard', 'dashboard.md'],
-  ['hardening', 'hardening.md'],
-  ['payments', 'payments.md'],
-  ['operating', 'operating.md'],
-  ['capacity', 'capacity.md'],
-  ['configuration', 'configuration.md'],
+  ['self-hosting', 'guides/self-hosting.md', 'Run it yourself'],
+  ['dashboard', 'dashboard.md', 'Run it yourself'],
+  ['hardening', 'hardening.md', 'Run it yourself'],
+  ['payments', 'payments.md', 'Run it yourself'],
+  ['operating', 'operating.md', 'Run it yourself'],
+  ['capacity', 'capacity.md', 'Run it yourself'],
+  ['configuration', 'configuration.md', 'Run it yourself'],
 ];

@@ -2,24 +2,34 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GUIDE_FILES } from './guide-files.ts';
+import { GUIDE_FILES, GUIDE_GROUPS, type GuideGroup } from './guide-files.ts';
 import { Html, html } from './html.ts';
-import { type Article, renderMarkdown } from './markdown.ts';
+import { type Article, type Heading, renderMarkdown } from './markdown.ts';
 import type { Page } from './page.ts';
 
 export interface Guide extends Article {
   readonly slug: string;
+  readonly group: GuideGroup;
+  /** The Markdown file. */
+  readonly source: string;
+}
+
+interface DocsLink {
+  readonly path: string;
+  readonly title: string;
+  readonly group: GuideGroup;
 }
 
 /** The base URL in the guides' example requests; pages show the server's own instead. */
 const EXAMPLE_URL = 'http://127.0.0.1:8080';
+const MIN_CONTENTS = 3;
 
 export async function loadGuides(docs: string): Promise<Guide[]> {
   return await Promise.all(
-    GUIDE_FILES.map(async ([slug, file]) => ({
-      slug,
-      ...renderMarkdown(await readFile(path.join(docs, file), 'utf8')),
-    })),
+    GUIDE_FILES.map(async ([slug, file, group = 'API']) => {
+      const source = await readFile(path.join(docs, file), 'utf8');
+      return { slug, group, source, ...renderMarkdown(source) };
+    }),
   );
 }
 
@@ -29,26 +39,83 @@ export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: strin
     title: `${guide.title} - Storybar`,
     description: guide.summary,
     path: pagePath,
+    markdownPath: `${pagePath}.md`,
     styles: ['docs.css'],
-    body: html`<div class="docs wide">
-${guideContents(guides, pagePath)}
-<article>
-<h1>${guide.title}</h1>
-${new Html(guide.body.text.replaceAll(EXAMPLE_URL, baseUrl))}
-</article>
-</div>`,
+    modules: ['search.js'],
+    body: docsBody(
+      guides,
+      pagePath,
+      guide.headings,
+      html`<h1>${guide.title}</h1>
+${new Html(guide.body.text.replaceAll(EXAMPLE_URL, baseUrl))}`,
+    ),
   };
 }
 
-export function guideContents(guides: readonly Guide[], currentPath: string): Html {
-  const links = [
-    { path: '/docs', title: 'API reference' },
-    ...guides.map(({ slug, title }) => ({ path: `/docs/${slug}`, title })),
+/** The layout of all documentation pages. */
+export function docsBody(
+  guides: readonly Guide[],
+  currentPath: string,
+  headings: readonly Heading[],
+  article: Html,
+): Html {
+  const sections = headings.filter(({ level }) => level === 2);
+  return html`<div class="docs wide">
+${guideContents(guides, currentPath)}
+<article>
+${article}
+${neighbors(guides, currentPath)}
+</article>
+${
+  sections.length >= MIN_CONTENTS &&
+  html`<nav class="on-this-page" aria-label="On this page"><p>On this page</p><ul>
+${sections.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}
+</ul></nav>`
+}
+</div>`;
+}
+
+/** A guide as Markdown, for readers that aren't browsers. */
+export function guideMarkdown({ source }: Pick<Guide, 'source'>, baseUrl: string): string {
+  return source.replaceAll(EXAMPLE_URL, baseUrl);
+}
+
+/** In reading order: group after group. */
+function docsLinks(guides: readonly Guide[]): DocsLink[] {
+  const all: DocsLink[] = [
+    ...guides.map(({ slug, title, group }) => ({ path: `/docs/${slug}`, title, group })),
+    { path: '/docs', title: 'API reference', group: 'API' },
   ];
-  return html`<nav class="contents" aria-label="Documentation"><ul>
-${links.map(
-  (link) =>
-    html`<li><a href="${link.path}"${link.path === currentPath && html` aria-current="page"`}>${link.title}</a></li>\n`,
-)}
-</ul></nav>`;
+  const isReference = ({ path: link }: DocsLink): number => (link === '/docs' ? 0 : 1);
+  return GUIDE_GROUPS.flatMap((group) =>
+    all.filter((link) => link.group === group).toSorted((a, b) => isReference(a) - isReference(b)),
+  );
+}
+
+function guideContents(guides: readonly Guide[], currentPath: string): Html {
+  const links = docsLinks(guides);
+  const item = (link: DocsLink): Html =>
+    html`<li><a href="${link.path}"${link.path === currentPath && html` aria-current="page"`}>${link.title}</a></li>\n`;
+  return html`<nav class="contents" aria-label="Documentation">
+<div class="search-docs" role="search">
+<label class="visually-hidden" for="search">Search the documentation</label>
+<input id="search" type="search" placeholder="Search" autocomplete="off" data-search="/docs/search.json" disabled>
+<ul data-search-results hidden></ul>
+<p class="visually-hidden" role="status" data-search-status></p>
+</div>
+<details class="contents-list" open><summary>All pages</summary>
+${GUIDE_GROUPS.map((group) => html`<p>${group}</p><ul>${links.filter((link) => link.group === group).map(item)}</ul>`)}
+</details>
+</nav>`;
+}
+
+function neighbors(guides: readonly Guide[], currentPath: string): Html | undefined {
+  const links = docsLinks(guides);
+  const index = links.findIndex((link) => link.path === currentPath);
+  if (index === -1) return undefined;
+  const [previous, next] = [links[index - 1], links[index + 1]];
+  return html`<nav class="neighbors" aria-label="Previous and next page">
+${previous && html`<a rel="prev" href="${previous.path}"><span class="small">Previous</span> ${previous.title}</a>`}
+${next && html`<a rel="next" href="${next.path}"><span class="small">Next</span> ${next.title}</a>`}
+</nav>`;
 }

@@ -2,7 +2,7 @@
 // and fenced code. All text is escaped, even though we write the guides ourselves.
 
 import { must } from '../primitives/must.ts';
-import { type Content, escape, Html } from './html.ts';
+import { type Content, Html, html } from './html.ts';
 import { inline } from './markdown-line.ts';
 import { codeBlock } from './snippet-tabs.ts';
 import { tableOf } from './tables.ts';
@@ -12,6 +12,14 @@ export interface Article {
   /** The first paragraph, as plain text. */
   readonly summary: string;
   readonly body: Html;
+  /** Headings with an id, for the list of contents. */
+  readonly headings: readonly Heading[];
+}
+
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+  readonly level: number;
 }
 
 /** The lines of a file and the current position in it. */
@@ -19,6 +27,7 @@ interface Reader {
   readonly lines: readonly string[];
   at: number;
   readonly ids: Set<string>;
+  readonly headings: Heading[];
 }
 
 type Block = (reader: Reader, line: string) => string | undefined;
@@ -29,7 +38,7 @@ const BLOCKS: readonly Block[] = [comment, heading, fence, table, list, paragrap
 export function renderMarkdown(source: string): Article {
   const [first = '', ...lines] = source.split('\n');
   const title = first.replace(/^# /u, '');
-  const reader: Reader = { lines, at: 0, ids: new Set() };
+  const reader: Reader = { lines, at: 0, ids: new Set(), headings: [] };
   const blocks: string[] = [];
   let summary = '';
   while (reader.at < reader.lines.length) {
@@ -42,7 +51,7 @@ export function renderMarkdown(source: string): Article {
     if (summary === '' && block.startsWith('<p>')) summary = plain(block);
     blocks.push(block);
   }
-  return { title, summary, body: new Html(blocks.join('\n')) };
+  return { title, summary, body: new Html(blocks.join('\n')), headings: reader.headings };
 }
 
 function renderBlock(blocks: readonly Block[], reader: Reader, line: string): string {
@@ -76,7 +85,16 @@ function heading(reader: Reader, line: string): string | undefined {
   const { marks = '', text = '' } = match.groups;
   reader.at += 1;
   const id = uniqueId(reader, text);
-  return `<h${marks.length}${id === undefined ? '' : ` id="${escape(id)}"`}>${inline(text)}</h${marks.length}>`;
+  const level = marks.length;
+  if (id === undefined) return `<h${level}>${inline(text)}</h${level}>`;
+  reader.headings.push({ id, text: plain(inline(text)), level });
+  return headingWithLink(level, id, new Html(inline(text))).text;
+}
+
+/** The link lets readers copy the address of a section. */
+export function headingWithLink(level: number, id: string, content: Content): Html {
+  const tag = new Html(`h${level}`);
+  return html`<${tag} id="${id}">${content} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></${tag}>`;
 }
 
 /** Undefined if the id is taken, because ids must be unique within a page. */
@@ -96,7 +114,7 @@ function fence(reader: Reader, line: string): string | undefined {
   reader.at += 1;
   const code = takeWhile(reader, (inside) => !inside.startsWith('```'));
   reader.at += 1;
-  return codeBlock(code.join('\n'), 'Code').text;
+  return codeBlock(code.join('\n'), 'Code', line.slice(3).trim()).text;
 }
 
 function table(reader: Reader, line: string): string | undefined {

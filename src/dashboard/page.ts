@@ -31,6 +31,10 @@ export interface Page {
   readonly body: Html;
   /** Undefined for visitors. */
   readonly viewer?: Viewer | undefined;
+  /** Path of the same page as Markdown. */
+  readonly markdownPath?: string;
+  /** Absolute URL of the image for links to this page. */
+  readonly shareImage?: string;
   /** For search engines, such as `noindex`. */
   readonly robots?: string;
   /** Asset names of browser modules and styles that only this page needs. */
@@ -83,6 +87,11 @@ export function renderPage(site: Site, page: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${page.title}</title>
 <meta name="description" content="${page.description}">
+<meta property="og:title" content="${page.title}">
+<meta property="og:description" content="${page.description}">
+<meta property="og:type" content="website">
+${page.shareImage && html`<meta property="og:image" content="${page.shareImage}">\n<meta name="twitter:card" content="summary_large_image">`}
+${page.markdownPath && html`<link rel="alternate" type="text/markdown" href="${page.markdownPath}">`}
 ${page.robots && html`<meta name="robots" content="${page.robots}">`}
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="#f5f1e8" media="(prefers-color-scheme: light)">
@@ -90,7 +99,7 @@ ${page.robots && html`<meta name="robots" content="${page.robots}">`}
 <link rel="icon" type="image/svg+xml" href="${assets.url('icon.svg')}">
 <link rel="preload" as="font" type="font/woff2" crossorigin href="${assets.url('inter.woff2')}">
 ${['site.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${assets.url(name)}">\n`)}
-${['copy.js', ...(page.modules ?? [])].map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}
+${['copy.js', 'tabs.js', ...(page.modules ?? [])].map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -124,8 +133,13 @@ function footer(): Html {
     ['/playground', 'Playground'],
     ['/docs', 'API reference'],
     ['/docs/quickstart', 'Quickstart'],
+    ['/changelog', 'Changelog'],
+    ['/status', 'Status'],
     ['/openapi.json', 'OpenAPI'],
     ['/llms.txt', 'llms.txt'],
+    ['/terms', 'Terms'],
+    ['/privacy', 'Privacy'],
+    ['/retention', 'Retention'],
   ];
   const items: Content = links.map(([path, label]) => html`<li><a href="${path}">${label}</a></li>`);
   return html`<footer class="site-footer">

@@ -1,15 +1,20 @@
 // The public pages: front page, playground and documentation.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { requestBaseUrl } from '../http/transport/request-base-url.ts';
-import { openApiDocument } from '../http/reference/openapi.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import type { HealthReport } from '../telemetry/health.ts';
+import { shownEmail } from './account/frame.ts';
+import { SAMPLE_PHOTO_PATH } from './account/start-page.ts';
 import { componentsPage } from './components-page.ts';
+import { type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
+import { addPublicDocuments } from './docs/public-documents.ts';
+import { searchIndex } from './docs/search-index.ts';
+import { shareImagePath } from './docs/share-images.ts';
 import { frontPage } from './front-page.ts';
-import { type Guide, guideContents, guidePage } from './guides.ts';
+import { type Guide, guideMarkdown, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
-import { llmsText } from './llms.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
 import { playgroundPage } from './playground-page.ts';
@@ -19,9 +24,15 @@ export interface PublicPagesDependencies {
   readonly site: Site;
   readonly plans: readonly PlanOffer[];
   readonly guides: readonly Guide[];
+  /** The API reference as Markdown. */
+  readonly reference: string;
+  readonly plainPages: readonly PlainPage[];
+  readonly health: () => HealthReport;
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
+  /** Email address or URL for reports of vulnerabilities; empty: none. */
+  readonly securityContact: string;
   readonly sessionGuard: SessionGuard;
 }
 
@@ -30,49 +41,56 @@ type PageFor = (baseUrl: string) => Page;
 /** Base URL of the examples if the request has no usable host. */
 const LOCAL_URL = 'http://127.0.0.1:8080';
 
-export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
-  const { site, plans, guides, publicUrl, sessionGuard } = dependencies;
-  const pages: Readonly<Record<string, PageFor>> = {
-    '/': (baseUrl) => frontPage(site, plans, baseUrl),
-    '/playground': (baseUrl) => playgroundPage(site, plans, baseUrl),
-    '/docs': (baseUrl) => referencePage(guideContents(guides, '/docs'), baseUrl),
-    '/dev/components': () => componentsPage(),
-  };
-  const send = async (request: FastifyRequest, reply: FastifyReply, page: Page): Promise<FastifyReply> => {
-    const member = await sessionGuard.member(request, reply);
-    return sendPublicPage(reply, site, { ...page, viewer: member?.user });
-  };
-  const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? LOCAL_URL);
-  return {
-    register: (app) => {
-      for (const [path, page] of Object.entries(pages)) {
-        app.get(path, async (request, reply) => await send(request, reply, page(baseUrlOf(request))));
-      }
-      app.get<{ Params: { guide: string } }>('/docs/:guide', async (request, reply) => {
-        const guide = guides.find(({ slug }) => slug === request.params.guide);
-        if (guide === undefined) throw new AppError('not_found', "That guide doesn't exist.");
-        return await send(request, reply, guidePage(guides, guide, baseUrlOf(request)));
-      });
-      addDocuments(app, dependencies, baseUrlOf);
-    },
-  };
+/** Every public page by its path, except the page of components. */
+function pagesOf({ site, plans, guides, plainPages, health }: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
+  return new Map<string, PageFor>([
+    ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
+    ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl)],
+    ['/docs', (baseUrl) => referencePage(guides, baseUrl)],
+    ...guides.map((guide): [string, PageFor] => [
+      `/docs/${guide.slug}`,
+      (baseUrl) => guidePage(guides, guide, baseUrl),
+    ]),
+    ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
+    ['/status', () => statusPage(health())],
+  ]);
 }
 
-/** Machine-readable documents. */
-function addDocuments(
-  app: FastifyInstance,
-  { guides, version }: PublicPagesDependencies,
-  baseUrlOf: (request: FastifyRequest) => string,
-): void {
-  const document = JSON.stringify(openApiDocument(version), null, 2);
-  // Any origin may read these public documents, because browser-based API tools fetch them.
-  const shared = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
-  app.get('/openapi.json', (_request, reply) => {
-    return reply.headers({ ...shared, 'content-type': 'application/json; charset=utf-8' }).send(document);
-  });
-  app.get('/llms.txt', (request, reply) => {
-    return reply
-      .headers({ ...shared, 'content-type': 'text/plain; charset=utf-8' })
-      .send(llmsText(guides, baseUrlOf(request)));
-  });
+/** For the images of links. */
+export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap<string, string> {
+  const titles = [...pagesOf(dependencies)].map(
+    ([path, page]) => [path, page(LOCAL_URL).title.replace(/ - Storybar$/u, '')] as const,
+  );
+  return new Map([...titles, ['/', 'Story-style captions. One API call.']]);
+}
+
+export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
+  const { site, guides, publicUrl, sessionGuard } = dependencies;
+  const pages = pagesOf(dependencies);
+  const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? LOCAL_URL);
+  const send = async (request: FastifyRequest, reply: FastifyReply, page: Page): Promise<FastifyReply> => {
+    const member = await sessionGuard.member(request, reply);
+    const shareImage = `${baseUrlOf(request)}${shareImagePath(page.path)}`;
+    return sendPublicPage(reply, site, { shareImage, ...page, viewer: member && { email: shownEmail(member) } });
+  };
+  return {
+    register: (app) => {
+      for (const [path, page] of pages) {
+        app.get(path, async (request, reply) => await send(request, reply, page(baseUrlOf(request))));
+      }
+      app.get('/dev/components', async (request, reply) => await send(request, reply, componentsPage()));
+      app.get<{ Params: { file: string } }>('/docs/:file', (request, reply) => {
+        const guide = guides.find(({ slug }) => `${slug}.md` === request.params.file);
+        if (guide === undefined) throw new AppError('not_found', "That guide doesn't exist.");
+        const headers = { 'content-type': 'text/markdown; charset=utf-8', 'cache-control': 'public, max-age=300' };
+        return reply.headers(headers).send(guideMarkdown(guide, baseUrlOf(request)));
+      });
+      const index = searchIndex(guides, referencePage(guides, LOCAL_URL).body.text);
+      addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys()], baseUrlOf });
+      app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
+        const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };
+        return reply.headers(headers).send(site.assets.bytes('cairn.jpg'));
+      });
+    },
+  };
 }

@@ -12,7 +12,7 @@ import { composeTransparentRecipe } from '../render/recipe.ts';
 
 export interface Sample {
   readonly name: string;
-  /** File name in examples/. */
+  /** Name of the asset. */
   readonly file: string;
   readonly width: number;
   readonly height: number;
@@ -20,41 +20,44 @@ export interface Sample {
   readonly overlays: readonly Overlay[];
 }
 
-const LAKE = { file: 'photo.jpg', width: 1080, height: 1920, alt: 'A lake at sunset, pines in front' } as const;
-
 export const HERO: Sample = {
-  ...LAKE,
   name: 'hero',
-  overlays: [{ text: 'Golden hour, no filter needed 🌅', position: 66 }],
+  file: 'cairn.webp',
+  width: 720,
+  height: 1280,
+  alt: 'Stones stacked into a tower on a mountain, under a blue sky',
+  overlays: [{ text: 'No signal, great connection 🏔️', position: 66 }],
 };
 
 export const SAMPLES: readonly Sample[] = [
   {
-    ...LAKE,
-    name: 'languages',
+    name: 'bus',
+    file: 'bus.webp',
+    width: 1120,
+    height: 630,
+    alt: 'A red bus on a wet street in front of a rusty fence',
     overlays: [
-      { text: 'غروب الشمس على البحيرة ✨', position: 25 },
-      { text: '夕焼けがきれいだったので、ちょっと寄り道', position: 50 },
-      { text: 'झील किनारे एक और शाम', position: 75 },
+      { text: 'Tuesday, 8:59', position: 0 },
+      { text: 'Ran for it. Missed it. Bus 1, me 0 🚌', position: 84 },
     ],
   },
   {
-    name: 'city',
-    file: 'city.jpg',
-    width: 1920,
-    height: 1080,
-    alt: 'Lit windows of a city at night, mirrored in a river',
-    overlays: [{ text: 'Last train home. 23:58 and still 4 % battery 🔋', position: 100 }],
+    name: 'tokyo',
+    file: 'tokyo.webp',
+    width: 576,
+    height: 720,
+    alt: 'A temple in Tokyo with a red and white tower behind it',
+    overlays: [{ text: '増上寺と東京タワー、冬の朝の散歩', position: 80 }],
   },
   {
-    name: 'table',
-    file: 'table.jpg',
-    width: 1080,
-    height: 1080,
-    alt: 'A cup of coffee and a notebook on a wooden table, from above',
+    name: 'sunset',
+    file: 'sunset.webp',
+    width: 576,
+    height: 1024,
+    alt: 'The last light of the sun over a dark horizon',
     overlays: [
-      { text: 'Monday, 8:59 ☕', position: 0 },
-      { text: 'Inbox: 214', position: 100 },
+      { text: 'غروب الشمس ✨', position: 25 },
+      { text: 'एक और शाम', position: 82 },
     ],
   },
 ];

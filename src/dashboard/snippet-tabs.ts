@@ -1,6 +1,7 @@
 // Tabs with code in several languages, built from radio buttons and CSS so that they work without JavaScript.
 
 import type { Snippet } from './browser/snippets.ts';
+import { highlight } from './docs/highlight.ts';
 import { type Html, html } from './html.ts';
 
 /** `id` must be unique within the page. */
@@ -15,11 +16,11 @@ ${snippets.map(
 <label for="tab-${id}-${snippet.id}">${snippet.label}</label>
 `,
 )}
-${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}">${codeBlock(snippet.code, snippet.label)}</div>\n`)}
+${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}">${codeBlock(snippet.code, snippet.label, snippet.id)}</div>\n`)}
 </fieldset>`;
 }
 
 /** The script that handles the button also shows it. */
-export function codeBlock(code: string, label: string): Html {
-  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre><button type="button" class="copy" data-copy hidden>Copy</button></div>`;
+export function codeBlock(code: string, label: string, language = ''): Html {
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${highlight(code, language)}</code></pre><button type="button" class="copy" data-copy hidden>Copy</button></div>`;
 }

@@ -1,16 +1,19 @@
 // Wires up the site: pages, their assets, and the renders that visitors get without a key.
 
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
 import type { Settings } from '../config/settings.ts';
 import { Assets } from '../dashboard/assets.ts';
+import { loadPlainPages } from '../dashboard/docs/plain-pages.ts';
+import { shareImageRoutes } from '../dashboard/docs/share-images.ts';
 import { errorPages } from '../dashboard/error-page.ts';
 import { loadGuides } from '../dashboard/guides.ts';
 import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
-import { publicPages } from '../dashboard/public-pages.ts';
+import { publicPages, publicTitles } from '../dashboard/public-pages.ts';
 import { sampleRoutes } from '../dashboard/samples.ts';
 import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
@@ -68,6 +71,18 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   };
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
   const guides = await loadGuides(pathTo('../../docs'));
+  const publicDependencies = {
+    site,
+    plans: offers,
+    guides,
+    reference: await readFile(pathTo('../../docs/api.md'), 'utf8'),
+    plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), settings.pagesDirectory),
+    health: dependencies.health,
+    version: VERSION,
+    publicUrl: settings.publicUrl,
+    securityContact: settings.securityContact,
+    sessionGuard: identityServices.sessionGuard,
+  };
   const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
   // Guests have disk space of their own, so they can't use up what paying callers need.
   const guestUploads = new UploadBudget(settings.dataDirectory, {
@@ -80,13 +95,14 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     close,
     groups: [
       site.assets.routes,
-      publicPages({
-        site,
-        plans: offers,
-        guides,
-        version: VERSION,
-        publicUrl: settings.publicUrl,
-        sessionGuard: identityServices.sessionGuard,
+      publicPages(publicDependencies),
+      shareImageRoutes({
+        renderer: guestRenderer,
+        workArea,
+        shutdown,
+        photo: site.assets.bytes('share.jpg'),
+        limits: plans.lowest.limits,
+        titles: publicTitles(publicDependencies),
       }),
       sampleRoutes({ renderer: guestRenderer, workArea, shutdown }),
       playgroundRoutes({

@@ -68,9 +68,10 @@ export const TABLES: readonly Table[] = [
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),
-  table('users', 'id', 'account_id email role password_hash created_at'),
-  table('sessions', 'hash', 'user_id created_at idle_until ends_at'),
-  table('password_links', 'hash', 'email role account_id created_at expires_at'),
+  table('users', 'id', 'account_id email role password_hash created_at unconfirmed_email'),
+  table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
+  table('password_links', 'hash', 'email role account_id created_at expires_at user_id'),
+  table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),
   table('audit', 'seq', 'at actor action account_id subject details'),
 ];
 

@@ -286,6 +286,31 @@ export const MIGRATIONS: readonly Migration[] = [
   `,
     isCompatible: true,
   },
+  {
+    // Users who sign up before they confirm their address, the devices of sessions, and the log of API requests.
+    common: `
+  alter table users add column unconfirmed_email text;
+  alter table password_links add column user_id text references users (id);
+  alter table sessions add column user_agent text not null default '';
+  create table requests (
+    id text primary key,
+    account_id text not null references accounts (id),
+    at text not null,
+    key_id text,
+    path text not null,
+    status integer not null,
+    code text not null,
+    duration_ms integer not null,
+    credits integer not null,
+    bytes_in integer not null,
+    bytes_out integer not null,
+    faults text not null
+  ) strict;
+  create index requests_by_account on requests (account_id, at, id);
+  create index requests_by_time on requests (at);
+  `,
+    isCompatible: true,
+  },
 ];
 
 export interface SchemaState {

@@ -31,7 +31,7 @@ export class SqlSessions implements Sessions {
     const now = this.#clock().toISOString();
     const row = await first(
       this.#engine,
-      `select u.id, u.account_id, u.email, u.role, u.created_at, s.idle_until, s.ends_at
+      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.created_at, s.idle_until, s.ends_at
        from sessions s join users u on u.id = s.user_id
        where s.hash = ? and s.idle_until > ? and s.ends_at > ?`,
       [hash, now, now],

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from './actor.ts';
+import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import type { PasswordLink, User, UserRole, Users } from './users.ts';
+import type { Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
-const COLUMNS = 'id, account_id, email, role, created_at';
+const COLUMNS = 'id, account_id, email, unconfirmed_email, role, created_at';
 
 export class SqlUsers implements Users {
   readonly #engine: Engine;
@@ -21,6 +22,48 @@ export class SqlUsers implements Users {
     return await this.#engine.transaction(
       async (session) => await this.#insert(session, { email, role: 'member', accountId: null }, passwordHash),
     );
+  }
+
+  async signUpUnconfirmed(email: string, passwordHash: string): Promise<User> {
+    return await this.#engine.transaction(async (session) => {
+      const newUser = { email: `unconfirmed:${randomUUID()}`, role: 'member', accountId: null } as const;
+      const user = must(await this.#insert(session, newUser, passwordHash, email), 'the unconfirmed user');
+      await session.run('update users set unconfirmed_email = ? where id = ?', [email, user.id]);
+      return { ...user, unconfirmedEmail: email };
+    });
+  }
+
+  async addConfirmation(hash: string, { userId, email, role, expiresAt }: Confirmation): Promise<void> {
+    await this.#engine.run(
+      'insert into password_links (hash, email, role, user_id, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
+      [hash, email, role, userId, this.#clock().toISOString(), expiresAt.toISOString()],
+    );
+  }
+
+  async findConfirmation(hash: string): Promise<Confirmation | undefined> {
+    return await this.#findConfirmation(this.#engine, hash);
+  }
+
+  async confirm(hash: string): Promise<User | undefined> {
+    return await this.#engine.transaction(async (session) => {
+      const confirmation = await this.#findConfirmation(session, hash);
+      // Of several requests with the same link, the one that deletes it may use it.
+      if (
+        confirmation === undefined ||
+        (await session.run('delete from password_links where hash = ?', [hash])) === 0
+      ) {
+        return undefined;
+      }
+      const { email, userId, role } = confirmation;
+      if ((await findBy(session, 'email', email)) !== undefined) return undefined;
+      await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
+      const user = must(await findBy(session, 'id', userId), 'the confirmed user');
+      const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };
+      await recordAudit(session, this.#clock().toISOString(), { actor: `user:${user.id}`, ...entry });
+      if (role !== 'operator') return user;
+      await this.#changeRole(session, user, role, `user:${user.id}`);
+      return { ...user, role };
+    });
   }
 
   async find(userId: string): Promise<User | undefined> {
@@ -122,10 +165,21 @@ export class SqlUsers implements Users {
     await this.#engine.run('delete from password_links where expires_at <= ?', [this.#clock().toISOString()]);
   }
 
+  async #findConfirmation(session: SqlSession, hash: string): Promise<Confirmation | undefined> {
+    const row = await first(
+      session,
+      `select user_id, email, role, expires_at from password_links
+       where hash = ? and expires_at > ? and user_id is not null`,
+      [hash, this.#clock().toISOString()],
+    );
+    return row && { ...toLink({ ...row, account_id: null }), userId: text(row, 'user_id') };
+  }
+
   async #findLink(session: SqlSession, hash: string): Promise<PasswordLink | undefined> {
     const row = await first(
       session,
-      'select email, role, account_id, expires_at from password_links where hash = ? and expires_at > ?',
+      `select email, role, account_id, expires_at from password_links
+       where hash = ? and expires_at > ? and user_id is null`,
       [hash, this.#clock().toISOString()],
     );
     return row && toLink(row);
@@ -135,12 +189,18 @@ export class SqlUsers implements Users {
     session: SqlSession,
     { email, role, accountId }: Pick<PasswordLink, 'email' | 'role' | 'accountId'>,
     passwordHash: string,
+    accountName = email,
   ): Promise<User | undefined> {
     const at = this.#clock().toISOString();
-    const user: User = { id: randomUUID(), accountId: accountId ?? randomUUID(), email, role, createdAt: at };
+    const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
+    const user: User = { ...ids, email, unconfirmedEmail: null, role, createdAt: at };
     const actor = `user:${user.id}`;
     if (accountId === null) {
-      await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [user.accountId, email, at]);
+      await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [
+        user.accountId,
+        accountName,
+        at,
+      ]);
     }
     const added = await session.run(
       `insert into users (id, account_id, email, role, password_hash, created_at) values (?, ?, ?, ?, ?, ?)
@@ -153,7 +213,7 @@ export class SqlUsers implements Users {
     }
     if (accountId === null) {
       const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
-      await recordAudit(session, at, { actor, ...created, details: { name: email } });
+      await recordAudit(session, at, { actor, ...created, details: { name: accountName } });
     }
     const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
     await recordAudit(session, at, { actor, ...entry });
@@ -188,6 +248,7 @@ export function toUser(row: SqlRow): User {
     id: text(row, 'id'),
     accountId: text(row, 'account_id'),
     email: text(row, 'email'),
+    unconfirmedEmail: textOrNull(row, 'unconfirmed_email'),
     role: oneOf(row, 'role', ROLES),
     createdAt: text(row, 'created_at'),
   };

@@ -8,7 +8,10 @@ export type UserRole = 'member' | 'operator';
 export interface User {
   readonly id: string;
   readonly accountId: string;
+  /** Until the user confirms the address: a placeholder that no address equals. */
   readonly email: string;
+  /** The address that the user typed and hasn't confirmed yet; null once it is confirmed. */
+  readonly unconfirmedEmail: string | null;
   readonly role: UserRole;
   readonly createdAt: string;
 }
@@ -23,9 +26,23 @@ export interface PasswordLink {
   readonly expiresAt: Date;
 }
 
+/** Lets its holder confirm the address of a user, once. */
+export interface Confirmation {
+  readonly userId: string;
+  readonly email: string;
+  readonly role: UserRole;
+  readonly expiresAt: Date;
+}
+
 export interface Users {
   /** Creates a user with an account of their own, on no plan. Undefined when the address is taken. */
   signUp(email: string, passwordHash: string): Promise<User | undefined>;
+  /** Like `signUp`, for an address that has yet to be confirmed. It may be taken, so that the response doesn't reveal it. */
+  signUpUnconfirmed(email: string, passwordHash: string): Promise<User>;
+  addConfirmation(hash: string, confirmation: Confirmation): Promise<void>;
+  findConfirmation(hash: string): Promise<Confirmation | undefined>;
+  /** Undefined when the link isn't valid any more, or another user has confirmed the address before. */
+  confirm(hash: string): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
   findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined>;
   /** Oldest first. */

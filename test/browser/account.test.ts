@@ -1,11 +1,17 @@
 // The account pages in a real browser: from sign-up to the first render, with the keyboard alone, on a phone, in light and
 // dark mode, and under attack from other sites.
 
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
-import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
+import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 
 const found = await launchBrowser();
@@ -25,12 +31,6 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`${String(target)} cannot be reached by keyboard`);
 }
 
-const SCREENS = [
-  ['light', 1_280],
-  ['light', 320],
-  ['dark', 320],
-  ['dark', 1_280],
-] as const;
 
 describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   let server: RunningServer;
@@ -53,8 +53,8 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   const signUp = async (page: Page): Promise<string> => {
     const email = `browser-${(users += 1)}@example.com`;
     await page.goto('/signup');
-    await fill(page, { Email: email, Password: PASSWORD }, 'Sign up');
-    await page.waitForURL('**/dashboard/plan');
+    await fill(page, { Email: email, Password: PASSWORD }, 'Create account');
+    await page.waitForURL('**/dashboard/start');
     return email;
   };
   const createKey = async (page: Page, name: string, origins = ''): Promise<string> => {
@@ -63,18 +63,35 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     return (await page.locator('.new-key code').textContent()) ?? '';
   };
 
-  it('lead from sign-up to a plan, a key, a render and its entry on the usage page', async () => {
+  it('lead from the front page to the first render with two clicks and two fields', async () => {
     const { page, complaints } = await visit(browser, server.url);
+    await page.addInitScript(`document.addEventListener('click', (event) => {
+      if (event.isTrusted) sessionStorage.setItem('clicks', Number(sessionStorage.getItem('clicks')) + 1);
+    }, true);`);
     await page.goto('/');
-    await page.getByRole('link', { name: 'Get an API key' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Get an API key' }).first().click();
     await page.waitForURL('**/signup');
-    await fill(page, { Email: 'ann@example.com', Password: PASSWORD }, 'Sign up');
-    await page.waitForURL('**/dashboard/plan');
-    await page.getByRole('button', { name: 'Choose Free' }).click();
-    await page.getByText('You’re now on Free.').waitFor();
-    await page.getByRole('link', { name: 'Keys' }).click();
-    await fill(page, { Name: 'my shop' }, 'Create key');
-    const key = (await page.locator('.new-key code').textContent()) ?? '';
+    expect(await page.locator('main input:visible').count()).toBe(2);
+    await fill(page, { Email: 'ann@example.com', Password: PASSWORD }, 'Create account');
+    await page.waitForURL('**/dashboard/start');
+    const code = (await page.locator('[data-language="curl"] code').textContent()) ?? '';
+    const status = page.locator('[data-first-request]');
+    expect(await status.getAttribute('data-state')).toBe('waiting');
+    const folder = mkdtempSync(path.join(tmpdir(), 'first-request-'));
+    await promisify(execFile)('bash', ['-ec', code], { cwd: folder });
+    expect((await sharp(path.join(folder, 'captioned.png')).metadata()).format).toBe('png');
+    rmSync(folder, { recursive: true });
+    await expect.poll(() => status.getAttribute('data-state'), { timeout: 20_000 }).toBe('delivered');
+    expect(await status.getAttribute('class')).toBe('done');
+    expect(Number(await page.evaluate(`sessionStorage.getItem('clicks')`))).toBeLessThanOrEqual(3);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('create a key, copy it, render with it and show the render on the usage page', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await signUp(page);
+    const key = await createKey(page, 'my shop');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -82,7 +99,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     const response = await post({ url: server.url, key }, form({ width: '64', height: '64', text: HOSTILE }));
     await response.arrayBuffer();
     const renderId = response.headers.get('x-render-id') ?? '';
-    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText(renderId).waitFor();
     // Credits count as used shortly after the last byte of the response.
@@ -107,10 +124,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/dashboard/plan');
-    await tabTo(page, page.getByRole('button', { name: 'Choose Free' }));
-    await page.keyboard.press('Enter');
-    await page.getByText('You’re now on Free.').waitFor();
+    await page.waitForURL('**/dashboard/start');
     await tabTo(page, page.getByRole('link', { name: 'Keys' }));
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/keys');
@@ -119,7 +133,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await tabTo(page, page.getByRole('button', { name: 'Create key' }));
     await page.keyboard.press('Space');
     await page.locator('.new-key').waitFor();
-    await tabTo(page, page.getByRole('link', { name: 'Done' }));
+    await tabTo(page, page.getByRole('button', { name: 'Done' }));
     await page.keyboard.press('Enter');
     await tabTo(page, page.getByRole('link', { name: 'typed' }));
     await page.keyboard.press('Enter');
@@ -138,7 +152,6 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   it('work without JavaScript', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await signUp(page);
-    await page.getByRole('button', { name: 'Choose Free' }).click();
     expect(await createKey(page, 'plain')).toMatch(/^sb_live_/u);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await page.context().close();
@@ -147,7 +160,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   it('show an error next to its field and announce it to screen readers', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
-    await fill(page, { Email: 'ann@example.com', Password: 'short' }, 'Sign up');
+    await fill(page, { Email: 'ann@example.com', Password: 'short' }, 'Create account');
     const password = page.getByLabel('Password');
     expect(await password.getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator(`#${await password.getAttribute('aria-describedby')}`).textContent()).toContain(
@@ -158,53 +171,34 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('are accessible and fit the screen in light and dark mode, 320 and 1280 pixels wide', {
-    timeout: 300_000,
-  }, async () => {
+  it('are accessible and fit every screen in light and dark mode', { timeout: 180_000 }, async () => {
     const { page, complaints } = await visit(browser, server.url);
     const look = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(path);
-      for (const [colorScheme, width] of SCREENS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 700 });
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        const found = { faults: await accessibilityFaults(page), overflow };
-        expect([page.url(), colorScheme, width, found]).toEqual([
-          ...[page.url(), colorScheme, width],
-          { faults: [], overflow: 0 },
-        ]);
-      }
+      expect(await lookFaults(page, false)).toEqual([]);
+      await page.setViewportSize({ width: 1_280, height: 800 });
     };
-    for (const path of ['/signin', '/signup', '/reset', '/password?link=none']) {
-      await page.goto(path);
-      await look();
-    }
+    for (const path of ['/signin', '/signup', '/reset', '/password?link=none', '/confirm?link=none']) await look(path);
     // An expired link responds with 422, which the console reports.
     complaints.splice(0);
     const email = await signUp(page);
-    await page.getByRole('button', { name: 'Choose Free' }).click();
-    const key = await createKey(
-      page,
-      `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80),
-      'https://shop.example',
-    );
+    await look();
+    const longName = `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80);
+    const key = await createKey(page, longName, 'https://shop.example');
     await look();
     await (await post({ url: server.url, key }, form({ width: '64', height: '64', text: 'a' }))).arrayBuffer();
     await look('/dashboard/keys');
-    await page.locator('tbody a').click();
+    await page.locator('tbody a').first().click();
     await look();
-    await look('/dashboard');
+    await page.goto('/dashboard');
     await page.getByText('View as table').click();
     await look();
-    await look('/dashboard/plan');
-    await look('/dashboard/security');
+    for (const path of ['/dashboard/plan', '/dashboard/security']) await look(path);
     await server.cli('users', 'promote', email);
     await page.goto('/operator');
     await fill(page, { Email: email, Password: PASSWORD }, 'Sign in');
     await page.waitForURL('**/operator');
-    await look();
-    await look('/operator/audit');
-    await look('/operator/accounts');
+    for (const path of ['/operator', '/operator/audit', '/operator/accounts']) await look(path);
     await page.getByRole('link', { name: email }).first().click();
     await look();
     expect(await page.title()).not.toBe('broken');
@@ -235,7 +229,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       expect(response.status()).toBe(403);
       await page.getByText('This form was sent from another site.').waitFor();
       await page.goto('/dashboard/keys');
-      expect(await page.getByText('No API keys yet.').isVisible()).toBe(true);
+      expect(await page.getByText('stolen').count()).toBe(0);
       await page.context().close();
     });
 
@@ -250,7 +244,6 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     it('which can read the response to a render only with a key that lists their origin', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
-      await page.getByRole('button', { name: 'Choose Free' }).click();
       const allowed = await createKey(page, 'page', foreignSite.origin);
       const serverOnly = await createKey(page, 'server');
       const other = await createKey(page, 'other', 'https://shop.example');

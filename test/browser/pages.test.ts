@@ -23,7 +23,15 @@ const GUIDES = [
   'capacity',
   'configuration',
 ];
-const PATHS = ['/', '/playground', '/docs', '/dev/components', ...GUIDES.map((guide) => `/docs/${guide}`)];
+const PATHS = [
+  '/',
+  '/playground',
+  '/docs',
+  '/dev/components',
+  '/status',
+  '/terms',
+  ...GUIDES.map((guide) => `/docs/${guide}`),
+];
 
 /** Guides share a template, so two of them stand for all. */
 const SHALLOW = new Set(GUIDES.map((guide) => `/docs/${guide}`).slice(3));
@@ -114,6 +122,42 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     };
     expect(await lightShare('dark')).toBeLessThan(0.03);
     expect(await lightShare('light')).toBeGreaterThan(0.8);
+    await page.context().close();
+  });
+
+  it('the search finds a section, and the chosen language is remembered on the next page', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/docs');
+    await page.locator('label[for="tab-video-python"]').click();
+    expect(await page.locator('[data-snippets="one-caption"] [data-language="python"]').isVisible()).toBe(true);
+    await page.keyboard.press('/');
+    await page.keyboard.type('idempotent retries');
+    await page.locator('[data-search-results] a').first().click();
+    await page.waitForURL(/#idempoten/u);
+    await page.goto('/');
+    expect(await page.locator('[data-snippets="integration"] [data-language="python"]').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the front page weighs less than 600 KB without the clip, and its scripts less than 60 KB', async () => {
+    const { page } = await visit(browser, server.url);
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.enable');
+    const urls = new Map<string, string>();
+    const sums = { all: 0, scripts: 0 };
+    session.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url));
+    session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const url = urls.get(requestId) ?? '';
+      if (!url.endsWith('.mp4')) sums.all += encodedDataLength;
+      if (url.endsWith('.js')) sums.scripts += encodedDataLength;
+    });
+    await page.goto('/', { waitUntil: 'load' });
+    for (const frame of await page.locator('.frame').all()) await frame.scrollIntoViewIfNeeded();
+    await page.waitForLoadState('networkidle');
+    expect(sums.all).toBeGreaterThan(200_000);
+    expect(sums.all).toBeLessThan(600_000);
+    expect(sums.scripts).toBeLessThan(60_000);
     await page.context().close();
   });
 

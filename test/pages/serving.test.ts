@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXAMPLE_ERROR } from '../../src/dashboard/reference-page.ts';
 import { decode, pixelAt, plainPng } from '../pictures.ts';
 import { plainClip } from '../video/plain-clip.ts';
 import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
@@ -128,10 +129,58 @@ describe('public pages', () => {
   });
 
   it('serve the overlays of the sample images', async () => {
-    const response = await fetch(`${server.url}/samples/city.png`);
+    const response = await fetch(`${server.url}/samples/bus.png`);
     expect(response.headers.get('content-type')).toBe('image/png');
-    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 1920, height: 1080, channels: 4 });
+    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 1120, height: 630, channels: 4 });
     expect((await fetch(`${server.url}/samples/other.png`)).status).toBe(404);
+  });
+
+  it('have a Markdown twin, and one file with everything for language models', async () => {
+    const twin = await fetch(`${server.url}/docs/quickstart.md`);
+    expect(twin.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    expect(await twin.text()).toMatch(/^# Quickstart[^]*\/v1\/overlay/u);
+    const page = await (await fetch(`${server.url}/docs/quickstart`)).text();
+    expect(page).toContain('<link rel="alternate" type="text/markdown" href="/docs/quickstart.md">');
+    const full = await (await fetch(`${server.url}/llms-full.txt`)).text();
+    for (const heading of ['# Storybar', '# API reference', '# Quickstart', '# Errors'])
+      expect(full).toContain(heading);
+    expect((await fetch(`${server.url}/docs/nothing.md`)).status).toBe(404);
+  });
+
+  it('are listed in the sitemap, each with an image for links that the service renders', async () => {
+    const sitemap = await (await fetch(`${server.url}/sitemap.xml`)).text();
+    const paths = [...sitemap.matchAll(/<loc>[a-z]+:\/\/[^/]+(?<path>\/[^<]*)<\/loc>/gu)].map(
+      (match) => match.groups?.['path'],
+    );
+    expect(paths).toEqual(expect.arrayContaining(['/', '/docs', '/docs/errors', '/changelog', '/terms', '/status']));
+    expect(await (await fetch(`${server.url}/robots.txt`)).text()).toContain(`Sitemap: ${server.url}/sitemap.xml`);
+    const page = await (await fetch(`${server.url}/docs/errors`)).text();
+    const image = /property="og:image" content="(?<url>[^"]+)"/u.exec(page)?.groups?.['url'] ?? '';
+    expect(await decode(await (await fetch(image)).arrayBuffer())).toMatchObject({ width: 1200, height: 630 });
+    expect((await fetch(`${server.url}/share/nothing.png`)).status).toBe(404);
+    expect((await fetch(`${server.url}/.well-known/security.txt`)).status).toBe(404);
+  });
+
+  it('can be searched with an index whose links lead to existing sections', async () => {
+    const index = (await (await fetch(`${server.url}/docs/search.json`)).json()) as { path: string; text: string }[];
+    expect(index.length).toBeGreaterThan(60);
+    expect(index.find(({ path }) => path === '/docs/limits#idempotent-retries')?.text).toContain('idempotency-key');
+    const pages = new Map<string, string>();
+    for (const { path } of index) {
+      const [page = '', id] = path.split('#');
+      if (!pages.has(page)) pages.set(page, await (await fetch(server.url + page)).text());
+      if (id !== undefined) expect([path, pages.get(page)?.includes(`id="${id}"`)]).toEqual([path, true]);
+    }
+  });
+
+  it('show an example error that the server really sends', async () => {
+    const { overlays, width, height } = EXAMPLE_ERROR.request;
+    const response = await post(server, form({ width, height, overlays: JSON.stringify(overlays) }));
+    const problem = await problemOf(response);
+    expect(problem.errors?.map(({ pointer, code }) => ({ pointer, code }))).toEqual(EXAMPLE_ERROR.errors);
+    const page = (await (await fetch(`${server.url}/docs`)).text()).replaceAll('&#39;', "'");
+    for (const { detail } of problem.errors ?? []) expect(page).toContain(detail);
+    expect(page).toContain(problem.detail);
   });
 
   it('include the same OpenAPI document as the repository', async () => {

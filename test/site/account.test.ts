@@ -34,23 +34,17 @@ const outcomeOf = async (key: string, origin?: string): Promise<string> => {
 };
 
 describe('the plan page', () => {
-  it('activates keys with a free plan, and offers no plan that has a price', async () => {
+  it('offers no plan that has a price, because this server takes no payments', async () => {
     const visitor = newVisitor();
     await visitor.signUp('planless@example.com');
-    expect((await visitor.get('/dashboard')).text).toContain('Choose a plan</a> to activate your API keys.');
-    const { key } = await visitor.createKey();
-    expect(await outcomeOf(key)).toBe('subscription_inactive');
     const offered = (await visitor.get('/dashboard/plan')).text;
     expect(offered).toContain('This server takes no payments.');
-    expect(offered).toContain('Choose Free');
+    expect(offered).toContain('Current plan');
     expect(offered).not.toMatch(/Choose (?:Starter|Pro|Business)/u);
     for (const plan of ['starter', 'business']) {
       expect((await visitor.submit('/dashboard/plan', { plan })).status).toBe(400);
     }
-    expect(await outcomeOf(key)).toBe('subscription_inactive');
-    const chosen = await visitor.submit('/dashboard/plan', { plan: 'free' });
-    expect(chosen.location).toBe('/dashboard/plan?done=plan-now');
-    expect((await visitor.get('/dashboard/plan?done=plan-now')).text).toContain('You’re now on Free.');
+    const { key } = await visitor.createKey();
     expect(await outcomeOf(key)).toBe('200');
     await visitor.waitForUsage('<strong>1</strong> of 100 credits used (Free)');
   });
@@ -95,7 +89,49 @@ it('confirms only what is true of the subscription, whatever the address says', 
   }
 });
 
+describe('signing up', () => {
+  it('grants the free plan and a test key, whose first request the page reports', async () => {
+    const visitor = newVisitor();
+    expect(await visitor.signUp('starter@example.com')).toMatchObject({ status: 303, location: '/dashboard/start' });
+    const { text } = await visitor.get('/dashboard/start');
+    const key = /sb_test_\w{33}/u.exec(text)?.[0] ?? '';
+    expect(text).toContain('Waiting for your first request');
+    const photo = await fetch(`${server.url}/samples/photo.jpg`);
+    const asset = Buffer.from(await photo.arrayBuffer());
+    const rejected = await post({ url: server.url, key }, form({ asset, text: ' ' }));
+    expect(rejected.status).toBe(400);
+    const status = async (): Promise<{ state: string }> =>
+      JSON.parse((await visitor.get('/dashboard/start/status')).text) as { state: string };
+    await expect.poll(async () => (await status()).state, { timeout: 20_000 }).toBe('rejected');
+    await (await post({ url: server.url, key }, form({ asset, text: 'Hello' }))).arrayBuffer();
+    await expect.poll(async () => (await status()).state, { timeout: 20_000 }).toBe('delivered');
+    expect((await visitor.get('/dashboard')).text).toContain('<strong>0</strong> of 100 credits used (Free)');
+    expect(await visitor.get('/signup')).toMatchObject({ status: 303, location: '/dashboard' });
+  });
+});
+
 describe('the key pages', () => {
+  it('create one key however often the page of the new key is reloaded', async () => {
+    const visitor = await newMember();
+    const before = await visitor.keyIds();
+    const created = await visitor.submit('/dashboard/keys', { name: 'once', mode: 'live', origins: '' });
+    expect(created).toMatchObject({ status: 303, location: '/dashboard/keys/new' });
+    const shown = (await visitor.get('/dashboard/keys/new')).text;
+    expect((await visitor.get('/dashboard/keys/new')).text).toBe(shown);
+    expect(shown).toMatch(/sb_live_\w{33}/u);
+    expect(await visitor.keyIds()).toHaveLength(before.length + 1);
+    await visitor.submit('/dashboard/keys/new', {});
+    expect(await visitor.get('/dashboard/keys/new')).toMatchObject({ status: 303, location: '/dashboard/keys' });
+  });
+
+  it('show a new key only to the session that created it', async () => {
+    const [owner, thief] = [await newMember(), await newMember()];
+    await owner.createKey();
+    thief.cookies.set('storybar-new-key', owner.cookies.get('storybar-new-key') ?? '');
+    thief.cookies.set('__Host-storybar-new-key', owner.cookies.get('__Host-storybar-new-key') ?? '');
+    expect(await thief.get('/dashboard/keys/new')).toMatchObject({ status: 303 });
+  });
+
   it('show a new key once, rename it, and revoke it for good', async () => {
     const visitor = await newMember();
     const { key, id } = await visitor.createKey({ name: 'first' });
@@ -133,14 +169,15 @@ describe('the key pages', () => {
     expect(text).toContain('Name this key so you can recognize it later.');
     expect(text).toContain('Enter origins like https://shop.example. Invalid: shop.example, *');
     expect(text).toContain('>shop.example *</textarea>');
-    expect(await visitor.keyIds()).toEqual([]);
+    expect(await visitor.keyIds()).toHaveLength(1);
   });
 
   it('rotate a key with an overlap or without', async () => {
     const visitor = await newMember();
     const old = await visitor.createKey({ name: 'old', mode: 'test' });
     const page = `/dashboard/keys/${old.id}`;
-    const { text } = await visitor.submit(page, { overlap: 'hour' }, `${page}/rotate`);
+    const rotated = await visitor.submit(page, { overlap: 'hour' }, `${page}/rotate`);
+    const { text } = await visitor.get(rotated.location ?? '');
     const next = /sb_test_\w{33}/u.exec(text)?.[0] ?? '';
     expect([await outcomeOf(old.key), await outcomeOf(next)]).toEqual(['200', '200']);
     expect((await visitor.get(page)).text).toMatch(/expires <time/u);

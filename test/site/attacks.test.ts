@@ -12,6 +12,8 @@ afterAll(async () => {
   await server.stop();
 });
 
+/** The test key that everyone gets by signing up. */
+const FIRST_KEY_ONLY = [expect.any(String)];
 const PRIVATE_PATHS = ['/dashboard', '/dashboard/keys', '/dashboard/plan', '/dashboard/security'];
 const OPERATOR_PATHS = ['/operator', '/operator/accounts', '/operator/audit'];
 let visitors = 0;
@@ -41,7 +43,7 @@ describe('a form', () => {
     const { visitor } = await member();
     const { status, text } = await visitor.send('/dashboard/keys', { ...attempt, ...(await token()) });
     expect([status, text]).toEqual([403, expect.stringContaining('Form rejected')]);
-    expect(await visitor.keyIds()).toEqual([]);
+    expect(await visitor.keyIds()).toEqual(FIRST_KEY_ONLY);
   });
 
   it.each([
@@ -54,7 +56,7 @@ describe('a form', () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     expect(await visitor.send('/dashboard/keys', { ...attempt, token }, headers)).toMatchObject({ status: 403 });
-    expect(await visitor.keyIds()).toEqual([]);
+    expect(await visitor.keyIds()).toEqual(FIRST_KEY_ONLY);
   });
 
   it('with another content type or of excessive size is not read', async () => {
@@ -64,7 +66,7 @@ describe('a form', () => {
     expect(json.status).toBe(415);
     const large = await visitor.send('/dashboard/keys', { ...attempt, token, name: 'x'.repeat(40_000) });
     expect(large.status).toBe(400);
-    expect(await visitor.keyIds()).toEqual([]);
+    expect(await visitor.keyIds()).toEqual(FIRST_KEY_ONLY);
   });
 
   it('reports all faults together, and only those', async () => {
@@ -228,7 +230,7 @@ describe('pages for signed-in users', () => {
   it('can be neither cached nor embedded by other sites', async () => {
     const { visitor } = await member();
     const { id } = await visitor.createKey();
-    for (const path of [...PRIVATE_PATHS, `/dashboard/keys/${id}`, '/signup', '/reset', '/password?link=x']) {
+    for (const path of [...PRIVATE_PATHS, `/dashboard/keys/${id}`, '/dashboard/start', '/reset', '/password?link=x']) {
       const { headers } = await visitor.get(path);
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
         path,

@@ -65,7 +65,7 @@ export class Visitor {
 
   async signUpWithPlan(email: string, plan = 'free'): Promise<void> {
     await this.signUp(email);
-    await this.submit('/dashboard/plan', { plan });
+    if (plan !== 'free') await this.submit('/dashboard/plan', { plan });
   }
 
   /** Waits until the usage page contains the text: credits count as used shortly after the last byte of the response. */
@@ -78,7 +78,8 @@ export class Visitor {
 
   async createKey(fields: Readonly<Record<string, string>> = {}): Promise<{ key: string; id: string }> {
     const before = new Set(await this.keyIds());
-    const { text } = await this.submit('/dashboard/keys', { name: 'shop', mode: 'live', origins: '', ...fields });
+    const created = await this.submit('/dashboard/keys', { name: 'shop', mode: 'live', origins: '', ...fields });
+    const { text } = created.location === null ? created : await this.get(created.location);
     const key = /sb_(?:live|test)_\w{33}/u.exec(text)?.[0];
     const id = (await this.keyIds()).find((each) => !before.has(each));
     if (key === undefined || id === undefined) throw new Error(`no key: ${text}`);

@@ -18,6 +18,7 @@ export interface PrivatePage {
   /** Confirms an action. Default: the note that the address names. */
   readonly note?: Content;
   readonly styles?: readonly string[];
+  readonly modules?: readonly string[];
   readonly status?: number;
 }
 
@@ -47,7 +48,7 @@ ${noteOf(visit, page)}
 ${page.body}
 </div>
 </div>`;
-  return send(site, visit, page, body, visit.user);
+  return send(site, visit, page, body, { email: shownEmail(visit) });
 }
 
 /** A single centered form, for visitors who aren't signed in. */
@@ -58,6 +59,10 @@ ${noteOf(visit, page)}
 ${page.body}
 </section>`;
   return send(site, visit, page, body);
+}
+
+export function shownEmail({ user }: SignedInVisit): string {
+  return user.unconfirmedEmail ?? user.email;
 }
 
 export function seeOther({ reply }: Pick<Visit, 'reply'>, path: string): FastifyReply {
@@ -76,12 +81,13 @@ ${content}
 }
 
 function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewer?: Viewer): FastifyReply {
-  const { title, path, styles = [], status = 200 } = page;
+  const { title, path, styles = [], modules = [], status = 200 } = page;
   const text = renderPage(site, {
     title: `${title} - Storybar`,
     description: title,
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
+    modules,
     body,
     viewer,
   });
@@ -111,7 +117,7 @@ function tabs(visit: SignedInVisit, currentPath: string): Html {
 ${list(TABS, 'Account')}
 ${isOperator && list(OPERATOR_TABS, 'Operator')}
 <div class="whoami">
-<p class="small">${visit.user.email}</p>
+<p class="small">${shownEmail(visit)}</p>
 ${form(visit, '/signout', html`<button class="link" type="submit">Sign out</button>`)}
 </div>
 </div>`;

@@ -7,9 +7,11 @@ import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import type { FormFields } from '../identity/form-fields.ts';
+import type { NewKey } from '../identity/new-key-cookie.ts';
 
 const MAX_NAME = 80;
 const MAX_KEYS = 100;
+const CONFIRM_FIRST = 'Confirm your email address to create live keys. Test keys work already.';
 
 /** How long the old key keeps working after a rotation. */
 export const OVERLAPS = {
@@ -75,7 +77,8 @@ export class KeyChanges {
   }
 
   /** Returns the key itself. It is stored as a hash, so it can't be shown again. */
-  async create(user: User, mode: KeyMode, name: string, allowedOrigins: readonly string[]): Promise<string> {
+  async create(user: User, mode: KeyMode, name: string, allowedOrigins: readonly string[]): Promise<NewKey> {
+    if (mode === 'live' && user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
     const usable = (await this.#keys.list(user.accountId)).filter(({ state }) => state !== 'revoked');
     if (usable.length >= MAX_KEYS) {
       throw new AppError('invalid_fields', `An account can have up to ${MAX_KEYS} keys. Revoke one first.`);
@@ -83,7 +86,7 @@ export class KeyChanges {
     const key = createApiKey(mode);
     const stored = { id: randomUUID(), hash: hashKey(key), ...maskKey(key) };
     await this.#keys.create({ ...stored, accountId: user.accountId, name, mode, allowedOrigins }, actorOf(user));
-    return key;
+    return { id: stored.id, name, key };
   }
 
   async save(user: User, key: KeySummary, name: string, allowedOrigins: readonly string[]): Promise<void> {
@@ -93,7 +96,7 @@ export class KeyChanges {
   }
 
   /** Creates a key with the same settings. The old key keeps working for `overlapMs`. */
-  async rotate(user: User, key: KeySummary, overlapMs: number): Promise<string> {
+  async rotate(user: User, key: KeySummary, overlapMs: number): Promise<NewKey> {
     assertChanged(key.state !== 'revoked' && key.expiresAt === null);
     const next = await this.create(user, key.mode, key.name, key.allowedOrigins);
     if (overlapMs === 0) await this.revoke(user, key);

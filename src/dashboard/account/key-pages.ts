@@ -6,44 +6,56 @@ import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
-import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { NewKey } from '../identity/new-key-cookie.ts';
+import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, KeyChanges, type KeyFaults, type KeyForm, OVERLAPS, readKeyForm } from './key-changes.ts';
+import { keyBlock } from './key-block.ts';
 import { idOf, type SignedInRoutes } from './signed-in-routes.ts';
+import { unconfirmedNote } from './start-page.ts';
 
 export interface KeyDependencies {
   readonly site: Site;
   readonly store: Pick<Store, 'keys'>;
+  readonly sessionGuard: SessionGuard;
 }
 
 const PATH = '/dashboard/keys';
+const NEW_KEY_PATH = '/dashboard/keys/new';
 
-export function addKeyPages(routes: SignedInRoutes, { site, store }: KeyDependencies): void {
+export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard }: KeyDependencies): void {
   const changes = new KeyChanges(store);
   const showList = async (visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Promise<FastifyReply> => {
-    const body = html`${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
+    const body = html`${unconfirmedNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
     return sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
   };
   const showKey = (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults): FastifyReply => {
     const body = keyBody(visit, key, typed, faults);
     return sendPrivate(site, visit, { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) });
   };
-  const showNewKey = (visit: SignedInVisit, name: string, key: string): FastifyReply =>
-    sendPrivate(site, visit, { title: 'Your new key', path: PATH, body: newKeyBody(name, key) });
+  const showNewKey = (visit: SignedInVisit, newKey: NewKey): FastifyReply => {
+    sessionGuard.keepNewKey(visit, newKey);
+    return seeOther(visit, NEW_KEY_PATH);
+  };
 
+  routes.page(NEW_KEY_PATH, async (visit) => {
+    const newKey = sessionGuard.newKey(visit.request);
+    if (newKey === undefined) return seeOther(visit, PATH);
+    return sendPrivate(site, visit, { title: 'Your new key', path: PATH, body: newKeyBody(visit, newKey) });
+  });
+  routes.action(NEW_KEY_PATH, async (visit) => {
+    sessionGuard.forgetNewKey(visit);
+    return seeOther(visit, PATH);
+  });
   routes.page(PATH, async (visit) => await showList(visit, { name: '', origins: '' }, {}));
   routes.action(PATH, async (visit, fields) => {
     const typed = readKeyForm(fields);
     const checked = checkKeyForm(typed);
     if ('faults' in checked) return await showList(visit, typed, checked.faults);
     const mode = fields.text('mode') === 'test' ? 'test' : 'live';
-    return showNewKey(
-      visit,
-      checked.name,
-      await changes.create(visit.user, mode, checked.name, checked.allowedOrigins),
-    );
+    return showNewKey(visit, await changes.create(visit.user, mode, checked.name, checked.allowedOrigins));
   });
   routes.page(`${PATH}/:id`, async (visit) => {
     const key = await changes.find(visit.user, idOf(visit));
@@ -62,7 +74,7 @@ export function addKeyPages(routes: SignedInRoutes, { site, store }: KeyDependen
     const overlap = fields.text('overlap');
     if (!Object.hasOwn(OVERLAPS, overlap)) throw new AppError('invalid_fields', 'Choose when the old key expires.');
     const { milliseconds } = OVERLAPS[overlap as keyof typeof OVERLAPS];
-    return showNewKey(visit, key.name, await changes.rotate(visit.user, key, milliseconds));
+    return showNewKey(visit, await changes.rotate(visit.user, key, milliseconds));
   });
   routes.action(`${PATH}/:id/revoke`, async (visit) => {
     await changes.revoke(visit.user, await changes.find(visit.user, idOf(visit)));
@@ -100,6 +112,7 @@ export function stateOf({ state, mode, expiresAt }: KeySummary): Html {
 }
 
 function createForm(visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Html {
+  const isConfirmed = visit.user.unconfirmedEmail === null;
   return html`<section aria-labelledby="create">
 <h2 id="create">Create API key</h2>
 ${form(
@@ -107,8 +120,8 @@ ${form(
   PATH,
   html`${nameField(typed, faults)}
 <fieldset class="choices"><legend>Mode</legend>
-<label><input type="radio" name="mode" value="live" checked> Live: uses credits</label>
-<label><input type="radio" name="mode" value="test"> Test: free, watermarked</label>
+<label><input type="radio" name="mode" value="live"${isConfirmed ? html` checked` : html` disabled`}> Live: uses credits${!isConfirmed && ' (confirm your email first)'}</label>
+<label><input type="radio" name="mode" value="test"${!isConfirmed && html` checked`}> Test: free, watermarked</label>
 </fieldset>
 ${originsField(typed, faults)}
 <p class="actions"><button class="button" type="submit">Create key</button></p>`,
@@ -139,10 +152,10 @@ ${fault !== undefined && html`<p class="fault" id="origins-fault">${fault}</p>`}
 </div>`;
 }
 
-function newKeyBody(name: string, key: string): Html {
-  return html`<p>Copy your <strong>“${name}”</strong> key now. You won’t be able to see it again.</p>
-<div class="code new-key"><pre tabindex="0" aria-label="Your new key"><code>${key}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
-<p class="actions"><a class="button" href="${PATH}">Done</a></p>`;
+function newKeyBody(visit: SignedInVisit, { name, key }: NewKey): Html {
+  return html`<p>Copy your <strong>“${name}”</strong> key now. This page shows it until you click Done, for at most an hour.</p>
+${keyBlock(key, 'Your new key')}
+${form(visit, NEW_KEY_PATH, html`<p class="actions"><button class="button" type="submit">Done</button></p>`)}`;
 }
 
 function keyBody(visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults): Html {

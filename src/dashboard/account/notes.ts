@@ -4,6 +4,8 @@ const NOTES: Readonly<Record<string, string>> = {
   'signed-out': 'You’re signed out.',
   'signed-out-everywhere': 'You’re signed out on all devices.',
   password: 'Password changed. All other devices are signed out.',
+  confirmed: 'Email confirmed. You can create live keys now.',
+  'confirmation-sent': 'If the address can be confirmed, we’ve sent another email. Check your spam folder too.',
   'key-saved': 'Changes saved.',
   'key-revoked': 'Key revoked.',
   suspended: 'Account suspended. Its keys stopped working immediately.',

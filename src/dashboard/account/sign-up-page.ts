@@ -1,33 +1,36 @@
-// The sign-up page. With email, the password is chosen later, on the page behind the link in the email.
+// The sign-up page. It grants the free plan, creates a first test key and leads to the page of the first request. With email,
+// the address is confirmed later; until then the account has test keys only.
 
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
 import { passwordFault } from '../../account/password.ts';
+import type { PlanBook } from '../../account/plans.ts';
+import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
+import type { Store } from '../../store/store.ts';
 import { html } from '../html.ts';
-import type { Identity } from '../identity/identity.ts';
+import type { AuthenticatedUser, Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
 import { problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
-import {
-  checkInbox,
-  emailField,
-  type FormFaults,
-  INVALID_EMAIL,
-  newPasswordField,
-  type PublicForms,
-} from './public-forms.ts';
+import { KeyChanges } from './key-changes.ts';
+import { emailField, type FormFaults, INVALID_EMAIL, newPasswordField, type PublicForms } from './public-forms.ts';
+import { START_PATH } from './start-page.ts';
 
 export interface SignUpDependencies {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
+  readonly store: Pick<Store, 'keys'>;
+  readonly plans: PlanBook;
+  readonly billing: Billing;
   /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
 
 const PATH = '/signup';
-const TITLE = 'Sign up';
+const TITLE = 'Get an API key';
 const CLOSED = 'Sign-up is closed. Ask the operator for an invitation.';
+const FIRST_KEY_NAME = 'First test key';
 
 export function addSignUpPages(forms: PublicForms, dependencies: SignUpDependencies): void {
   const { sessionGuard, identity, signUpOpen } = dependencies;
@@ -37,16 +40,20 @@ ${form(
   visit,
   PATH,
   html`${emailField(email, faults)}
-${identity.sendsEmail ? html`<p class="small">We’ll email you a link to choose a password.</p>` : newPasswordField('Password', faults)}
-<p class="actions"><button class="button" type="submit">Sign up</button></p>`,
+${newPasswordField('Password', faults)}
+<p class="actions"><button class="button" type="submit">Create account</button></p>`,
 )}
+<p class="small">By creating an account, you agree to the <a href="/terms">terms</a> and the <a href="/privacy">privacy policy</a>.</p>
 <p class="small">Already have an account? <a href="/signin">Sign in</a></p>`;
     return forms.send(visit, { title: TITLE, path: PATH, body, faults });
   };
 
-  forms.page(PATH, (visit) =>
-    signUpOpen ? show(visit, '', {}) : forms.send(visit, { title: TITLE, path: PATH, body: html`<p>${CLOSED}</p>` }),
-  );
+  forms.page(PATH, async (visit) => {
+    const member = await sessionGuard.member(visit.request, visit.reply);
+    if (member !== undefined) return seeOther(member, '/dashboard');
+    if (signUpOpen) return show(visit, '', {});
+    return forms.send(visit, { title: TITLE, path: PATH, body: html`<p>${CLOSED}</p>` });
+  });
   forms.action(PATH, async (visit, fields) => {
     if (!signUpOpen) throw new AppError('not_found', CLOSED);
     const typed = fields.text('email');
@@ -54,21 +61,33 @@ ${identity.sendsEmail ? html`<p class="small">We’ll email you a link to choose
     const password = fields.text('password');
     const faults: FormFaults = {
       email: email === undefined ? INVALID_EMAIL : undefined,
-      password: identity.sendsEmail ? undefined : passwordFault(password, email),
+      password: passwordFault(password, email),
     };
     if (email === undefined || faults.password !== undefined) return show(visit, typed, faults);
     const { ip: address, id: requestId } = visit.request;
-    if (identity.sendsEmail) {
-      await identity.requestSignUp({ email, address, requestId });
-      const page = checkInbox(html`If <strong>${email}</strong> can sign up, we’ve sent an email.`);
-      return forms.send(visit, { ...page, path: PATH });
-    }
-    const authenticated = await identity.signUp(email, password, address);
+    const authenticated = identity.sendsEmail
+      ? await identity.signUpUnconfirmed({ email, address, requestId }, password)
+      : await identity.signUp(email, password, address);
     if (authenticated === undefined) {
       const fault = 'You can’t sign up with this email. If it’s yours, sign in instead.';
       return show(visit, typed, { form: fault });
     }
-    await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, '/dashboard/plan');
+    return await begin(dependencies, visit, authenticated);
   });
+}
+
+/** Without a free plan, the user chooses one first. */
+async function begin(
+  { sessionGuard, store, plans, billing }: SignUpDependencies,
+  visit: Visit,
+  authenticated: AuthenticatedUser,
+): Promise<FastifyReply> {
+  const { user } = authenticated;
+  const session = await sessionGuard.signIn(visit, authenticated);
+  if (plans.lowest.monthlyPriceCents > 0) return seeOther(visit, '/dashboard/plan');
+  const pages = { successUrl: '', cancelUrl: '' };
+  await billing.choosePlan(user.accountId, plans.lowest.name, pages);
+  const newKey = await new KeyChanges(store).create(user, 'test', FIRST_KEY_NAME, []);
+  sessionGuard.keepNewKey(visit, newKey, session);
+  return seeOther(visit, START_PATH);
 }

@@ -13,8 +13,10 @@ const IGNORE_NOTE = "If this wasn't you, you can ignore this email.";
 
 export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>> = {
   'sign-up': (link) => ({
-    subject: 'Finish signing up for Storybar',
-    text: `Choose a password to finish signing up. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
+    subject: 'Confirm your email address for Storybar',
+    text:
+      'Your test key works already. Confirm your email address to create live keys and to sign in on other devices. The ' +
+      `link works once and expires in three days:\n\n${link}\n\n${IGNORE_NOTE}\n`,
   }),
   'account-exists': (link) => ({
     subject: 'You already have a Storybar account',

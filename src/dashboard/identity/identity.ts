@@ -4,7 +4,7 @@
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { must } from '../../primitives/must.ts';
-import type { PasswordLink, User, Users } from '../../store/users.ts';
+import type { Confirmation, PasswordLink, User, Users } from '../../store/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
 import { EMAILS, type EmailPurpose } from './emails.ts';
 import type { Passwords } from './passwords.ts';
@@ -47,6 +47,7 @@ export interface EmailRequest {
 }
 
 const LINK_LIFETIME_MS = 3_600_000;
+const CONFIRMATION_LIFETIME_MS = 3 * 24 * 3_600_000;
 
 export class Identity {
   readonly #options: IdentityOptions;
@@ -58,7 +59,7 @@ export class Identity {
     this.#clock = options.clock ?? (() => new Date());
   }
 
-  /** True: users prove their address with a link in an email before they choose a password. */
+  /** True: users confirm their address with a link in an email before they can create live keys. */
   get sendsEmail(): boolean {
     return this.#options.mailer !== undefined;
   }
@@ -83,12 +84,39 @@ export class Identity {
     return authenticated(await users.signUp(email, passwordHash), passwordHash);
   }
 
-  /** With email. Known and unknown addresses both get one. */
-  async requestSignUp({ email, address, requestId }: EmailRequest): Promise<void> {
+  /**
+   * With email. Works for every address, so the response doesn't reveal which ones are known. Only the owner of the address
+   * can confirm it, and only an unknown one.
+   */
+  async signUpUnconfirmed({ email, address, requestId }: EmailRequest, password: string): Promise<AuthenticatedUser> {
+    const { users, passwords, throttle } = this.#options;
+    await throttle.take('signUp', address, email);
+    const passwordHash = await passwords.hash(password);
+    const user = await users.signUpUnconfirmed(email, passwordHash);
+    this.#inBackground('sign-up', requestId, async () => {
+      if (await this.#isKnown(email)) await this.#emailLink(email, 'account-exists');
+      else await this.#emailConfirmation(user, email);
+    });
+    return must(authenticated(user, passwordHash), 'the new user');
+  }
+
+  /** Sends the confirmation again. */
+  async requestConfirmation(user: User, address: string, requestId: string): Promise<void> {
+    const email = must(user.unconfirmedEmail, 'the unconfirmed address');
     await this.#options.throttle.take('signUp', address, email);
     this.#inBackground('sign-up', requestId, async () => {
-      await this.#emailLink(email, (await this.#isKnown(email)) ? 'account-exists' : 'sign-up');
+      if (await this.#isKnown(email)) await this.#emailLink(email, 'account-exists');
+      else await this.#emailConfirmation(user, email);
     });
+  }
+
+  async findConfirmation(secret: string): Promise<Confirmation | undefined> {
+    return isSecret(secret) ? await this.#options.users.findConfirmation(hashSecret(secret)) : undefined;
+  }
+
+  /** Undefined when the link has been used or has expired, or the address belongs to another user by now. */
+  async confirm(secret: string): Promise<User | undefined> {
+    return isSecret(secret) ? await this.#options.users.confirm(hashSecret(secret)) : undefined;
   }
 
   async requestReset({ email, address, requestId }: EmailRequest): Promise<void> {
@@ -140,6 +168,16 @@ export class Identity {
       .catch((error: unknown) => this.#options.onEmailFailed(error, purpose, requestId))
       .finally(() => this.#pendingEmails.delete(pending));
     this.#pendingEmails.add(pending);
+  }
+
+  async #emailConfirmation({ id: userId }: User, email: string): Promise<void> {
+    const { users, mailer, publicUrl, operatorEmail } = this.#options;
+    const secret = createSecret();
+    const expiresAt = new Date(this.#clock().getTime() + CONFIRMATION_LIFETIME_MS);
+    const role = email === operatorEmail ? 'operator' : 'member';
+    await users.addConfirmation(hashSecret(secret), { userId, email, role, expiresAt });
+    const text = EMAILS['sign-up'](`${publicUrl}/confirm?link=${secret}`);
+    await must(mailer, 'the mailer').send({ to: email, ...text });
   }
 
   async #emailLink(email: string, purpose: EmailPurpose): Promise<void> {

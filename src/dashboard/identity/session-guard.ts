@@ -3,11 +3,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
 import type { Sessions, User, UserSession } from '../../store/users.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 import { assertNotForged, csrfToken } from './csrf.ts';
 import { type FormFields, readFields } from './form-fields.ts';
 import type { AuthenticatedUser } from './identity.ts';
+import { type NewKey, openNewKey, sealNewKey } from './new-key-cookie.ts';
 import { SESSION_TIMEOUTS } from './session-timeouts.ts';
 
 /** A request for a page that has forms. */
@@ -32,6 +34,8 @@ export interface SessionGuardOptions {
 /** A session is extended at most this often, so that reloading a page doesn't write to the database each time. */
 const MIN_EXTENSION_MS = 60_000;
 const DEVICE_COOKIE_SECONDS = 365 * 24 * 3_600;
+/** Long enough to copy the key and to send a first request, also after a reload. */
+const NEW_KEY_SECONDS = 3_600;
 
 export class SessionGuard {
   readonly #sessions: Sessions;
@@ -85,11 +89,11 @@ export class SessionGuard {
     return readCookie(request, this.#publicUrl, 'storybar-device');
   }
 
-  /** Starts a session with a new secret, so one that an attacker planted before is worthless. */
+  /** Starts a session with a new secret and returns it. A secret that an attacker planted before is worthless. */
   async signIn(
     { request, reply }: Pick<Visit, 'request' | 'reply'>,
     { user, deviceToken }: AuthenticatedUser,
-  ): Promise<void> {
+  ): Promise<string> {
     const previous = this.#secretOf(request);
     if (previous !== undefined) await this.#sessions.end(hashSecret(previous));
     const secret = createSecret();
@@ -104,6 +108,25 @@ export class SessionGuard {
     const session = { name: 'storybar', value: secret, maxAgeSeconds: absoluteMs / 1_000 } as const;
     const device = { name: 'storybar-device', value: deviceToken, maxAgeSeconds: DEVICE_COOKIE_SECONDS } as const;
     for (const cookie of [session, device]) writeCookie({ request, reply }, this.#publicUrl, cookie);
+    return secret;
+  }
+
+  /** Keeps a new key for the page that shows it. */
+  keepNewKey({ request, reply }: Pick<Visit, 'request' | 'reply'>, newKey: NewKey, session?: string): void {
+    const value = sealNewKey(must(session ?? this.#secretOf(request), 'the session'), newKey);
+    const cookie = { name: 'storybar-new-key', value, maxAgeSeconds: NEW_KEY_SECONDS } as const;
+    writeCookie({ request, reply }, this.#publicUrl, cookie);
+  }
+
+  /** The key that was created a moment ago in this session. */
+  newKey(request: FastifyRequest): NewKey | undefined {
+    const sealed = readCookie(request, this.#publicUrl, 'storybar-new-key');
+    const secret = this.#secretOf(request);
+    return sealed === undefined || secret === undefined ? undefined : openNewKey(secret, sealed);
+  }
+
+  forgetNewKey({ request, reply }: Pick<Visit, 'request' | 'reply'>): void {
+    writeCookie({ request, reply }, this.#publicUrl, { name: 'storybar-new-key', value: '', maxAgeSeconds: 0 });
   }
 
   /** Ends the session. The browser stays a known device. */

@@ -1,0 +1,69 @@
+// Pages made of one Markdown file: the changelog, the terms, the privacy policy and the retention periods. The last three are
+// templates that an operator can replace. And the status of the service.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { HealthReport } from '../../telemetry/health.ts';
+import { type Html, html } from '../html.ts';
+import { type Article, renderMarkdown } from '../markdown.ts';
+import type { Page } from '../page.ts';
+
+export interface PlainPage extends Article {
+  readonly path: string;
+}
+
+const LEGAL_PAGES = ['terms', 'privacy', 'retention'] as const;
+
+/** `custom` is a folder with the operator's own versions; empty: all pages come from the templates. */
+export async function loadPlainPages(docs: string, changelog: string, custom: string): Promise<PlainPage[]> {
+  const legal = LEGAL_PAGES.map(async (name) => ({
+    path: `/${name}`,
+    ...renderMarkdown(await readLegalPage(docs, custom, name)),
+  }));
+  return [{ path: '/changelog', ...renderMarkdown(await readFile(changelog, 'utf8')) }, ...(await Promise.all(legal))];
+}
+
+async function readLegalPage(docs: string, custom: string, name: string): Promise<string> {
+  const template = path.join(docs, 'legal', `${name}.md`);
+  if (custom === '') return await readFile(template, 'utf8');
+  try {
+    return await readFile(path.join(custom, `${name}.md`), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return await readFile(template, 'utf8');
+    throw error;
+  }
+}
+
+export function plainPage({ path: pagePath, title, summary, body }: PlainPage): Page {
+  return {
+    title: `${title} - Storybar`,
+    description: summary,
+    path: pagePath,
+    styles: ['docs.css'],
+    body: html`<article class="narrow plain-page"><h1>${title}</h1>${body}</article>`,
+  };
+}
+
+/** What visitors may know about the state of the service. Operators see more at /operator. */
+export function statusPage({ status, version, uptimeSeconds, renderer }: HealthReport): Page {
+  const parts: readonly (readonly [string, boolean])[] = [
+    ['API', status === 'ok'],
+    ['Image rendering', renderer.images.ready > 0 || (renderer.remote?.workers.images ?? 0) > 0],
+    ['Video rendering', renderer.videos.ready > 0 || (renderer.remote?.workers.videos ?? 0) > 0],
+  ];
+  const isFine = parts.every(([, isUp]) => isUp);
+  const state = (isUp: boolean): Html =>
+    isUp ? html`<span class="state good">Operational</span>` : html`<span class="state bad">Unavailable</span>`;
+  return {
+    title: 'Status - Storybar',
+    description: 'The current state of the service.',
+    path: '/status',
+    styles: ['docs.css', 'account.css'],
+    body: html`<article class="narrow plain-page"><h1>Status</h1>
+<p class="${isFine ? 'done' : 'problem'}">${isFine ? 'All systems are operational.' : 'Some parts of the service are unavailable.'}</p>
+<dl class="facts-list">${parts.map(([name, isUp]) => html`<div><dt>${name}</dt><dd>${state(isUp)}</dd></div>`)}
+<div><dt>Version</dt><dd>${version}</dd></div>
+<div><dt>Up for</dt><dd>${Math.floor(uptimeSeconds / 3_600)} hours</dd></div></dl>
+<p class="small">As seen by the server that sent this page. Reload to check again.</p></article>`,
+  };
+}

@@ -1,0 +1,89 @@
+// Documents for machines: OpenAPI, llms.txt and its full version, guides as Markdown, the search index, robots.txt, the sitemap
+// and security.txt.
+
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../errors.ts';
+import { openApiDocument } from '../../http/reference/openapi.ts';
+import { type Guide, guideMarkdown } from '../guides.ts';
+import { llmsText } from '../llms.ts';
+import type { SearchSection } from './search-index.ts';
+
+export interface PublicDocumentsDependencies {
+  readonly guides: readonly Guide[];
+  /** The API reference as Markdown. */
+  readonly reference: string;
+  readonly version: string;
+  /** Email address or URL for reports of vulnerabilities; empty: there is no security.txt. */
+  readonly securityContact: string;
+  readonly index: readonly SearchSection[];
+  /** Paths of all pages that search engines may show. */
+  readonly paths: readonly string[];
+  readonly baseUrlOf: (request: FastifyRequest) => string;
+}
+
+// Any origin may read these public documents, because browser-based API tools fetch them.
+const SHARED = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+const SECURITY_TXT_DAYS = 180;
+const compress = promisify(brotliCompress);
+
+export function addPublicDocuments(app: FastifyInstance, dependencies: PublicDocumentsDependencies): void {
+  const { guides, reference, version, baseUrlOf } = dependencies;
+  const document = JSON.stringify(openApiDocument(version), null, 2);
+  const send = (reply: FastifyReply, type: string, text: string): FastifyReply =>
+    reply.headers({ ...SHARED, 'content-type': `${type}; charset=utf-8` }).send(text);
+  app.get('/openapi.json', (_request, reply) => send(reply, 'application/json', document));
+  app.get('/llms.txt', (request, reply) => send(reply, 'text/plain', llmsText(guides, baseUrlOf(request))));
+  app.get('/llms-full.txt', (request, reply) => {
+    const sources = [{ source: reference }, ...guides].map((guide) => guideMarkdown(guide, baseUrlOf(request)));
+    return send(reply, 'text/plain', [llmsText(guides, baseUrlOf(request)), ...sources].join('\n\n---\n\n'));
+  });
+  app.get('/docs.md', (request, reply) =>
+    send(reply, 'text/markdown', guideMarkdown({ source: reference }, baseUrlOf(request))),
+  );
+  addCrawlerFiles(app, dependencies, send);
+  addSearchIndex(app, dependencies.index);
+}
+
+function addCrawlerFiles(
+  app: FastifyInstance,
+  { paths, securityContact, baseUrlOf }: PublicDocumentsDependencies,
+  send: (reply: FastifyReply, type: string, text: string) => FastifyReply,
+): void {
+  app.get('/robots.txt', (request, reply) => {
+    const rules = ['/dashboard', '/operator', '/dev/', '/v1/'].map((path) => `Disallow: ${path}`);
+    return send(
+      reply,
+      'text/plain',
+      ['User-agent: *', ...rules, '', `Sitemap: ${baseUrlOf(request)}/sitemap.xml`, ''].join('\n'),
+    );
+  });
+  app.get('/sitemap.xml', (request, reply) => {
+    const urls = paths.map((path) => `<url><loc>${baseUrlOf(request)}${path}</loc></url>`);
+    const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+    return send(
+      reply,
+      'application/xml',
+      `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${namespace}">\n${urls.join('\n')}\n</urlset>\n`,
+    );
+  });
+  app.get('/.well-known/security.txt', (request, reply) => {
+    if (securityContact === '')
+      throw new AppError('not_found', 'The operator has set no contact for security reports.');
+    const contact = securityContact.includes('://') ? securityContact : `mailto:${securityContact}`;
+    const expires = new Date(Date.now() + SECURITY_TXT_DAYS * 86_400_000).toISOString();
+    const canonical = `${baseUrlOf(request)}/.well-known/security.txt`;
+    return send(reply, 'text/plain', `Contact: ${contact}\nExpires: ${expires}\nCanonical: ${canonical}\n`);
+  });
+}
+
+function addSearchIndex(app: FastifyInstance, index: readonly SearchSection[]): void {
+  const text = JSON.stringify(index);
+  const compressed = compress(text);
+  app.get('/docs/search.json', async (request, reply) => {
+    reply.headers({ ...SHARED, 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' });
+    if (!/\bbr\b/u.test(String(request.headers['accept-encoding']))) return reply.send(text);
+    return reply.header('content-encoding', 'br').send(await compressed);
+  });
+}

@@ -1,0 +1,41 @@
+// A new API key on its way to the page that shows it. The form that created it redirects there, so reloading can't create a
+// second key. The database has only a hash of the key, and the next request may reach another server: the key therefore travels
+// in a cookie, encrypted for this session and for one purpose.
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface NewKey {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+export function sealNewKey(secret: string, newKey: NewKey): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, cipherKey(secret), nonce);
+  const text = Buffer.concat([cipher.update(JSON.stringify(newKey), 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
+}
+
+/** Undefined when the cookie belongs to another session or was changed. */
+export function openNewKey(secret: string, sealed: string): NewKey | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(CIPHER, cipherKey(secret), bytes.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+    return JSON.parse(text.toString('utf8')) as NewKey;
+  } catch {
+    // Not encrypted with the secret of this session.
+    return undefined;
+  }
+}
+
+function cipherKey(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'new API key', 32));
+}
