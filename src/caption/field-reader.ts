@@ -14,7 +14,7 @@ export interface Form {
   readonly isJson?: boolean;
   readonly hasAsset: boolean;
   /** Undefined where the asset isn't known yet or isn't of a known kind. */
-  readonly assetKind?: 'image' | 'video' | undefined;
+  readonly assetKind?: 'image' | 'animation' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
   readonly names?: readonly FieldName[];
   /** Errors found while the fields were being read. */

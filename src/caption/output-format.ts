@@ -7,7 +7,7 @@ import type { FieldReader } from './field-reader.ts';
 export type OutputFormat = 'png' | 'jpeg' | 'webp' | 'mp4';
 
 /** What the captions are drawn on: an asset of some kind, or a transparent canvas. */
-export type OutputSource = 'canvas' | 'image' | 'video';
+export type OutputSource = 'canvas' | 'image' | 'animation' | 'video';
 
 /** What the client asked for. Without a format, the first one in `FORMATS_OF` applies. */
 export interface RequestedOutput {
@@ -22,6 +22,7 @@ export const MAX_QUALITY = 100;
 export const FORMATS_OF: Readonly<Record<OutputSource, readonly [OutputFormat, ...OutputFormat[]]>> = {
   canvas: ['png', 'webp'],
   image: ['png', 'jpeg', 'webp'],
+  animation: ['png', 'jpeg', 'webp', 'mp4'],
   video: ['mp4'],
 };
 
@@ -37,6 +38,7 @@ export const FORMAT_NAMES: Readonly<Record<string, OutputFormat>> = {
 const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
   canvas: 'a request without an asset',
   image: 'an image',
+  animation: 'a GIF',
   video: 'a video',
 };
 

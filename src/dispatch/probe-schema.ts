@@ -31,7 +31,7 @@ const timestamp = z.number().min(-MAX_TIMESTAMP).max(MAX_TIMESTAMP);
 const packetNumber = z.int().min(0).max(MAX_FRAMES);
 
 export const sizeSchema = z.object({ width: side, height: side });
-export const videoFormatSchema = z.enum(['mp4', 'mov', 'webm']);
+export const videoFormatSchema = z.enum(['mp4', 'mov', 'webm', 'animation']);
 export const secondsSchema = z.number().positive().max(MAX_SECONDS);
 export const frameRateSchema = z.number().min(0).max(MAX_FRAME_RATE);
 

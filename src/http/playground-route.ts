@@ -92,6 +92,8 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       );
       accept(upload);
       const { asset, canvas, overlays, output: requested } = parseUpload(upload);
+      // A GIF, of which the requested format makes a video.
+      if (asset?.kind === 'video') throw videosNeedKey();
       const started = performance.now();
       const requester = { ...ANONYMOUS, renderId: request.id };
       lifetime.startDeadline(deadlineMs.image);
@@ -159,5 +161,9 @@ function refuseAsset({ hasAsset }: ReceivedForm): void {
 
 function refuseVideo({ asset }: ReceivedForm): void {
   if (asset?.format === undefined || KIND_OF_FORMAT[asset.format] === 'image') return;
-  throw new AppError('missing_api_key', 'Videos need an API key. Send them to /v1/overlay.');
+  throw videosNeedKey();
+}
+
+function videosNeedKey(): AppError {
+  return new AppError('missing_api_key', 'Videos need an API key. Send them to /v1/overlay.');
 }

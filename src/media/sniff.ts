@@ -1,11 +1,14 @@
 // Detects the format of a file from its bytes. The file name and the declared content type are ignored, so a playlist
 // named .mp4 is rejected here, before any decoder sees it.
 
-/** `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. */
-export const ASSET_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'heic', 'avif', 'mp4', 'mov', 'webm'] as const;
+/**
+ * `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. `animation` is a GIF that becomes a video, which
+ * only the request tells.
+ */
+export const ASSET_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'heic', 'avif', 'mp4', 'mov', 'webm', 'animation'] as const;
 export type AssetFormat = (typeof ASSET_FORMATS)[number];
 export type AssetKind = 'image' | 'video';
-export type VideoFormat = 'mp4' | 'mov' | 'webm';
+export type VideoFormat = 'mp4' | 'mov' | 'webm' | 'animation';
 
 export const KIND_OF_FORMAT = {
   jpeg: 'image',
@@ -17,6 +20,7 @@ export const KIND_OF_FORMAT = {
   mp4: 'video',
   mov: 'video',
   webm: 'video',
+  animation: 'video',
 } as const satisfies Record<AssetFormat, AssetKind>;
 
 export function isVideoFormat(format: AssetFormat): format is VideoFormat {

@@ -182,13 +182,16 @@ describe.skipIf(!hasSharedMedia)('real JPEGs (skipped without ../shared/media)',
     },
   );
 
-  it.each(filesOf('jpeg_corrupt'))('refuses the damaged file %s as JPEG exactly when it refuses it as PNG', async (file) => {
-    const source = readFileSync(sharedMedia(file));
-    const outcomeOf = async (output: RequestedOutput): Promise<unknown> =>
-      await render(source, output).then(
-        ({ width, height }) => ({ width, height }),
-        (error: unknown) => error,
-      );
-    expect(await outcomeOf({ format: 'jpeg' })).toEqual(await outcomeOf({}));
-  });
+  it.each(filesOf('jpeg_corrupt'))(
+    'refuses the damaged file %s as JPEG exactly when it refuses it as PNG',
+    async (file) => {
+      const source = readFileSync(sharedMedia(file));
+      const outcomeOf = async (output: RequestedOutput): Promise<unknown> =>
+        await render(source, output).then(
+          ({ width, height }) => ({ width, height }),
+          (error: unknown) => error,
+        );
+      expect(await outcomeOf({ format: 'jpeg' })).toEqual(await outcomeOf({}));
+    },
+  );
 });

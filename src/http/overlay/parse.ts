@@ -1,13 +1,13 @@
 // From the received form to what the caller asks for. Faults of fields come before those of the asset.
 
 import type { Form } from '../../caption/field-reader.ts';
-import { parseForm } from '../../caption/form.ts';
+import { type CaptionForm, parseForm } from '../../caption/form.ts';
 import type { Delivery } from '../../caption/delivery-field.ts';
 import { assertFormatFits, type RequestedOutput } from '../../caption/output-format.ts';
 import type { Overlay } from '../../caption/overlay.ts';
 import { AppError } from '../../errors.ts';
 import { type Asset, createAsset } from '../../media/asset.ts';
-import { KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { must } from '../../primitives/must.ts';
 import type { BaseLayer } from '../../render/compose.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
@@ -35,52 +35,51 @@ export interface UnfetchedRequest extends Captions {
 }
 
 export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
-  const checked = parseForm(withKind(form), (url) => policy.faultOf(url));
-  const { overlays, strict, output, delivery, canvas, assetUrl } = checked;
-  if (assetUrl) return { overlays, strict, output, delivery, assetUrl };
-  if (form.asset) return { overlays, strict, output, delivery, asset: acceptAsset(form.asset), canvas: undefined };
-  return {
-    overlays,
-    strict,
-    output,
-    delivery,
-    asset: undefined,
-    canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
-  };
+  const parsed = parseForm(withKind(form), (url) => policy.faultOf(url));
+  const { overlays, strict, output, delivery, assetUrl } = parsed;
+  return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);
 }
 
 /** For callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
-  const { overlays, strict, output, delivery, canvas } = parseForm(withKind(form), () => fault);
-  if (form.asset) return { overlays, strict, output, delivery, asset: acceptAsset(form.asset), canvas: undefined };
-  return {
-    overlays,
-    strict,
-    output,
-    delivery,
-    asset: undefined,
-    canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') },
-  };
+  return onReceived(
+    parseForm(withKind(form), () => fault),
+    form,
+  );
+}
+
+function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
+  const { overlays, strict, output, delivery } = parsed;
+  const captions = { overlays, strict, output, delivery };
+  if (form.asset) return { ...captions, asset: acceptAsset(form.asset, output), canvas: undefined };
+  const canvas = { kind: 'canvas', ...must(parsed.canvas, 'the size of the canvas') } as const;
+  return { ...captions, asset: undefined, canvas };
 }
 
 /** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
-export function withFetched({ assetUrl: _url, ...request }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
-  const asset = acceptAsset(file);
-  assertFormatFits(request.output, asset.kind);
-  return { ...request, asset, canvas: undefined };
+export function withFetched({ assetUrl: _, ...captions }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+  const asset = acceptAsset(file, captions.output);
+  assertFormatFits(captions.output, outputSourceOf(must(file.format, 'the format of an accepted asset')));
+  return { ...captions, asset, canvas: undefined };
 }
 
 function withKind(form: ReceivedForm): Form {
   const format = form.asset?.format;
-  return format === undefined ? form : { ...form, assetKind: KIND_OF_FORMAT[format] };
+  return format === undefined ? form : { ...form, assetKind: outputSourceOf(format) };
 }
 
-function acceptAsset({ path, format, bytes, sha256 }: ReceivedFile): Asset {
+/** Of a GIF, the requested format decides whether it is an image or a video. */
+function outputSourceOf(format: AssetFormat): 'image' | 'animation' | 'video' {
+  return format === 'gif' ? 'animation' : KIND_OF_FORMAT[format];
+}
+
+function acceptAsset({ path, format: found, bytes, sha256 }: ReceivedFile, output: RequestedOutput): Asset {
+  const format = found === 'gif' && output.format === 'mp4' ? 'animation' : found;
   if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
   const detail =
     bytes === 0
       ? 'The asset is empty.'
-      : 'The asset must be a JPEG, PNG or WebP image, or an MP4, MOV, WebM or Matroska video. Its content matches none of them.';
+      : 'The asset must be a JPEG, PNG, WebP, HEIC, AVIF or GIF image, or an MP4, MOV, WebM or Matroska video. Its content matches none of them.';
   throw new AppError('unsupported_asset', detail);
 }

@@ -9,16 +9,23 @@ import { ALLOWED_DECODERS } from './decoders.ts';
 import { claimedMovieSeconds } from './movie-header.ts';
 import { undecodable } from '../undecodable.ts';
 
-const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska' } as const satisfies Record<VideoFormat, string>;
+const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska', animation: 'gif' } as const satisfies Record<
+  VideoFormat,
+  string
+>;
 const MAX_STREAMS = 64;
 /** Some read errors are normal in a damaged file. With more than this, reading stops. */
 const MAX_READ_ERRORS = 64;
+const MIN_DELAY = 2n;
+const DEFAULT_DELAY = 10n;
 
 export class Container {
   readonly #context = new FormatContext();
   readonly #path: string;
   readonly #format: VideoFormat;
   #readErrors = 0;
+  /** The start of the next frame of an animation. */
+  #clock = 0n;
 
   constructor(path: string, format: VideoFormat) {
     const demuxer = DEMUXERS[format];
@@ -43,7 +50,7 @@ export class Container {
   get claimedSeconds(): number | undefined {
     const { duration } = this.#context;
     if (duration > 0n) return Number(duration) / 1e6;
-    return this.#format === 'webm' ? undefined : claimedMovieSeconds(this.#path);
+    return this.#format === 'mp4' || this.#format === 'mov' ? claimedMovieSeconds(this.#path) : undefined;
   }
 
   streamAt(index: number): Stream {
@@ -63,10 +70,21 @@ export class Container {
   read(packet: Packet): boolean {
     for (;;) {
       const result = this.#context.readFrameSync(packet);
-      if (result >= 0) return true;
+      if (result >= 0) {
+        if (this.#format === 'animation') this.#slowDown(packet);
+        return true;
+      }
       this.#readErrors += 1;
       if (result === AVERROR_EOF || this.#readErrors > MAX_READ_ERRORS) return false;
     }
+  }
+
+  /** Delays that are too short to mean anything become a tenth of a second, as in browsers. In hundredths of a second. */
+  #slowDown(packet: Packet): void {
+    packet.pts = this.#clock;
+    packet.dts = this.#clock;
+    if (packet.duration < MIN_DELAY) packet.duration = DEFAULT_DELAY;
+    this.#clock += packet.duration;
   }
 
   close(): void {

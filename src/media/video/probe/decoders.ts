@@ -17,6 +17,7 @@ export const VIDEO_DECODERS: Readonly<Record<string, readonly string[]>> = {
   dnxhd: ['dnxhd'],
   qtrle: ['qtrle'],
   png: ['png'],
+  gif: ['gif'],
   rawvideo: ['rawvideo'],
   v210: ['v210'],
 };

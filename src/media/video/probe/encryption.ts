@@ -11,6 +11,7 @@ const MP4_MARKS = ['encv', 'enca', 'drmi', 'drms', 'schm'];
 const MATROSKA_MARK = /\x50\x35[^]{1,8}\x47[\xe1\xe2]/u;
 
 export function isEncryptedFile(path: string, format: VideoFormat): boolean {
+  if (format === 'animation') return false;
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
