@@ -104,7 +104,7 @@ export interface VideoOptions extends LookOptions {
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
 
-/** Puts caption bars on an MP4, MOV, WebM or Matroska file and writes an MP4. */
+/** Puts caption bars on an MP4, MOV, WebM or Matroska file, or on an animated GIF, and writes an MP4. */
 export async function renderVideo(
   asset: string,
   output: string,
@@ -112,11 +112,12 @@ export async function renderVideo(
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
   const overlays = toOverlays(captions, options);
-  const format = await sniffFile(asset);
+  const found = await sniffFile(asset);
+  const format = found === 'gif' ? 'animation' : found;
   if (format === undefined || !isVideoFormat(format)) {
     throw new AppError(
       'unsupported_asset',
-      "The asset isn't an MP4, MOV, WebM or Matroska video. The format is detected from the content, not from the name.",
+      "The asset isn't an MP4, MOV, WebM or Matroska video or a GIF. The format is detected from the content, not from the name.",
     );
   }
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };

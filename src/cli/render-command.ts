@@ -28,12 +28,13 @@ const HELP = `Usage: storybar render <image or video, file or URL> --text <capti
        storybar render <video, file or URL> --captions <subtitles.srt or .vtt> [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
-Captions an image or a video (the output is an MP4). With --width and --height instead of a file, the output is a transparent
-image with the caption bars only. "-o -" writes an image to standard output. --lang names the language of the captions (a BCP 47
-tag such as ja) for letters whose form depends on it.
+Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video (the output is an MP4). With --width and --height instead of a
+file, the output is a transparent image with the caption bars only. "-o -" writes an image to standard output. --lang names the
+language of the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
 
---format is the format of an image: png (default), jpeg or webp; png or webp for bars only. --quality (1 to 100, default 90) is
-for jpeg and webp. Without --quality, a JPEG stays a JPEG without being compressed again.
+--format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF into a
+video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being compressed
+again.
 
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
@@ -109,10 +110,10 @@ async function renderFile(
   name: string,
   { captions, look, requested, output }: RenderArguments,
 ): Promise<void> {
-  const kind = (await isVideo(file)) ? 'video' : 'image';
-  assertFormatFits(requested, kind);
+  const source = await sourceOf(file);
+  assertFormatFits(requested, source);
   const { format = 'png', ...quality } = requested;
-  if (kind === 'video' || format === 'mp4') {
+  if (source === 'video' || format === 'mp4') {
     await captionVideo(file, captions, look, output ?? outputNextTo(name, 'mp4'));
     return;
   }
@@ -121,11 +122,12 @@ async function renderFile(
   await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension));
 }
 
-async function isVideo(asset: string): Promise<boolean> {
+async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
   const format = await sniffFile(asset).catch((error: unknown) => {
     throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
   });
-  return format !== undefined && isVideoFormat(format);
+  if (format === 'gif') return 'animation';
+  return format !== undefined && isVideoFormat(format) ? 'video' : 'image';
 }
 
 async function captionVideo(asset: string, captions: Captions, look: LookOptions, output: string): Promise<void> {

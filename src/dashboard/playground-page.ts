@@ -54,7 +54,7 @@ ${RULER}
 <p class="status" role="status" data-status></p>
 <div class="sources">
 <label class="button quiet file"><input type="file" class="visually-hidden" data-file
-accept="image/jpeg,image/png,image/webp,video/mp4,video/quicktime,video/webm,video/x-matroska">Upload</label>
+accept="image/jpeg,image/png,image/webp,image/heic,image/heif,image/avif,image/gif,video/mp4,video/quicktime,video/webm,video/x-matroska">Upload</label>
 <button type="button" class="starter" data-pause hidden>Pause</button>
 ${SAMPLE_FILES.map(
   ({ file, label, alt }) =>

@@ -99,7 +99,7 @@ describe('credits', () => {
     const caller = await createKey('ten');
     const responses = [
       await post(caller, form({ text: 'no size' })),
-      await post(caller, form({ asset: Buffer.from('GIF89a......'), text: 'a' })),
+      await post(caller, form({ asset: Buffer.from('II*.........'), text: 'a' })),
       await post(caller, form({ asset: (await noisyJpeg(64, 64)).subarray(0, 100), text: 'a' })),
     ];
     expect(responses.map((response) => [response.status, ...credits(response)])).toEqual([

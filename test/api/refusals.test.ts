@@ -242,7 +242,7 @@ describe('paths, methods, content types and assets', () => {
 
   it.each([
     ['a playlist', Buffer.from('#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n')],
-    ['a GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000')],
+    ['a TIFF', Buffer.from('II*\u0000\u0008\u0000\u0000\u0000')],
     ['an empty file', Buffer.alloc(0)],
   ])('returns 415 for %s as the asset', async (_name, asset) => {
     expect(await refusal({ asset, text: 'a' })).toMatchObject({ status: 415, code: 'unsupported_asset' });

@@ -257,6 +257,8 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     await page.locator('[data-file]').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer });
     await expect
       .poll(() => page.getByRole('status').textContent(), POLL)
-      .toBe("That file isn't an image or video this browser can open. Use JPEG, PNG, WebP, MP4, MOV or WebM.");
+      .toBe(
+        "This browser can't show that file. Use JPEG, PNG, WebP, AVIF, GIF, MP4, MOV or WebM here. HEIC works in Safari and, everywhere, through the API.",
+      );
   });
 });

@@ -9,7 +9,8 @@ export interface Media {
   readonly release: () => void;
 }
 
-const CANNOT_OPEN = "That file isn't an image or video this browser can open. Use JPEG, PNG, WebP, MP4, MOV or WebM.";
+const CANNOT_OPEN =
+  "This browser can't show that file. Use JPEG, PNG, WebP, AVIF, GIF, MP4, MOV or WebM here. HEIC works in Safari and, everywhere, through the API.";
 
 export async function openMedia(file: File, alt: string): Promise<Media> {
   const url = URL.createObjectURL(file);

@@ -28,7 +28,7 @@ export const FIELDS = {
   asset: {
     ...BINARY,
     description:
-      `Image (JPEG, PNG or WebP, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
+      `Image (JPEG, PNG, WebP, HEIC, AVIF or GIF, up to ${megas(LIMITS.imageBytes)} MB and ${megas(LIMITS.imagePixels)} megapixels) or ` +
       `video (MP4, MOV, WebM or Matroska, up to ${megas(LIMITS.videoBytes)} MB, ${LIMITS.videoSeconds} seconds, ` +
       `${LIMITS.videoSide} pixels per side and ${LIMITS.videoFps} frames per second; faster videos lose frames). The format is detected from the ` +
       "file's bytes; its name and declared type are ignored. Leave it out to get only the overlay, transparent.",

@@ -181,7 +181,7 @@ export const PROBLEMS = {
     status: 415,
     title: 'Unsupported file',
     advice:
-      "Use JPEG, PNG or WebP images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.",
+      "Use JPEG, PNG, WebP, HEIC, AVIF or GIF images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.",
   },
   idempotency_mismatch: {
     status: 422,

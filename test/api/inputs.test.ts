@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import sharp from 'sharp';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { gifFile } from '../gif-file.ts';
+import { grid, heifFile, ispe } from '../heif-boxes.ts';
+import { plainPng } from '../pictures.ts';
+import { form, health, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+});
+afterAll(async () => await server.stop());
+
+const animation = (): Buffer =>
+  gifFile(
+    64,
+    96,
+    [1, 2, 3].map((color) => ({ delay: 400, color })),
+  );
+
+async function facts(response: Response): Promise<unknown[]> {
+  const { status, headers } = response;
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isPng = headers.get('content-type') === 'image/png';
+  const { width, height } = isPng ? await sharp(bytes).metadata() : { width: 0, height: 0 };
+  return [
+    status,
+    headers.get('content-type'),
+    headers.get('x-source-type'),
+    headers.get('x-credits-charged'),
+    width,
+    height,
+  ];
+}
+
+it('captions AVIF and GIF images and returns PNGs, for one credit each', async () => {
+  const avif = await sharp(await plainPng(320, 240, '#4682b4'))
+    .avif({ effort: 0 })
+    .toBuffer();
+  const expected = (width: number, height: number) => [200, 'image/png', 'image', '1', width, height];
+  expect(await facts(await post(server, form({ asset: avif, text: 'Hello' })))).toEqual(expected(320, 240));
+  expect(await facts(await post(server, form({ asset: animation(), text: 'Hello' })))).toEqual(expected(64, 96));
+});
+
+it.skipIf(!hasSharedMedia)('captions a HEIC photo of a phone', async () => {
+  const asset = readFileSync(sharedMedia('heif/metadataextrac__cheers_1440x960.heic'));
+  const response = await post(server, form({ asset, text: 'Hello' }));
+  expect(await facts(response)).toEqual([200, 'image/png', 'image', '1', 1440, 960]);
+});
+
+it('turns an animated GIF into a video when the format is mp4, at the price of a video', async () => {
+  const response = await post(server, form({ asset: animation(), text: 'Hello', format: 'mp4' }));
+  expect(await facts(response)).toEqual([200, 'video/mp4', 'video', '3', 0, 0]);
+});
+
+it('refuses mp4 for still images', async () => {
+  const asset = await sharp(await plainPng(64, 64, '#4682b4'))
+    .avif({ effort: 0 })
+    .toBuffer();
+  const problem = await problemOf(await post(server, form({ asset, text: 'Hello', format: 'mp4' })));
+  expect([problem.status, problem.errors?.[0]?.pointer]).toEqual([400, '#/format']);
+});
+
+it('refuses a video made of a GIF to visitors without a key', async () => {
+  const body = form({ asset: animation(), text: 'Hello', format: 'mp4' });
+  const response = await fetch(`${server.url}/playground/render`, { method: 'POST', body });
+  expect([response.status, (await problemOf(response)).code]).toEqual([401, 'missing_api_key']);
+});
+
+it('refuses hostile HEIC files without losing a worker', async () => {
+  const tiles = Array.from({ length: 4 }, (_, index) => index + 2);
+  const coded = tiles.map((id) => ({ id, type: 'hvc1', properties: [1], extents: [[12, 40]] }) as const);
+  const large = (side: number): Buffer =>
+    heifFile({
+      items: [{ id: 1, type: 'grid', extents: [[0, 12]] }, ...coded],
+      properties: [ispe(side / 2, side / 2)],
+      references: [['dimg', 1, tiles]],
+      data: Buffer.concat([grid(2, 2, side, side), Buffer.alloc(40, 0xff)]),
+    });
+  const codeOf = async (asset: Buffer): Promise<unknown[]> => {
+    const { status, code } = await problemOf(await post(server, form({ asset, text: 'Hello' })));
+    return [status, code];
+  };
+  expect(await codeOf(large(60_000))).toEqual([413, 'asset_too_many_pixels']);
+  expect(await codeOf(large(200))).toEqual([422, 'asset_undecodable']);
+  expect(await codeOf(large(200).subarray(0, 300))).toEqual([422, 'asset_undecodable']);
+  const { videos, images } = (await health(server)).renderer ?? {};
+  expect([videos?.restarts, images?.restarts]).toEqual([0, 0]);
+});
