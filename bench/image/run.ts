@@ -16,6 +16,7 @@ import { best, median, medianDifference, type Series } from './rounds.ts';
 import { measureOverhead, type Overhead } from './server-overhead.ts';
 import { sharpPeers } from './sharp-peers.ts';
 import { fixed, formatTable } from './table.ts';
+import { reportStyles } from './styles.ts';
 import { formatTargets } from './targets.ts';
 
 const HELP = `bench:image [--rounds N] [--quick] [--photo FILE] [--keep DIRECTORY]
@@ -78,6 +79,7 @@ async function compareAll(options: BenchOptions, rounds: number, onExit: (stop: 
   printSkipped(candidates);
   console.log(`${await reportJpegOutput(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
   console.log(`${await reportJpegOutput(large, rounds)}\n`);
+  console.log(`${await reportStyles(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
 
   const overlays = (await measureOverlays(rounds)).map((series) => {
     return { name: series.name, ms: median(series.times), row: [...timeRow(series), fixed(series.last / 1e3, 1)] };

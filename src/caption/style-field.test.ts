@@ -28,6 +28,7 @@ describe('the style of a request', () => {
   it('can be the name of a preset, in JSON and in forms', () => {
     expect(fromJson({ style: 'box' })[0]?.style).toEqual({ preset: 'box' });
     expect(fromForm({ style: ' bar-light ' })[0]?.style).toEqual({ preset: 'bar-light' });
+    expect(fromForm({ style: '"bar-light"' })[0]?.style).toEqual({ preset: 'bar-light' });
   });
 
   it('can be an object, which forms send as JSON text', () => {

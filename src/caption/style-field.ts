@@ -35,7 +35,8 @@ const COLOR = /^#(?:[\da-f]{6}|[\da-f]{8})$/iu;
 /** The field as a form sends it: the name of a preset, or an object as JSON text. A blank one counts as absent. */
 export function parseStyle(text: string, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
   const trimmed = text.trim();
-  if (!trimmed.startsWith('{')) return checkStyle(trimmed === '' ? undefined : trimmed, pointer, faults);
+  // Clients that send the field as JSON put quotes around the name of a preset.
+  if (!/^[{"]/u.test(trimmed)) return checkStyle(trimmed === '' ? undefined : trimmed, pointer, faults);
   try {
     return checkStyle(JSON.parse(trimmed), pointer, faults);
   } catch {

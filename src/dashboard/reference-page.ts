@@ -37,6 +37,8 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   captions: 'without text or overlays',
   position: 'no',
   lang: 'no',
+  style: 'no',
+  safe_area: 'no',
   strict: 'no',
   format: 'no',
   quality: 'no',
@@ -71,7 +73,7 @@ ${section('fields')}
 ${table('Fields', ['field', 'required', 'meaning'], fieldRows())}
 <p>A blank <code>text</code> or <code>overlays</code> counts as absent. Sending both, an unknown field or the same field
 twice is an error, except for repeated <code>overlays</code> with one object each. An overlay is
-<code>{"text": string, "position"?: number, "lang"?: string}</code>; see
+<code>{"text": string, "position"?: number, "lang"?: string, "style"?: string or object}</code>; see
 <a href="/docs/positions">Positions</a>.</p>
 ${section('layout')}
 <p><code>POST /v1/layout</code> takes the size and the captions as JSON and returns where every bar would go, its lines, fonts and

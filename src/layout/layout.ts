@@ -83,5 +83,8 @@ function align(
   const drawn = inked.length > 0 ? inked : aligned;
   const left = Math.min(...drawn.map(({ x }) => x)) - aside * fontSize;
   const right = Math.max(...drawn.map((line) => line.x + line.width)) + aside * fontSize;
-  return { lines: aligned, left: Math.max(0, Math.floor(left)), right: Math.min(width, Math.ceil(right)) };
+  // A label has its edges on whole pixels, as `raster/label-path.ts` draws it.
+  const [start, end] =
+    surround === 'box' ? [Math.round(left), Math.round(right)] : [Math.floor(left), Math.ceil(right)];
+  return { lines: aligned, left: Math.max(0, start), right: Math.min(width, end) };
 }

@@ -1,4 +1,5 @@
-// The parts of a portrait frame that apps cover with their own controls. docs/safe-areas.md says where the numbers come from.
+// The parts of a portrait frame that apps cover with their own controls. docs/api.md has the
+// same table and says where its numbers come from.
 
 import type { SafeAreaName } from '../caption/safe-area-field.ts';
 import type { Size } from './geometry.ts';

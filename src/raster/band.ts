@@ -20,10 +20,13 @@ export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
-/** A color as a word of `wordsOf`, by the coverage of what is drawn in it. */
+/** A color as a word of `wordsOf`, by the coverage of what is drawn in it. Transparent pixels are 0 in every color. */
 export function wordsByCoverage({ red, green, blue, alpha }: Color): Int32Array {
   const opaque = red | (green << 8) | (blue << 16);
-  return Int32Array.from({ length: 256 }, (_, coverage) => opaque | (Math.round((alpha * coverage) / 255) << 24));
+  return Int32Array.from({ length: 256 }, (_, coverage) => {
+    const covered = Math.round((alpha * coverage) / 255);
+    return covered === 0 ? 0 : opaque | (covered << 24);
+  });
 }
 
 export const BAR_ALPHA_BYTE: number = Math.round(BAR_ALPHA * 255);

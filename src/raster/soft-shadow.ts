@@ -1,5 +1,5 @@
 // A soft shadow: a blurred copy of what casts it. It is computed with 16 bits more than a byte has, so that it fades without
-// visible steps.
+// visible steps. Wide blurs run on a smaller copy, which takes a fraction of the time and looks the same.
 
 export interface Mask {
   readonly width: number;
@@ -8,40 +8,106 @@ export interface Mask {
   readonly values: Uint8Array;
 }
 
+/** Like a mask, with 24 bits per value. */
+interface FineMask {
+  readonly width: number;
+  readonly height: number;
+  readonly values: Int32Array;
+}
+
 /** A box blur that runs three times is nearly Gaussian. */
 const PASSES = 3;
 const FRACTION_BITS = 16;
+/** A blur of at least this many pixels hides that a copy is smaller. */
+const MIN_RADIUS = 3;
 
 /** Blurs the mask by three boxes of this radius. Pixels beyond its edges count as empty. Values have 24 bits. */
-export function blurred({ width, height, values }: Mask, radius: number): Int32Array {
-  const current = Int32Array.from(values, (value) => value << FRACTION_BITS);
-  const next = new Int32Array(current.length);
+export function blurred(mask: Mask, radius: number): Int32Array {
+  const factor = Math.max(1, Math.floor(radius / MIN_RADIUS));
+  const small = shrunk(mask, factor);
+  const other = { ...small, values: new Int32Array(small.values.length) };
   for (let pass = 0; pass < PASSES; pass += 1) {
-    blurLines(current, next, { lines: height, lineStep: width, length: width, step: 1, radius });
-    blurLines(next, current, { lines: width, lineStep: 1, length: height, step: width, radius });
+    blurRows(small, other.values, Math.max(1, Math.round(radius / factor)));
+    blurColumns(other, small.values, Math.max(1, Math.round(radius / factor)));
   }
-  return current;
+  return factor === 1 ? small.values : enlarged(small, factor, mask);
 }
 
-interface Lines {
-  readonly lines: number;
-  readonly lineStep: number;
-  readonly length: number;
-  readonly step: number;
-  readonly radius: number;
+/** The mean of each square of pixels. */
+function shrunk({ width, height, values }: Mask, factor: number): FineMask {
+  const columns = Math.ceil(width / factor);
+  const rows = Math.ceil(height / factor);
+  const sums = new Int32Array(columns * rows);
+  const share = (1 << FRACTION_BITS) / (factor * factor);
+  for (let y = 0, at = 0; y < height; y += 1) {
+    const row = Math.floor(y / factor) * columns;
+    for (let x = 0; x < width; x += 1, at += 1) {
+      const value = values[at] as number;
+      if (value > 0) (sums[row + Math.floor(x / factor)] as number) += value * share;
+    }
+  }
+  return { width: columns, height: rows, values: sums };
 }
 
 /** Replaces each value by the mean of the values within the radius, with a running sum. */
-function blurLines(from: Int32Array, to: Int32Array, { lines, lineStep, length, step, radius }: Lines): void {
+function blurRows({ width, height, values }: FineMask, to: Int32Array, radius: number): void {
   const share = 1 / (2 * radius + 1);
-  for (let line = 0; line < lines; line += 1) {
-    const start = line * lineStep;
+  for (let row = 0; row < height; row += 1) {
+    const start = row * width;
     let sum = 0;
-    for (let index = 0; index < Math.min(radius, length); index += 1) sum += from[start + index * step] ?? 0;
-    for (let index = 0; index < length; index += 1) {
-      if (index + radius < length) sum += from[start + (index + radius) * step] ?? 0;
-      to[start + index * step] = sum * share;
-      if (index >= radius) sum -= from[start + (index - radius) * step] ?? 0;
+    for (let x = 0; x < radius && x < width; x += 1) sum += values[start + x] as number;
+    for (let x = 0; x < width; x += 1) {
+      if (x + radius < width) sum += values[start + x + radius] as number;
+      to[start + x] = sum * share;
+      if (x >= radius) sum -= values[start + x - radius] as number;
     }
   }
+}
+
+/** The same downward, with a running sum per column, so that memory is read in order. */
+function blurColumns({ width, height, values }: FineMask, to: Int32Array, radius: number): void {
+  const share = 1 / (2 * radius + 1);
+  const sums = new Float64Array(width);
+  for (let y = 0; y < radius && y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) (sums[x] as number) += values[y * width + x] as number;
+  }
+  for (let y = 0; y < height; y += 1) {
+    const entering = (y + radius) * width;
+    const leaving = (y - radius) * width;
+    for (let x = 0; x < width; x += 1) {
+      let sum = sums[x] as number;
+      if (y + radius < height) sum += values[entering + x] as number;
+      to[y * width + x] = sum * share;
+      if (y >= radius) sum -= values[leaving + x] as number;
+      sums[x] = sum;
+    }
+  }
+}
+
+/** Interpolates linearly between the centers of the squares. */
+function enlarged(
+  { width: columns, height: rows, values }: FineMask,
+  factor: number,
+  { width, height }: Mask,
+): Int32Array {
+  const result = new Int32Array(width * height);
+  const line = new Float64Array(columns + 1);
+  for (let y = 0, at = 0; y < height; y += 1) {
+    const from = Math.max(0, (y + 0.5) / factor - 0.5);
+    const above = Math.floor(from);
+    const below = Math.min(rows - 1, above + 1);
+    const share = from - above;
+    for (let column = 0; column < columns; column += 1) {
+      const upper = values[above * columns + column] as number;
+      line[column] = upper + ((values[below * columns + column] as number) - upper) * share;
+    }
+    line[columns] = line[columns - 1] as number;
+    for (let x = 0; x < width; x += 1, at += 1) {
+      const place = Math.max(0, (x + 0.5) / factor - 0.5);
+      const left = Math.floor(place);
+      const value = line[left] as number;
+      result[at] = value + ((line[left + 1] as number) - value) * (place - left);
+    }
+  }
+  return result;
 }

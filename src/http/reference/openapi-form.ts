@@ -13,6 +13,7 @@ import {
   MAX_TEXT_GRAPHEMES,
   MIN_SIDE,
 } from '../../caption/overlay.ts';
+import { OVERLAY_STYLE, SAFE_AREA_FIELD, STYLE_FIELD } from './openapi-style.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
@@ -81,6 +82,8 @@ export const FIELDS = {
       'Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of ' +
       'other letters that differ between languages where the text alone is ambiguous. An overlay can have its own.',
   },
+  style: STYLE_FIELD,
+  safe_area: SAFE_AREA_FIELD,
   strict: {
     type: 'boolean',
     description:
@@ -139,7 +142,7 @@ export const REQUEST_SCHEMA: Json = {
   additionalProperties: false,
 };
 
-const JSON_FIELDS: Json = { overlays: { contentType: 'application/json' } };
+const JSON_FIELDS: Json = { overlays: { contentType: 'application/json' }, style: { contentType: 'application/json' } };
 
 /** Every encoding of the body. The one that can hold all fields comes first, because some generators use only the first. */
 export const REQUEST_CONTENT: Json = {
@@ -185,6 +188,7 @@ export const OVERLAY_SCHEMA: Json = {
         'Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays ' +
         'until the end.',
     },
+    style: OVERLAY_STYLE,
   },
 };
 

@@ -4,7 +4,7 @@ import { LAYOUT_WARNINGS } from '../../render/warnings.ts';
 import { FIELDS, type Json } from './openapi-form.ts';
 import { readErrorResponses } from './openapi-problem.ts';
 
-const { width, height, text, overlays, captions, position, strict } = FIELDS;
+const { width, height, text, overlays, captions, position, lang, style, safe_area, strict } = FIELDS;
 const NUMBER: Json = { type: 'number' };
 const INTEGER: Json = { type: 'integer' };
 const STRING: Json = { type: 'string' };
@@ -28,6 +28,9 @@ export const READ_SCHEMAS: Readonly<Record<string, Json>> = {
       overlays,
       captions,
       position,
+      lang,
+      style,
+      safe_area,
       strict,
       duration: {
         type: 'number',

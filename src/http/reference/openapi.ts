@@ -2,6 +2,7 @@
 // `npm run generate` writes it to docs/openapi.json.
 
 import { must } from '../../primitives/must.ts';
+import { STYLE_SCHEMA } from './openapi-style.ts';
 import { BINARY, FORM_SCHEMA, type Json, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA } from './openapi-form.ts';
 import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
@@ -76,6 +77,7 @@ export function openApiDocument(version: string): Json {
         OverlayForm: FORM_SCHEMA,
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
+        Style: STYLE_SCHEMA,
         ...READ_SCHEMAS,
         ...RENDER_SCHEMAS,
         Problem: problemSchema(),

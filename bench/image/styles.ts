@@ -1,0 +1,33 @@
+// Measures what a style costs: three captions on a JPEG as bars, and in every other preset, with PNG output.
+
+import { STYLE_PRESETS } from '../../src/caption/style-field.ts';
+import { renderImage } from '../../src/index.ts';
+import type { Photo } from './pictures.ts';
+import { interleave, median, medianRatio, seriesNamed } from './rounds.ts';
+import { CAPTIONS } from './scene.ts';
+import { settle } from './settle.ts';
+import { fixed, formatTable } from './table.ts';
+
+/** A box or an outline may take this much of the time of a bar. */
+const TARGET = 1.15;
+const WITH_TARGET = new Set(['box', 'outline']);
+
+export async function reportStyles(photo: Photo, rounds: number): Promise<string> {
+  const all = await interleave<Uint8Array>(
+    STYLE_PRESETS.map((style) => ({
+      name: style,
+      run: async () => (await renderImage(photo.jpeg, CAPTIONS, { style })).bytes,
+    })),
+    rounds,
+    settle,
+  );
+  const bar = seriesNamed(all, 'bar');
+  const rows = all.map((series) => {
+    const ratio = medianRatio(series, bar);
+    const target = WITH_TARGET.has(series.name) ? `${ratio <= TARGET ? 'met' : 'missed'} (${TARGET})` : '';
+    const times = [fixed(median(series.times), 1), fixed(median(series.cpuTimes), 1), fixed(ratio, 2)];
+    return [series.name, ...times, fixed(medianRatio(series, bar, 'cpuTimes'), 2), target];
+  });
+  const header = [`3 captions on ${photo.name}`, 'median ms', 'CPU ms', 'x bar', 'x bar, CPU', 'target'];
+  return formatTable([header, ...rows]);
+}
