@@ -5,7 +5,7 @@ import type { ReplayCache } from '../http/overlay/replay-cache.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { PeriodicTasks } from './periodic-tasks.ts';
+import { PeriodicTasks } from './background/periodic-tasks.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

@@ -26,7 +26,7 @@ import { openStore } from './open-store.ts';
 import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
-import { startRenders } from './start-renders.ts';
+import { startRenders } from './background/start-renders.ts';
 import { startRenderer } from './start-renderer.ts';
 import { startTelemetry } from './start-telemetry.ts';
 import { VERSION } from './version.ts';

@@ -37,9 +37,9 @@ describe('a preflight', () => {
       expect([response.status, await response.text()]).toEqual([204, '']);
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'access-control-allow-origin': '*',
-        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-methods': 'GET, POST, DELETE',
         'access-control-allow-headers':
-          'x-api-key, authorization, idempotency-key, content-type, traceparent, tracestate',
+          'x-api-key, authorization, idempotency-key, content-type, prefer, range, traceparent, tracestate',
         'access-control-max-age': '7200',
       });
       expect(response.headers.has('access-control-allow-credentials')).toBe(false);

@@ -226,6 +226,6 @@ describe('GET /v1/usage', () => {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },
     });
-    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST');
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, POST, DELETE');
   });
 });

@@ -1,26 +1,26 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
 import path from 'node:path';
-import type { PlanBook } from '../account/plans.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
-import { SettingsError } from '../config/settings.ts';
-import { RenderAcceptor } from '../http/renders/accept.ts';
-import { BackgroundSlots } from '../http/renders/background-slots.ts';
-import { batchRoutes } from '../http/renders/batch-routes.ts';
-import { LinkBase } from '../http/renders/link-base.ts';
-import { LinkDelivery } from '../http/renders/link-delivery.ts';
-import { RenderRunner, type RunnerOptions } from '../http/renders/render-runner.ts';
-import { renderRoutes, type RenderRouteDependencies } from '../http/renders/render-routes.ts';
-import { resultRoutes } from '../http/renders/result-route.ts';
-import { deleteExpiredObjects, deleteOldRecords } from '../http/renders/retention.ts';
-import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import { messageOf } from '../primitives/error-facts.ts';
-import { FileStorage } from '../storage/file-storage.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
-import { isGone } from '../store/sql-store.ts';
-import type { Store } from '../store/store.ts';
+import type { PlanBook } from '../../account/plans.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Renderer } from '../../dispatch/renderer.ts';
+import { SettingsError } from '../../config/settings.ts';
+import { RenderAcceptor } from '../../http/renders/accept.ts';
+import { BackgroundSlots } from '../../http/renders/background-slots.ts';
+import { batchRoutes } from '../../http/renders/batch-routes.ts';
+import { LinkBase } from '../../http/renders/link-base.ts';
+import { LinkDelivery } from '../../http/renders/link-delivery.ts';
+import { RenderRunner, type RunnerOptions } from '../../http/renders/render-runner.ts';
+import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
+import { resultRoutes } from '../../http/renders/result-route.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../../http/renders/retention.ts';
+import type { OverlayDependencies } from '../../http/overlay/overlay-route.ts';
+import type { RouteGroup } from '../../http/route-group.ts';
+import { messageOf } from '../../primitives/error-facts.ts';
+import { FileStorage } from '../../storage/file-storage.ts';
+import type { ObjectStorage } from '../../storage/object-storage.ts';
+import { isGone } from '../../store/sql-store.ts';
+import type { Store } from '../../store/store.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
 type Shared = Pick<RunnerOptions, 'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'logger' | 'metrics'> &
