@@ -30,6 +30,12 @@ interface Endpoint {
   readonly secret: string;
 }
 
+interface Fields {
+  readonly text?: string;
+  readonly webhook_url?: string;
+  readonly deliver?: string;
+}
+
 interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -103,7 +109,7 @@ class ContractService {
 
   /** The text of the caption decides what happens. */
   #overlay(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
-    const { text, webhook_url: webhookUrl } = fieldsOf(request, body);
+    const { text = '', webhook_url: webhookUrl, deliver } = fieldsOf(request, body);
     const key = String(request.headers['idempotency-key']);
     const attempt = (this.#attempts.get(key) ?? 0) + 1;
     this.#attempts.set(key, attempt);
@@ -113,8 +119,13 @@ class ContractService {
     else if (text === 'cut off' && attempt === 1) response.destroy();
     else if (text === 'silence') this.#attempts.set('silence', attempt);
     else if (request.headers.prefer === 'respond-async') this.#accept(text, webhookUrl, response);
+    else if (deliver === 'url') this.#link(text, response);
     else
       response.writeHead(200, { 'content-type': 'image/png', 'x-render-id': randomUUID() }).end(`attempt ${attempt}`);
+  }
+
+  #link(text: string, response: ServerResponse): void {
+    json(response, 200, this.#describe({ id: randomUUID(), text, webhookUrl: undefined, status: 'succeeded' }));
   }
 
   #accept(text: string, webhookUrl: string | undefined, response: ServerResponse): void {
@@ -224,8 +235,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Enough of a parser for the forms of well-behaved clients. */
-function fieldsOf({ headers }: IncomingMessage, body: Buffer): { text: string; webhook_url?: string } {
-  if (headers['content-type'] === 'application/json') return JSON.parse(body.toString()) as { text: string };
+function fieldsOf({ headers }: IncomingMessage, body: Buffer): Fields {
+  if (headers['content-type'] === 'application/json') return JSON.parse(body.toString()) as Fields;
   const field = (name: string): string | undefined =>
     new RegExp(`name="${name}"\\r\\n(?:[^\\r]+\\r\\n)*\\r\\n([^\\r]*)`, 'u').exec(body.toString('latin1'))?.[1];
   const webhookUrl = field('webhook_url');

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateClientTypes } from './generate-client-types.ts';
 import { generateHeifConverter, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
+import { generateCollection } from './generate-collection.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
 import { generateGrayEmoji } from './generate-gray-emoji.ts';
@@ -20,6 +21,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,
   'clients/typescript/src/schema.generated.ts': generateClientTypes,
+  'docs/integrations/storybar.postman_collection.json': generateCollection,
   'THIRD_PARTY_NOTICES.md': generateNotices,
 };
 

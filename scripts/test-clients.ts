@@ -4,6 +4,7 @@
 import { startStandIn } from '../clients/stand-in.ts';
 import { freePort } from '../test/free-port.ts';
 import { startServer } from '../test/running-server.ts';
+import { testIntegrations } from './test-clients/integrations.ts';
 import { testMcp } from './test-clients/mcp.ts';
 import { testN8n } from './test-clients/n8n.ts';
 import { testPython } from './test-clients/python.ts';
@@ -14,6 +15,7 @@ const CLIENTS: Readonly<Record<string, (env: Readonly<Record<string, string>>) =
   mcp: testMcp,
   python: testPython,
   n8n: testN8n,
+  integrations: testIntegrations,
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

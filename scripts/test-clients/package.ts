@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
@@ -29,7 +29,7 @@ export async function installAndTest(name: string, env: Environment): Promise<vo
 /** The linter of the repository, with types from the dependencies of the client. */
 async function lint(name: string): Promise<void> {
   const oxlint = path.join(ROOT, 'node_modules/.bin/oxlint');
-  await run(oxlint, ['--type-aware', '--deny-warnings', '-c', 'clients/.oxlintrc.json', `clients/${name}`], ROOT);
+  await run(oxlint, ['--type-aware', '--deny-warnings', '-c', 'clients/oxlint.json', `clients/${name}`], ROOT);
 }
 
 /** Packs the client, installs it into an empty folder with the example files, and passes that folder on. */
@@ -37,7 +37,7 @@ export async function inEmptyFolder(name: string, use: (folder: string) => Promi
   const folder = mkdtempSync(path.join(tmpdir(), `storybar-${name}-`));
   try {
     for (const file of ['photo.jpg', 'clip.mp4']) cpSync(path.join(ROOT, 'examples', file), path.join(folder, file));
-    if (readdirSync(clientFolder(name)).includes('package.json')) await installTarball(name, folder);
+    if (existsSync(path.join(clientFolder(name), 'package.json'))) await installTarball(name, folder);
     await use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
