@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Add captions to an image or video, or render them as a transparent image
-         * @description Returns the finished file. Nothing is charged unless the whole file was sent.
+         * @description Returns the finished file. Nothing is charged unless the whole file was sent. With `deliver=url`, returns the render as JSON with a link to the file; with `prefer: respond-async` or `async`, 202 before the render starts.
          */
         post: operations["renderOverlay"];
         delete?: never;
@@ -59,6 +59,114 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/renders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stored renders, newest first
+         * @description Test keys see test renders. Keys with allowed origins see their own.
+         */
+        get: operations["listRenders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/renders/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a stored render
+         * @description With `wait`, the response comes when the render ends, or after that many seconds.
+         */
+        get: operations["getRender"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel or delete a render
+         * @description Cancels a render that hasn't ended, free of charge. One that has ended is deleted with its results.
+         */
+        delete: operations["deleteRender"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/results/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a result
+         * @description The link in `output.url`. Needs no key. Supports `range` and `HEAD`.
+         */
+        get: operations["getResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render up to 100 requests asynchronously
+         * @description All requests are checked first; a fault in any of them refuses the batch. Renders that fail later stay single.
+         */
+        post: operations["createBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a batch and its renders
+         * @description The renders are in the order of the requests.
+         */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel or delete a batch
+         * @description Cancels a batch that hasn't ended, free of charge. One that has ended is deleted with its results.
+         */
+        delete: operations["deleteBatch"];
         options?: never;
         head?: never;
         patch?: never;
@@ -112,7 +220,7 @@ export interface components {
         OverlayForm: {
             /**
              * Format: binary
-             * @description Image (JPEG, PNG or WebP, up to 25 MB and 50 megapixels) or video (MP4, MOV, WebM or Matroska, up to 200 MB, 60 seconds, 4096 pixels per side and 60 frames per second; faster videos lose frames). The format is detected from the file's bytes; its name and declared type are ignored. Leave it out to get only the overlay, transparent.
+             * @description Image (JPEG, PNG, WebP, HEIC, AVIF or GIF, up to 25 MB and 50 megapixels) or video (MP4, MOV, WebM or Matroska, up to 200 MB, 60 seconds, 4096 pixels per side and 60 frames per second; faster videos lose frames). The format is detected from the file's bytes; its name and declared type are ignored. Leave it out to get only the overlay, transparent.
              */
             asset?: unknown;
             /**
@@ -134,6 +242,13 @@ export interface components {
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /**
+             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @enum {string}
+             */
+            safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
             /**
@@ -143,6 +258,13 @@ export interface components {
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
+            /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
+            async?: boolean;
+            /**
+             * @description With `url`, the response is the render as JSON with a link to the file, which works for a limited time. Default: `bytes`.
+             * @enum {string}
+             */
+            deliver?: "bytes" | "url";
         };
         /** @description A request without an uploaded file. Send either `text`, `overlays` or `captions`, and either `asset_url` or both `width` and `height`. */
         OverlayRequest: {
@@ -165,6 +287,13 @@ export interface components {
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /**
+             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @enum {string}
+             */
+            safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
             /**
@@ -174,6 +303,13 @@ export interface components {
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
+            /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
+            async?: boolean;
+            /**
+             * @description With `url`, the response is the render as JSON with a link to the file, which works for a limited time. Default: `bytes`.
+             * @enum {string}
+             */
+            deliver?: "bytes" | "url";
         };
         Overlay: {
             /** @description Up to 180 characters (grapheme clusters). */
@@ -186,6 +322,32 @@ export interface components {
             start?: number | null;
             /** @description Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays until the end. */
             end?: number | null;
+            /** @description Look of this caption. With a preset, it replaces the `style` of the request. Without one, it changes only the keys it has. */
+            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"] | null;
+        };
+        /** @description Changes a preset. Unknown keys are an error. */
+        Style: {
+            /**
+             * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`, `box-light`: rounded label around each line. `outline`: dark outline around the letters. `plain`: soft shadow.
+             * @enum {string|null}
+             */
+            preset?: "bar" | "bar-light" | "box" | "box-light" | "outline" | "plain" | null;
+            /** @description Color of the text, such as `#ffcc00`, or `#ffcc0080` with transparency. */
+            color?: string | null;
+            /** @description Color of the bar or box. A `conflict` with `outline` and `plain`. */
+            background?: string | null;
+            /** @description Multiplies the default font size. Default: 1. */
+            size?: number | null;
+            /**
+             * @description Default: `center`. Left and right are physical, also for right-to-left text.
+             * @enum {string|null}
+             */
+            align?: "left" | "center" | "right" | null;
+            /**
+             * @description Default: `regular`. Scripts without a bold font stay regular, with the warning `no_bold`.
+             * @enum {string|null}
+             */
+            weight?: "regular" | "bold" | null;
         };
         /** @description Send either `text`, `overlays` or `captions`. */
         LayoutRequest: {
@@ -201,6 +363,15 @@ export interface components {
             captions?: string;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
+            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
+            lang?: string;
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /**
+             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @enum {string}
+             */
+            safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
             /** @description Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is that of an image, where all bars are shown. */
@@ -210,7 +381,7 @@ export interface components {
             width: number;
             height: number;
             bars: components["schemas"]["LayoutBar"][];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -231,7 +402,7 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. More may be added. */
             warnings: string[];
         };
         Usage: {
@@ -281,6 +452,72 @@ export interface components {
                 credits: number;
             }[];
         };
+        Render: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "queued" | "rendering" | "succeeded" | "failed" | "canceled";
+            /** @description How much of a video is encoded. */
+            progress: number;
+            /** @description `image` or `video`. Null until the file is fetched. */
+            source_type: string | null;
+            /** @description What was charged. Null until the render has ended. */
+            credits: number | null;
+            /** @description Whether it was requested with a test key. */
+            test: boolean;
+            warnings: string[];
+            missing_glyphs: number;
+            source_pixels: string | null;
+            /** Format: uuid */
+            batch_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the result can be downloaded.
+             */
+            expires_at: string | null;
+            output: components["schemas"]["RenderOutput"] | null;
+            error: components["schemas"]["Problem"] | null;
+        };
+        RenderOutput: {
+            /**
+             * Format: uri
+             * @description Link to the file. It needs no key, so treat it as a secret.
+             */
+            url: string;
+            content_type: string;
+            bytes: number;
+            width: number;
+            height: number;
+            /** @description Seconds; null for images. */
+            duration: number | null;
+        };
+        RenderList: {
+            renders: components["schemas"]["Render"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        BatchRequest: {
+            requests: components["schemas"]["OverlayRequest"][];
+        };
+        Batch: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            status: "running" | "completed";
+            queued: number;
+            rendering: number;
+            succeeded: number;
+            failed: number;
+            canceled: number;
+            credits: number;
+            renders: components["schemas"]["Render"][];
+        };
         /** @description RFC 9457 problem details. */
         Problem: {
             /**
@@ -301,7 +538,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -344,7 +581,7 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;
@@ -369,6 +606,8 @@ export interface operations {
             header?: {
                 /** @description A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once. */
                 "idempotency-key"?: string;
+                /** @description `respond-async` returns 202 at once; the render continues. Files up to the asynchronous limits are accepted. */
+                prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -405,6 +644,16 @@ export interface operations {
                     "image/jpeg": unknown;
                     "image/webp": unknown;
                     "video/mp4": unknown;
+                    "application/json": components["schemas"]["Render"];
+                };
+            };
+            /** @description Accepted; see `prefer` and `async`. `location` is where to ask for it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Render"];
                 };
             };
             /**
@@ -415,6 +664,8 @@ export interface operations {
              *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
              *
              *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
              */
             400: {
                 headers: {
@@ -424,7 +675,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature";
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
                     };
                 };
             };
@@ -468,6 +719,8 @@ export interface operations {
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              */
             403: {
                 headers: {
@@ -477,11 +730,15 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
                     };
                 };
             };
-            /** @description `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`. */
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
             404: {
                 headers: {
                     "x-render-id": components["headers"]["x-render-id"];
@@ -490,7 +747,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "not_found";
+                        code?: "render_not_found" | "not_found";
                     };
                 };
             };
@@ -533,6 +790,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
+            410: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "result_expired";
+                    };
+                };
+            };
             /**
              * @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.
              *
@@ -563,7 +833,7 @@ export interface operations {
             /**
              * @description `unsupported_content_type`: Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too.
              *
-             *     `unsupported_asset`: Use JPEG, PNG or WebP images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.
+             *     `unsupported_asset`: Use JPEG, PNG, WebP, HEIC, AVIF or GIF images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.
              */
             415: {
                 headers: {
@@ -574,6 +844,19 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "unsupported_content_type" | "unsupported_asset";
+                    };
+                };
+            };
+            /** @description `range_not_satisfiable`: The `range` header asks for bytes beyond the end of the file. `content-range` has its size. */
+            416: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "range_not_satisfiable";
                     };
                 };
             };
@@ -599,7 +882,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
              *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
              *
@@ -615,7 +904,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -700,6 +989,8 @@ export interface operations {
              *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
              *
              *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
              */
             400: {
                 headers: {
@@ -709,7 +1000,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature";
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
                     };
                 };
             };
@@ -740,6 +1031,8 @@ export interface operations {
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              */
             403: {
                 headers: {
@@ -749,12 +1042,18 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
                     };
                 };
             };
             /**
-             * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
              *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
              *
@@ -770,7 +1069,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -830,6 +1129,8 @@ export interface operations {
              *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
              *
              *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
              */
             400: {
                 headers: {
@@ -839,7 +1140,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature";
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
                     };
                 };
             };
@@ -870,6 +1171,8 @@ export interface operations {
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              */
             403: {
                 headers: {
@@ -879,12 +1182,18 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
                     };
                 };
             };
             /**
-             * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
              *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
              *
@@ -900,7 +1209,1063 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    listRenders: {
+        parameters: {
+            query?: {
+                /** @description Renders per page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of renders. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RenderList"];
+                };
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    getRender: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the render or batch. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The render. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Render"];
+                };
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    deleteRender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the render or batch. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Canceled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Render"];
+                };
+            };
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    getResult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As in the link. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                    "video/mp4": unknown;
+                };
+            };
+            /** @description The range of the file. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": unknown;
+                    "video/mp4": unknown;
+                };
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
+            410: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "result_expired";
+                    };
+                };
+            };
+            /** @description `range_not_satisfiable`: The `range` header asks for bytes beyond the end of the file. `content-range` has its size. */
+            416: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "range_not_satisfiable";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    createBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the render or batch. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    };
+                };
+            };
+            /**
+             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+             *
+             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+             *
+             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+             *
+             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+             */
+            503: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    };
+                };
+            };
+        };
+    };
+    deleteBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the render or batch. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Canceled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+             *
+             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+             *
+             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+             *
+             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+             *
+             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+             */
+            400: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    };
+                };
+            };
+            /**
+             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+             *
+             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+             *
+             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+             */
+            401: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                    };
+                };
+            };
+            /**
+             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+             *
+             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+             *
+             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+             *
+             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+             *
+             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             */
+            403: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                    };
+                };
+            };
+            /**
+             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             *
+             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+             */
+            404: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "render_not_found" | "not_found";
+                    };
+                };
+            };
+            /**
+             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+             *
+             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+             *
+             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *
+             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+             *
+             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+             *
+             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+             *
+             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             */
+            429: {
+                headers: {
+                    "x-render-id": components["headers"]["x-render-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
