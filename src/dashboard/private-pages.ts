@@ -12,6 +12,7 @@ import { addPlanPages } from './account/plan-page.ts';
 import { addSecurityPages } from './account/security-page.ts';
 import { addSignInPages } from './account/sign-in-page.ts';
 import { addSignUpPages } from './account/sign-up-page.ts';
+import { addRequestPages } from './account/request-pages.ts';
 import { PublicForms } from './account/public-forms.ts';
 import { SignedInRoutes } from './account/signed-in-routes.ts';
 import { addStartPage } from './account/start-page.ts';
@@ -49,6 +50,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addConfirmPage(forms, members, dependencies.identity);
       addStartPage(members, dependencies);
       addUsagePages(members, dependencies);
+      addRequestPages(members, dependencies);
       addKeyPages(members, dependencies);
       addPlanPages(members, dependencies);
       addSecurityPages(members, dependencies);

@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError, ErrorCode } from '../errors.ts';
+import type { LoggedRequest } from '../store/requests/request-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { PROBLEMS } from './reference/statuses.ts';
@@ -31,6 +32,8 @@ export interface RequestLogDependencies {
   readonly metrics: Metrics;
   /** Receives the spans of every request; undefined when traces are off. */
   readonly traces: { add(spans: readonly Span[]): void } | undefined;
+  /** Receives every authenticated request, for the log that customers see. It must not block. */
+  readonly requests?: { add(request: LoggedRequest): void } | undefined;
 }
 
 interface SocketBytes {
@@ -45,7 +48,7 @@ const earlierBytes = new WeakMap<object, SocketBytes>();
 export function logWhenEnded(
   request: FastifyRequest,
   reply: FastifyReply,
-  { logger, metrics, traces }: RequestLogDependencies,
+  { logger, metrics, traces, requests }: RequestLogDependencies,
 ): void {
   const { socket } = request.raw;
   // Not from `reply.elapsedTime` at the end: it stops with the response, which can be well before the request has ended.
@@ -59,6 +62,8 @@ export function logWhenEnded(
     metrics.moved('sent', bytes.bytesOut);
     const traceId = writeTrace(traces, request, reply, startedAt);
     writeLine(logger, request, reply, { ...bytes, traceId });
+    const logged = requests && loggedRequest(request, reply, bytes);
+    if (logged) requests.add(logged);
   });
 }
 
@@ -131,6 +136,33 @@ function writeLine(
     const level = error.code === 'internal_error' ? 'error' : 'warn';
     logger[level]({ ...entry, err: error.cause ?? error }, 'request failed');
   } else logger[route !== undefined && PROBES.has(route) ? 'debug' : 'info'](entry, 'request completed');
+}
+
+const MAX_LOGGED_FAULTS = 20;
+const MAX_POINTER = 100;
+
+/** For the account's own log; undefined when the request has no account. */
+function loggedRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytes: Pick<LoggedRequest, 'bytesIn' | 'bytesOut'>,
+): LoggedRequest | undefined {
+  const { accountId, keyId, credits, error } = recordOf(request);
+  if (accountId === undefined) return undefined;
+  const faults = (error?.faults ?? []).slice(0, MAX_LOGGED_FAULTS);
+  return {
+    id: request.id,
+    accountId,
+    at: new Date().toISOString(),
+    keyId: keyId ?? null,
+    path: `${request.method} ${request.routeOptions.url ?? 'unknown'}`,
+    status: statusOf(reply, error),
+    code: error?.code ?? '',
+    durationMs: Math.round(reply.elapsedTime),
+    credits: credits ?? 0,
+    ...bytes,
+    faults: faults.map(({ pointer, code }) => ({ pointer: pointer.slice(0, MAX_POINTER), code })),
+  };
 }
 
 /** Overload rejects many requests and each must stay cheap, so it gets no stack trace; the metrics count it. */

@@ -2,6 +2,7 @@
 
 import type { Refusals } from '../http/overlay/refusals.ts';
 import type { ReplayCache } from '../http/overlay/replay-cache.ts';
+import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -10,10 +11,13 @@ import { PeriodicTasks } from './background/periodic-tasks.ts';
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
+const KEEP_REQUESTS_DAYS = 30;
+const MAX_REQUESTS_PER_ACCOUNT = 100_000;
 
 export interface HousekeepingOptions {
   readonly store: Store;
   readonly refusals: Refusals;
+  readonly requestLog: RequestLogWriter;
   readonly replayCache: ReplayCache;
   readonly logger: Logger;
   readonly keepRendersDays: number;
@@ -40,18 +44,22 @@ export class Housekeeping {
     this.#tasks.every(2 * SECOND_MS, 'retry pending writes', async () => await this.#retryPendingWrites());
     this.#tasks.every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
     this.#tasks.every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
+    this.#tasks.every(SECOND_MS, 'write request log', async () => await this.#writeRequestLog());
     this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
   }
 
   /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
   async stop(): Promise<void> {
-    const { store, refusals, logger } = this.#options;
+    const { store, refusals, requestLog, logger } = this.#options;
     this.#tasks.stop();
     await this.#retryPendingWrites();
     const writes = store.pendingWrites.list();
     if (writes.length > 0) logger.error({ writes }, 'ledger entries not written before shutdown');
     await refusals.flush().catch((error: unknown) => {
       logger.error({ err: error }, 'refusal counts not written before shutdown');
+    });
+    await requestLog.flush().catch((error: unknown) => {
+      logger.error({ err: error }, 'request log not written before shutdown');
     });
   }
 
@@ -60,6 +68,13 @@ export class Housekeeping {
     for (const { write, error } of await store.pendingWrites.retry()) {
       logger.error({ ...write, err: error }, 'ledger entry given up after repeated failures');
     }
+  }
+
+  async #writeRequestLog(): Promise<void> {
+    const { requestLog, logger } = this.#options;
+    const dropped = requestLog.takeDropped();
+    if (dropped > 0) logger.warn({ dropped }, 'request log entries dropped, the database was away for too long');
+    await requestLog.flush();
   }
 
   async #sweep(): Promise<void> {
@@ -77,6 +92,7 @@ export class Housekeeping {
     await store.sessions.removeExpired();
     await store.users.removeExpired();
     await replayCache.removeExpired();
+    await store.requests.trim(new Date(Date.now() - KEEP_REQUESTS_DAYS * DAY_MS), MAX_REQUESTS_PER_ACCOUNT);
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
   }
 

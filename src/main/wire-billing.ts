@@ -12,6 +12,7 @@ import { Marketplace } from '../http/access/marketplace.ts';
 import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
 import { Refusals } from '../http/overlay/refusals.ts';
 import { ReplayCache } from '../http/overlay/replay-cache.ts';
+import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -22,7 +23,7 @@ type BillingParts = Pick<
 >;
 
 export interface BillingServices {
-  readonly parts: BillingParts;
+  readonly parts: BillingParts & { readonly requests: RequestLogWriter };
   /** Call after the last request and before the store is closed. */
   close(): Promise<void>;
 }
@@ -35,6 +36,7 @@ export async function wireBilling(
 ): Promise<BillingServices> {
   const marketplace = new Marketplace(settings.marketplaceName, settings.marketplaceSecrets);
   const refusals = new Refusals(store.usage);
+  const requestLog = new RequestLogWriter(store.requests);
   const replayCache = await ReplayCache.open(
     path.join(settings.dataDirectory, 'replays'),
     settings.replayMegabytes * 1_000_000,
@@ -42,7 +44,15 @@ export async function wireBilling(
   const reservations = new CreditReservations(store.ledger, logger);
   const { keepRendersDays, databaseUrl } = settings;
   const embedded = databaseUrl === '';
-  const housekeeping = new Housekeeping({ store, refusals, replayCache, logger, keepRendersDays, embedded });
+  const housekeeping = new Housekeeping({
+    store,
+    refusals,
+    requestLog,
+    replayCache,
+    logger,
+    keepRendersDays,
+    embedded,
+  });
   await housekeeping.start();
   return {
     parts: {
@@ -55,6 +65,7 @@ export async function wireBilling(
       }),
       admission: new Admission(store.limits ?? new LocalLimits()),
       refusals,
+      requests: requestLog,
       idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
       reservations,
     },

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
 import type { Engine } from './engine.ts';
+import { SqlRequestLog } from './requests/sql-request-log.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { SqlRenders } from './renders/sql-renders.ts';
@@ -35,6 +36,7 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     limits: engine.dialect === 'postgres' ? new PostgresLimits(engine, clock, lease) : undefined,
     users: new SqlUsers(engine, clock),
     sessions: new SqlSessions(engine, clock),
+    requests: new SqlRequestLog(engine),
     close: async () => await engine.close(),
   };
 }

@@ -11,6 +11,7 @@ import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
 import type { Actor } from './actor.ts';
 import type { Renders } from './renders/renders.ts';
+import type { RequestLog } from './requests/request-log.ts';
 import type { Sessions, Users } from './users.ts';
 
 export type { Actor };
@@ -338,5 +339,6 @@ export interface Store {
   readonly limits: Limits | undefined;
   readonly users: Users;
   readonly sessions: Sessions;
+  readonly requests: RequestLog;
   close(): Promise<void>;
 }

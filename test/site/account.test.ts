@@ -213,6 +213,33 @@ describe('the usage page', () => {
   });
 });
 
+describe('the request log', () => {
+  it('lists delivered and refused requests with their faults, filters them and exports them', async () => {
+    const visitor = await newMember();
+    const { key } = await visitor.createKey({ name: 'logged' });
+    expect(await outcomeOf(key)).toBe('200');
+    await post({ url: server.url, key }, form({ ...FORM, width: '0' }));
+    await expect
+      .poll(async () => (await visitor.get('/dashboard/requests')).text.match(/POST \/v1\/overlay/gu)?.length, {
+        timeout: 20_000,
+      })
+      .toBe(2);
+    const rejected = (await visitor.get('/dashboard/requests?status=rejected')).text;
+    expect(rejected).toContain('invalid_fields');
+    expect(rejected).not.toContain('>200<');
+    const path = /\/dashboard\/requests\/[\da-f-]{36}/u.exec(rejected)?.[0] ?? '';
+    const detail = (await visitor.get(path)).text;
+    expect(detail).toContain('#/width');
+    expect(detail).toContain('href="/docs/errors#invalid_fields"');
+    expect(detail).not.toContain('HYPERLINK');
+    expect(await (await newMember()).get(path)).toMatchObject({ status: 404 });
+    const csv = (await visitor.get('/dashboard/requests.csv?status=ok')).text.split('\r\n').filter(Boolean);
+    expect(csv).toHaveLength(2);
+    expect(csv[1]).toMatch(/,POST \/v1\/overlay,200,,\d+,1,\d+,\d+$/u);
+    expect((await visitor.get('/dashboard/requests?before=nonsense&day=x&status=y&key=z')).status).toBe(200);
+  });
+});
+
 describe('the operator pages', () => {
   it('find an account, suspend and resume it, change its plan, and log every change', async () => {
     const customer = await newMember();

@@ -14,7 +14,14 @@ afterAll(async () => {
 
 /** The test key that everyone gets by signing up. */
 const FIRST_KEY_ONLY = [expect.any(String)];
-const PRIVATE_PATHS = ['/dashboard', '/dashboard/keys', '/dashboard/plan', '/dashboard/security'];
+const PRIVATE_PATHS = [
+  '/dashboard',
+  '/dashboard/requests',
+  '/dashboard/requests.csv',
+  '/dashboard/keys',
+  '/dashboard/plan',
+  '/dashboard/security',
+];
 const OPERATOR_PATHS = ['/operator', '/operator/accounts', '/operator/audit'];
 let visitors = 0;
 const nextAddress = (): string => `10.1.${(visitors += 1) >> 8}.${visitors & 255}`;

@@ -50,7 +50,7 @@ describe('a paid plan', () => {
     const response = await visitor.submit('/dashboard/plan', { plan: 'pro' });
     expect(response).toMatchObject({ status: 200, text: expect.stringContaining('Redirecting to checkout…') });
     const checkout = redirectOf(response);
-    expect((await visitor.get('/dashboard')).text).toContain('to activate your API keys.');
+    expect((await visitor.get('/dashboard')).text).toContain('credits used (Free)');
     fake.account.pay(checkout);
     // The provider's event isn't delivered: coming back is enough.
     const back = await visitor.get('/dashboard/plan?done=paid');

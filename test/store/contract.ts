@@ -8,6 +8,7 @@ import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { renderEndsContract } from './contract-render-ends.ts';
 import { rendersContract } from './contract-renders.ts';
+import { requestsContract } from './contract-requests.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { usersContract } from './contract-users.ts';
 import type { TestDatabase } from './databases.ts';
@@ -23,6 +24,7 @@ const CONTRACTS = {
   'ends of stored renders': renderEndsContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,
+  'the log of requests': requestsContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

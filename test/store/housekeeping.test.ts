@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
+import { RequestLogWriter } from '../../src/store/requests/request-log-writer.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusals } from '../../src/http/overlay/refusals.ts';
 import { ReplayCache } from '../../src/http/overlay/replay-cache.ts';
@@ -28,6 +29,7 @@ describe('housekeeping', () => {
       },
     });
     housekeeping = new Housekeeping({
+      requestLog: new RequestLogWriter(world.store.requests),
       store: world.store,
       refusals: new Refusals(world.store.usage),
       replayCache: await ReplayCache.open(folder, 1_000),

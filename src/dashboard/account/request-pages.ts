@@ -1,0 +1,174 @@
+// The log of API requests: a list with filters, one request in detail, and an export as CSV.
+
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../../errors.ts';
+import { FAULTS } from '../../http/reference/faults.ts';
+import { PROBLEMS } from '../../http/reference/statuses.ts';
+import type { LoggedRequest, RequestFilter } from '../../store/requests/request-log.ts';
+import type { KeySummary, Store } from '../../store/store.ts';
+import { type Html, html } from '../html.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
+import { toCsv } from './csv.ts';
+import { count, time } from './fields.ts';
+import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
+import { idOf, queryOf, type SignedInRoutes } from './signed-in-routes.ts';
+
+export interface RequestPagesDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'requests' | 'keys'>;
+}
+
+const PATH = '/dashboard/requests';
+const PAGE_SIZE = 50;
+const EXPORT_SIZE = 10_000;
+const STATUSES: Readonly<Record<string, { label: string; range: readonly [number, number] }>> = {
+  ok: { label: 'Delivered (2xx)', range: [200, 299] },
+  rejected: { label: 'Rejected (4xx)', range: [400, 499] },
+  failed: { label: 'Server error (5xx)', range: [500, 599] },
+};
+
+export function addRequestPages(routes: SignedInRoutes, { site, store }: RequestPagesDependencies): void {
+  routes.page(PATH, async (visit) => {
+    const { accountId } = visit.user;
+    const keys = await store.keys.list(accountId);
+    const found = await store.requests.list(accountId, { ...filterOf(visit), count: PAGE_SIZE + 1 });
+    const body = html`${filterForm(visit, keys)}${requestTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
+    return sendPrivate(site, visit, { title: 'Requests', path: PATH, body });
+  });
+  routes.page('/dashboard/requests.csv', async (visit) => {
+    const found = await store.requests.list(visit.user.accountId, { ...filterOf(visit), count: EXPORT_SIZE });
+    return sendCsv(visit, found);
+  });
+  routes.page(`${PATH}/:id`, async (visit) => {
+    const { accountId } = visit.user;
+    const request = await store.requests.find(accountId, idOf(visit));
+    if (request === undefined) throw new AppError('not_found', "This request isn't in the log.");
+    const body = requestBody(request, await store.keys.list(accountId));
+    return sendPrivate(site, visit, { title: 'Request', path: PATH, body });
+  });
+}
+
+function filterOf(visit: SignedInVisit): Omit<RequestFilter, 'count'> {
+  const [at, id] = queryOf(visit, 'before')?.split(',') ?? [];
+  const day = queryOf(visit, 'day');
+  return {
+    statuses: STATUSES[queryOf(visit, 'status') ?? '']?.range,
+    keyId: queryOf(visit, 'key'),
+    day: day !== undefined && /^\d{4}-\d{2}-\d{2}$/u.test(day) ? day : undefined,
+    before: at !== undefined && id !== undefined ? { at, id } : undefined,
+  };
+}
+
+/** The current filters as a query string, with changes. */
+function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string>>): string {
+  const current = Object.fromEntries(['status', 'key', 'day'].map((name) => [name, queryOf(visit, name) ?? '']));
+  const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== '');
+  return new URLSearchParams(entries).toString();
+}
+
+function filterForm(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
+  const option = (name: string, value: string, label: string): Html =>
+    html`<option value="${value}"${queryOf(visit, name) === value && html` selected`}>${label}</option>`;
+  return html`<form class="filters" method="get" action="${PATH}">
+<div class="field"><label for="status">Status</label><select id="status" name="status">
+<option value="">All</option>${Object.entries(STATUSES).map(([value, { label }]) => option('status', value, label))}</select></div>
+<div class="field"><label for="key">Key</label><select id="key" name="key">
+<option value="">All</option>${keys.map(({ id, name, lastFour }) => option('key', id, `${name} (…${lastFour})`))}</select></div>
+<div class="field"><label for="day">Day (UTC)</label><input id="day" name="day" type="date" value="${queryOf(visit, 'day') ?? ''}"></div>
+<button class="button quiet" type="submit">Filter</button>
+</form>`;
+}
+
+function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySummary[]): Html {
+  if (requests.length === 0) {
+    return html`<p>No requests found. New requests appear here within a few seconds. <a href="/dashboard/start">Send your first request</a></p>`;
+  }
+  return table(
+    'Requests',
+    ['Status', 'Time (UTC)', 'Key', 'Endpoint', 'Duration', 'Size', 'Credits'],
+    requests.map((request) => [
+      html`<a href="${PATH}/${request.id}">${statusLabel(request)}</a>`,
+      time(request.at),
+      keyName(request, keys),
+      html`<code>${request.path}</code>`,
+      `${count(request.durationMs)} ms`,
+      bytesLabel(request.bytesOut),
+      count(request.credits),
+    ]),
+  );
+}
+
+function statusLabel({ status, code }: LoggedRequest): Html {
+  const level = status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+  return html`<span class="state ${level}">${status}</span> ${code}`;
+}
+
+function keyName({ keyId }: LoggedRequest, keys: readonly KeySummary[]): string {
+  return keys.find(({ id }) => id === keyId)?.name ?? (keyId === null ? 'marketplace' : 'deleted key');
+}
+
+function bytesLabel(bytes: number): string {
+  return bytes < 100_000 ? `${count(Math.ceil(bytes / 1_000))} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+function pager(visit: SignedInVisit, found: readonly LoggedRequest[]): Html {
+  const last = found[PAGE_SIZE - 1];
+  const older = found.length > PAGE_SIZE && last && queryWith(visit, { before: `${last.at},${last.id}` });
+  return html`${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}
+<p class="small"><a href="/dashboard/requests.csv?${queryWith(visit, {})}">Export (CSV)</a> (latest ${count(EXPORT_SIZE)}).
+Requests are kept for 30 days, at most 100,000. Captions and files are never logged.</p>`;
+}
+
+function requestBody(request: LoggedRequest, keys: readonly KeySummary[]): Html {
+  const facts: readonly (readonly [string, Html | string])[] = [
+    ['Status', statusLabel(request)],
+    ['Time (UTC)', time(request.at)],
+    ['Endpoint', html`<code>${request.path}</code>`],
+    ['Key', keyName(request, keys)],
+    ['Duration', `${count(request.durationMs)} ms`],
+    ['Received', bytesLabel(request.bytesIn)],
+    ['Sent', bytesLabel(request.bytesOut)],
+    ['Credits', count(request.credits)],
+    ['Render ID', html`<code>${request.id}</code>`],
+  ];
+  return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${problemSection(request)}
+<p><a href="${PATH}">Back to all requests</a></p>`;
+}
+
+function problemSection({ code, faults }: LoggedRequest): Html | undefined {
+  if (code === '') return undefined;
+  const title = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].title : code;
+  const meaning = (fault: string): string => (Object.hasOwn(FAULTS, fault) ? FAULTS[fault as keyof typeof FAULTS] : '');
+  return html`<section aria-labelledby="problem"><h2 id="problem">${title}</h2>
+<p>How to fix it: <a href="/docs/errors#${code}"><code>${code}</code></a></p>
+${
+  faults.length > 0 &&
+  table(
+    'Field errors',
+    ['Field', 'Code', 'Meaning'],
+    faults.map((fault) => [
+      html`<code>${fault.pointer}</code>`,
+      html`<code>${fault.code}</code>`,
+      html`<span class="long">${meaning(fault.code)}</span>`,
+    ]),
+  )
+}
+</section>`;
+}
+
+function sendCsv({ reply }: SignedInVisit, requests: readonly LoggedRequest[]): FastifyReply {
+  const header = ['id', 'at', 'key_id', 'path', 'status', 'code', 'duration_ms', 'credits', 'bytes_in', 'bytes_out'];
+  const rows = requests.map(({ id, at, keyId, path, status, code, durationMs, credits, bytesIn, bytesOut }) => [
+    ...[id, at, keyId, path, status, code],
+    ...[durationMs, credits, bytesIn, bytesOut],
+  ]);
+  const headers = {
+    ...PRIVATE_HEADERS,
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="storybar-requests.csv"',
+  };
+  return reply.headers(headers).send(toCsv(header, rows));
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { LoggedRequest } from './request-log.ts';
+import { RequestLogWriter } from './request-log-writer.ts';
+
+const request = (id: number): LoggedRequest => ({
+  ...{ id: String(id), accountId: 'a', at: '', keyId: null, path: '', status: 200, code: '' },
+  ...{ durationMs: 0, credits: 0, bytesIn: 0, bytesOut: 0, faults: [] },
+});
+
+describe('RequestLogWriter', () => {
+  it('keeps entries that could not be written for the next attempt', async () => {
+    const written: string[] = [];
+    let isAway = true;
+    const writer = new RequestLogWriter({
+      append: async (requests) => {
+        if (isAway) throw new Error('the database is away');
+        written.push(...requests.map(({ id }) => id));
+      },
+    });
+    writer.add(request(1));
+    await expect(writer.flush()).rejects.toThrow('away');
+    writer.add(request(2));
+    isAway = false;
+    await writer.flush();
+    expect(written).toEqual(['1', '2']);
+  });
+
+  it('drops the oldest entries when too many wait, and counts them', async () => {
+    const written: string[] = [];
+    const writer = new RequestLogWriter({
+      append: async (requests) => void written.push(...requests.map(({ id }) => id)),
+    });
+    for (let id = 0; id < 10_003; id += 1) writer.add(request(id));
+    expect(writer.takeDropped()).toBe(3);
+    expect(writer.takeDropped()).toBe(0);
+    await writer.flush();
+    expect(written).toHaveLength(10_000);
+    expect(written[0]).toBe('3');
+  });
+});

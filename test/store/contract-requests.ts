@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { LoggedRequest } from '../../src/store/requests/request-log.ts';
+import type { World } from './world.ts';
+
+const MINUTE = 60_000;
+
+export function requestsContract(world: () => World): void {
+  const account = async (): Promise<string> => {
+    const user = await world().store.users.signUp(`${randomUUID()}@example.com`, 'hash');
+    if (user === undefined) throw new Error('the address is taken');
+    return user.accountId;
+  };
+  /** `age` in minutes. */
+  const request = (accountId: string, age: number, changes: Partial<LoggedRequest> = {}): LoggedRequest => ({
+    id: randomUUID(),
+    accountId,
+    at: new Date(Date.parse('2026-03-10T12:00:00.000Z') - age * MINUTE).toISOString(),
+    keyId: 'key-1',
+    path: 'POST /v1/overlay',
+    ...{ status: 200, code: '', durationMs: 41, credits: 1, bytesIn: 100, bytesOut: 200, faults: [] },
+    ...changes,
+  });
+
+  it('lists the requests of one account, newest first, with filters and pages', async () => {
+    const { requests } = world().store;
+    const [mine, other] = [await account(), await account()];
+    const faults = [{ pointer: '#/text', code: 'blank' }];
+    const refused = request(mine, 1, { status: 400, code: 'invalid_fields', faults, keyId: 'key-2', credits: 0 });
+    const all = [request(mine, 0), refused, request(mine, 2), request(mine, 24 * 60)];
+    await requests.append([...all.toReversed(), request(other, 0)]);
+    expect(await requests.list(mine, { count: 10 })).toEqual(all);
+    expect(await requests.list(mine, { statuses: [400, 499], count: 10 })).toEqual([refused]);
+    expect(await requests.list(mine, { keyId: 'key-2', count: 10 })).toEqual([refused]);
+    expect(await requests.list(mine, { day: '2026-03-09', count: 10 })).toEqual(all.slice(3));
+    expect(await requests.list(mine, { before: refused, count: 1 })).toEqual([all[2]]);
+    expect(await requests.find(mine, refused.id)).toEqual(refused);
+    expect(await requests.find(other, refused.id)).toBeUndefined();
+  });
+
+  it('stores a request once, however often it is appended', async () => {
+    const { requests } = world().store;
+    const mine = await account();
+    const entries = Array.from({ length: 120 }, (_, age) => request(mine, age));
+    await requests.append(entries);
+    await requests.append(entries);
+    expect(await requests.list(mine, { count: 500 })).toHaveLength(120);
+  });
+
+  it('trims by age, and to the newest requests of each account', async () => {
+    const { requests } = world().store;
+    const [mine, other] = [await account(), await account()];
+    const entries = [0, 1, 2, 3, 4].map((age) => request(mine, age));
+    await requests.append([...entries, request(other, 0), request(other, 50)]);
+    const before = new Date('2026-03-10T11:30:00.000Z');
+    expect(await requests.trim(before, 3)).toBe(3);
+    expect(await requests.list(mine, { count: 10 })).toEqual(entries.slice(0, 3));
+    expect(await requests.list(other, { count: 10 })).toHaveLength(1);
+  });
+}
