@@ -65,7 +65,12 @@ async function measureJpegtran(photo: Buffer, { width, height }: Photo, rounds: 
   if (program === undefined) return [name, 'not installed', '', '', ''];
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-'));
   try {
-    const bar = { width, height: Math.ceil((height * DROP_SHARE) / MCU) * MCU, channels: 3, background: '#222' } as const;
+    const bar = {
+      width,
+      height: Math.ceil((height * DROP_SHARE) / MCU) * MCU,
+      channels: 3,
+      background: '#222',
+    } as const;
     const source = path.join(directory, 'photo.jpg');
     const dropped = path.join(directory, 'bar.jpg');
     const output = path.join(directory, 'output.jpg');

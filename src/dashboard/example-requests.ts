@@ -16,7 +16,7 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
   {
     id: 'one-caption',
     title: 'One caption on a photo',
-    description: 'The caption goes in the middle. The response is a PNG of the same size as the photo.',
+    description: 'The caption goes in the middle. The response is a PNG with the dimensions of the photo.',
     request: {
       key: KEY_PLACEHOLDER,
       asset: 'photo.jpg',

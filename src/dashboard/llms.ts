@@ -18,7 +18,7 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
     '',
     '> Story-style captions for photos and videos. There is one endpoint: `POST /v1/overlay` with `multipart/form-data`, or',
     '> with JSON when you upload no file, and your API key in `x-api-key` or as a bearer token.',
-    '> The response body is the finished PNG or MP4. Errors are `application/problem+json` with a stable `code`, and report',
+    '> The response body is the finished PNG (or JPEG or WebP, with `format`) or MP4. Errors are `application/problem+json` with a stable `code`, and report',
     '> every invalid field at once. `POST /v1/layout` shows where captions would go, and `GET /v1/usage` what you have used; both',
     '> are free.',
     '',

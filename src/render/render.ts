@@ -30,7 +30,7 @@ export interface RenderFacts {
 }
 
 /** `kept`: pixels outside the rows of bars are exactly those of the asset. */
-export type SourcePixels = (typeof SOURCE_PIXELS)[number];
+type SourcePixels = (typeof SOURCE_PIXELS)[number];
 export const SOURCE_PIXELS = ['kept', 'reencoded'] as const;
 
 export interface Rendered extends RenderFacts {

@@ -4,7 +4,7 @@ import type { Size } from '../../layout/geometry.ts';
 import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
 
 /** Numbers, because they are compared for every block. */
-export const NONE = 0;
+const NONE = 0;
 /** A bar without text. */
 export const PLAIN = 1;
 export const MIXED = 2;
