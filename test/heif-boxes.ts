@@ -14,7 +14,7 @@ export function fullBox(
   return box(type, [version, 0, 0, flags], ...parts);
 }
 
-export function u16(value: number): Buffer {
+function u16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(value);
   return bytes;
