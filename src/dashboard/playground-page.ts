@@ -6,6 +6,7 @@ import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
 import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
+import { lookFields } from './look-fields.ts';
 import { RULER } from './ruler.ts';
 import { snippetTabs } from './snippet-tabs.ts';
 
@@ -49,6 +50,7 @@ function stage(site: Site): Html {
 <img class="overlay" data-overlay alt="" hidden>
 <canvas class="overlay" data-moving hidden></canvas>
 <div data-handles></div>
+<div class="safe-guide" data-safe-guide hidden></div>
 ${RULER}
 </div>
 <p class="status" role="status" data-status></p>
@@ -90,6 +92,7 @@ function controls(signUpPath: string | undefined): Html {
 <textarea id="subtitles" rows="4" spellcheck="false" data-captions></textarea>
 <p><input type="file" accept=".srt,.vtt,text/vtt" aria-label="Subtitle file" data-captions-file></p>
 </div>
+${lookFields()}
 <div class="key" data-key-row>
 <label for="key">API key <span class="small">(required for video). Never stored. Without one, images have a watermark and at most
 ${GUEST_MAX_SIDE.toLocaleString('en')} pixels on the longer side.</span></label>

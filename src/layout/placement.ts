@@ -3,7 +3,8 @@
 import { defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { areShownTogether } from '../caption/timing-field.ts';
 import { must } from '../primitives/must.ts';
-import { type Margins, NO_MARGINS } from './safe-area.ts';
+import type { Margins } from '../caption/safe-area-field.ts';
+import { NO_MARGINS } from './safe-area.ts';
 
 export interface Rows {
   readonly top: number;

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
 import type { Overlay } from '../caption/overlay.ts';
-import type { SafeAreaName } from '../caption/safe-area-field.ts';
+import { SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area-field.ts';
 import type { Size } from './geometry.ts';
 import { type Bar, layoutOverlays } from './layout.ts';
-import { marginsFor, NO_MARGINS, SAFE_AREA_MARGINS } from './safe-area.ts';
+import { marginsFor, NO_MARGINS } from './safe-area.ts';
 
 const STORY = { width: 1080, height: 1920 };
 const AREAS = Object.entries(SAFE_AREA_MARGINS) as [Exclude<SafeAreaName, 'none'>, typeof NO_MARGINS][];

@@ -1,30 +1,12 @@
-// The parts of a portrait frame that apps cover with their own controls. docs/api.md has the
-// same table and says where its numbers come from.
+// Scales the margins of safe areas to a canvas.
 
-import type { SafeAreaName } from '../caption/safe-area-field.ts';
+import { type Margins, SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area-field.ts';
 import type { Size } from './geometry.ts';
-
-/** In pixels, from each edge of the canvas. */
-export interface Margins {
-  readonly top: number;
-  readonly bottom: number;
-  readonly left: number;
-  readonly right: number;
-}
 
 /** The size that the table is for. */
 const REFERENCE: Size = { width: 1080, height: 1920 };
 /** How far the shape of a canvas may be from 9:16. Apps crop or letterbox other shapes, so the margins don't apply. */
 const SHAPE_TOLERANCE = 0.05;
-
-/** On 1080x1920. */
-export const SAFE_AREA_MARGINS: Readonly<Record<Exclude<SafeAreaName, 'none'>, Margins>> = {
-  tiktok: { top: 130, bottom: 484, left: 120, right: 140 },
-  reels: { top: 269, bottom: 672, left: 65, right: 65 },
-  shorts: { top: 288, bottom: 672, left: 48, right: 192 },
-  stories: { top: 269, bottom: 384, left: 65, right: 65 },
-  all: { top: 288, bottom: 672, left: 120, right: 192 },
-};
 
 export const NO_MARGINS: Margins = { top: 0, bottom: 0, left: 0, right: 0 };
 

@@ -2,6 +2,7 @@
 
 import { BarList } from './bar-list.ts';
 import { find } from './elements.ts';
+import { LookPicker } from './look-picker.ts';
 import { type Media, openMedia } from './media.ts';
 import { Preview, previewSize } from './preview.ts';
 import { extensionOf, renderFile, ResultView } from './result.ts';
@@ -69,6 +70,15 @@ const subtitles = new Subtitles(find(root, '[data-subtitles]', HTMLElement), () 
   requestPreview();
 });
 
+const look = new LookPicker(
+  find(root, '[data-look]', HTMLElement),
+  find(root, '[data-safe-guide]', HTMLElement),
+  () => {
+    showCode();
+    requestPreview();
+  },
+);
+
 function showStatus(text: string): void {
   status.textContent = text;
 }
@@ -92,7 +102,7 @@ function requestPreview(): void {
   }
   stageElement.ariaBusy = 'true';
   const { maxSide, minSide } = root.dataset;
-  preview.request({ ...previewSize(media, Number(maxSide), Number(minSide)), overlays });
+  preview.request({ ...previewSize(media, Number(maxSide), Number(minSide)), overlays, look: look.fields });
 }
 
 function showCode(): void {
@@ -102,6 +112,7 @@ function showCode(): void {
     asset: media?.file.name ?? 'photo.jpg',
     overlays: list.overlays,
     captions: subtitles.captions,
+    look: look.fields,
     ...outputOf(media),
   });
   for (const { id, code } of snippets) find(root, `[data-language="${id}"] code`, HTMLElement).textContent = code;
@@ -121,6 +132,7 @@ async function open(file: File, alt = `Your file ${file.name}`): Promise<void> {
     media = opened;
     preview.cancel();
     stage.showMedia(opened);
+    look.showFor(opened);
     offerPause(opened);
     showStatus('');
     subtitles.offer(opened.kind === 'video');
@@ -166,7 +178,8 @@ async function render(): Promise<void> {
   try {
     const { format } = outputOf(media);
     const key = keyField.value.trim();
-    await resultView.show(await renderFile({ media, overlays, captions, format, key, keyNeeded }), media);
+    const input = { media, overlays, captions, look: look.fields, format, key, keyNeeded };
+    await resultView.show(await renderFile(input), media);
   } catch (error) {
     problem.textContent = error instanceof Error ? error.message : String(error);
     problem.hidden = false;

@@ -7,6 +7,8 @@ export interface PreviewRequest {
   readonly width: number;
   readonly height: number;
   readonly overlays: readonly SnippetOverlay[];
+  /** Further form fields: the style and the safe area. */
+  readonly look?: Readonly<Record<string, string>>;
 }
 
 export interface BarRows {
@@ -89,11 +91,12 @@ export class Preview {
   }
 }
 
-function formOf({ width, height, overlays }: PreviewRequest): FormData {
+function formOf({ width, height, overlays, look = {} }: PreviewRequest): FormData {
   const form = new FormData();
   form.append('width', String(width));
   form.append('height', String(height));
   form.append('overlays', JSON.stringify(overlays));
+  for (const [name, value] of Object.entries(look)) form.append(name, value);
   return form;
 }
 

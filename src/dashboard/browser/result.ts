@@ -26,6 +26,8 @@ export interface RenderInput {
   readonly captions: string | undefined;
   /** The default format if undefined. */
   readonly format: string | undefined;
+  /** Further form fields: the style and the safe area. */
+  readonly look: Readonly<Record<string, string>>;
   /** Empty for guests, who can only render images. */
   readonly key: string;
   /** The message for a guest who tries to render a video. */
@@ -34,13 +36,14 @@ export interface RenderInput {
 
 /** Errors have messages for the visitor. */
 export async function renderFile(input: RenderInput): Promise<Response> {
-  const { media, overlays, captions, format, key, keyNeeded } = input;
+  const { media, overlays, captions, look, format, key, keyNeeded } = input;
   if (media.kind === 'video' && key === '') throw new Error(keyNeeded);
   const form = new FormData();
   form.append('asset', media.file);
   if (captions === undefined) form.append('overlays', JSON.stringify(overlays));
   else form.append('captions', captions);
   if (format !== undefined) form.append('format', format);
+  for (const [name, value] of Object.entries(look)) form.append(name, value);
   const [path, headers] = key === '' ? ['/playground/render', {}] : ['/v1/overlay', { 'x-api-key': key }];
   const response = await fetch(path, { method: 'POST', body: form, headers }).catch(() => {
     throw new Error("Couldn't reach the server. Check your connection and try again.");

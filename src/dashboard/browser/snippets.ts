@@ -23,6 +23,8 @@ export interface SnippetRequest {
   readonly captions?: string | undefined;
   /** The default format if undefined. */
   readonly format?: string | undefined;
+  /** Further form fields: the style and the safe area. */
+  readonly look?: Readonly<Record<string, string>>;
   readonly output: string;
 }
 
@@ -44,8 +46,9 @@ export function snippetsFor(request: SnippetRequest): Snippet[] {
 }
 
 /** The form fields without the asset. A single caption at the default position needs no JSON, unless n8n would read it as an expression. */
-function fields({ size, overlays, captions, format }: SnippetRequest): [string, string][] {
-  if (captions !== undefined) return [['captions', captions]];
+function fields({ size, overlays, captions, look = {}, format }: SnippetRequest): [string, string][] {
+  const further = Object.entries({ ...look, ...(format !== undefined && { format }) });
+  if (captions !== undefined) return [['captions', captions], ...further];
   const [first] = overlays;
   const isPlain = overlays.length === 1 && isTextOnly(first) && first?.text.startsWith('=') === false;
   const caption: [string, string] = isPlain ? ['text', first.text] : ['overlays', JSON.stringify(overlays)];
@@ -55,7 +58,7 @@ function fields({ size, overlays, captions, format }: SnippetRequest): [string, 
         ['height', String(size.height)],
       ]
     : [];
-  return format === undefined ? [...sides, caption] : [...sides, caption, ['format', format]];
+  return [...sides, caption, ...further];
 }
 
 function isTextOnly(overlay: SnippetOverlay | undefined): boolean {
