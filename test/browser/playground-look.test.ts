@@ -1,0 +1,52 @@
+// Styles and safe areas in the playground, in a real browser.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainPng } from '../pictures.ts';
+import { type RunningServer, startServer } from '../running-server.ts';
+import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
+
+const found = await launchBrowser();
+/** Generous, because tests may run on a busy machine. */
+const POLL = { timeout: 30_000 } as const;
+
+describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(async () => {
+    if ('browser' in found) await found.browser.close();
+    await server.stop();
+  });
+
+  it('can be chosen in the playground, which previews it, shows its code and draws the safe area', async () => {
+    if ('reason' in found) throw new Error(found.reason);
+    const { page } = await visit(found.browser, server.url, {});
+    await page.goto('/playground');
+    const overlay = page.locator('img[data-overlay]');
+    const guide = page.locator('[data-safe-guide]');
+    await page.getByRole('slider').first().waitFor();
+    const buffer = await plainPng(540, 960, '#456789');
+    await page.locator('[data-file]').setInputFiles({ name: 'story.png', mimeType: 'image/png', buffer });
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
+    const before = await overlay.getAttribute('src');
+    await page.getByLabel('Preset').selectOption('outline');
+    expect(await page.getByLabel('Background').isDisabled()).toBe(true);
+    await page.getByLabel('Size').fill('1.5');
+    await page.getByLabel('Safe area').selectOption('shorts');
+    await expect.poll(() => overlay.getAttribute('src'), POLL).not.toBe(before);
+    const code = (await page.locator('[data-language="curl"] code').textContent()) ?? '';
+    expect(code).toContain('style={"preset":"outline","size":1.5}');
+    expect(code).toContain('safe_area=shorts');
+    const [stage, area] = await Promise.all([page.locator('[data-media]').boundingBox(), guide.boundingBox()]);
+    expect((area?.y ?? 0) - (stage?.y ?? 0)).toBeCloseTo(0.15 * (stage?.height ?? 0), -1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.locator('[data-file]').setInputFiles({
+      name: 'square.png',
+      mimeType: 'image/png',
+      buffer: await plainPng(300, 300, '#456789'),
+    });
+    await expect.poll(() => guide.isHidden(), POLL).toBe(true);
+    await page.context().close();
+  });
+});
