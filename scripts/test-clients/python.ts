@@ -36,7 +36,7 @@ async function installWheel(folder: string): Promise<void> {
   const local = ['--quiet', '--no-deps', '--no-index', '--no-build-isolation'];
   await run(PYTHON, ['-m', 'venv', '--system-site-packages', 'venv'], folder);
   await run(python, ['-m', 'pip', 'wheel', ...local, '-w', folder, clientFolder('python')], folder);
-  const [wheel = ''] = readdirSync(folder).filter((name) => name.endsWith('.whl'));
+  const wheel = readdirSync(folder).find((name) => name.endsWith('.whl')) ?? '';
   await run(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', path.join(folder, wheel)], folder);
 }
 
