@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../errors.ts';
 import { must } from '../../../primitives/must.ts';
 import type { RenderFacts } from '../../../render/render.ts';
@@ -87,7 +87,10 @@ class FakeHost implements SegmentHost {
   }
 
   async finish(session: RenderSession): Promise<void> {
-    await expect.poll(() => this.workOf(session)).not.toBeUndefined();
+    const hasWork = (): void => {
+      if (this.workOf(session) === undefined) throw new Error('nothing to do');
+    };
+    await vi.waitFor(hasWork, { timeout: 60_000 });
     writeFileSync(must(this.files.get(session), 'the output'), 'bytes');
     session.completeRender(must(this.#attempts.get(session), 'the attempt'), { ...FACTS, timings: { work: 2 } });
     await settled();
