@@ -52,7 +52,7 @@ const INTERFACE_ONLY: Readonly<
   dispatch: { from: ['http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
     from: ['http', 'billing', 'dashboard'],
-    files: ['store/store.ts', 'store/users.ts', 'store/renders/renders.ts'],
+    files: ['store/store.ts', 'store/users.ts', 'store/renders/renders.ts', 'store/requests/request-log.ts'],
   },
   storage: { from: ['http'], files: ['storage/object-storage.ts'] },
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },

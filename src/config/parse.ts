@@ -117,7 +117,7 @@ export function nonEmpty(text: string): ParseResult<string> {
 
 /** An email address or a URL. */
 export function contact(text: string): ParseResult<string> {
-  if (text === '' || /^[^\s@]+@[^\s@]+$/u.test(text) || (/^https:\/\//u.test(text) && URL.canParse(text))) {
+  if (text === '' || /^[^\s@]+@[^\s@]+$/u.test(text) || (text.startsWith('https://') && URL.canParse(text))) {
     return { value: text };
   }
   return { fault: 'must be an email address or a URL that begins with https://' };

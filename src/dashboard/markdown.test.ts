@@ -13,7 +13,7 @@ describe('a guide', () => {
 
   it('gives each heading an id, unless the id is taken', () => {
     expect(bodyOf('# T\n## Bars that overlap\n### Bars that overlap\n')).toBe(
-      '<h2 id="bars-that-overlap">Bars that overlap</h2>\n<h3>Bars that overlap</h3>',
+      '<h2 id="bars-that-overlap">Bars that overlap <a class="anchor" href="#bars-that-overlap" aria-label="Link to this section">#</a></h2>\n<h3>Bars that overlap</h3>',
     );
   });
 
@@ -25,13 +25,17 @@ describe('a guide', () => {
 
   it('renders tables with an id for each row', () => {
     const text = bodyOf('# T\n| code | meaning |\n|---|---|\n| `too_long` | a < b |\n');
-    expect(text).toContain('<th scope="col">code</th>');
-    expect(text).toContain('<tr id="too_long"><td><code>too_long</code></td><td>a &lt; b</td></tr>');
+    expect(text).toContain('<th scope="col" role="columnheader">code</th>');
+    expect(text).toContain('<tr role="row" id="too_long">');
+    expect(text).toContain('<td role="cell" data-label="code"><span><code>too_long</code></span></td>');
+    expect(text).toContain('<td role="cell" data-label="meaning"><span>a &lt; b</span></td>');
   });
 
   it('does not parse Markdown inside code', () => {
     const text = bodyOf('\n```sh\n# not a heading\n**x** <b> [a](b)\n\n- y\n```\n');
-    expect(text).toContain('<code># not a heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>');
+    expect(text.replaceAll(/<\/?span[^>]*>/gu, '')).toContain(
+      '<code># not a heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>',
+    );
     expect(bodyOf('# T\na `[x](y.md) **z**` b')).toBe('<p>a <code>[x](y.md) **z**</code> b</p>');
   });
 });

@@ -120,11 +120,11 @@ function fence(reader: Reader, line: string): string | undefined {
 function table(reader: Reader, line: string): string | undefined {
   if (!line.startsWith('|')) return undefined;
   const [head = [], , ...rows] = takeWhile(reader, (row) => row.startsWith('|')).map(cellsOf);
-  const columns = head.map((cell) => ({ label: plain(inline(cell)), content: markup(cell) }));
+  const columns = head.map((cell) => ({ label: plain(inline(cell)), content: cellContent(cell) }));
   return tableOf(
     'Table',
     columns,
-    rows.map((cells) => ({ id: rowId(reader, cells), cells: cells.map(markup) })),
+    rows.map((cells) => ({ id: rowId(reader, cells), cells: cells.map(cellContent) })),
   ).text;
 }
 
@@ -134,7 +134,7 @@ function rowId(reader: Reader, cells: readonly string[]): string | undefined {
   return name === undefined ? undefined : uniqueId(reader, name);
 }
 
-function markup(cell: string): Content {
+function cellContent(cell: string): Content {
   return cell === '' ? '' : new Html(inline(cell));
 }
 

@@ -87,7 +87,7 @@ function writeTrace(
     end: onWallClock(performance.now()),
     attributes: attributesOf(request, reply, record),
     isError: isServerFault(record.error),
-    steps: record.steps.map(({ name, start }) => ({ name, start: onWallClock(start) })),
+    steps: record.steps.map((step) => ({ name: step.name, start: onWallClock(step.start) })),
     timings: record.timings,
   });
   traces.add(spans);

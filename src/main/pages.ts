@@ -11,9 +11,10 @@ import { loadPlainPages } from '../dashboard/docs/plain-pages.ts';
 import { shareImageRoutes } from '../dashboard/docs/share-images.ts';
 import { errorPages } from '../dashboard/error-page.ts';
 import { loadGuides } from '../dashboard/guides.ts';
+import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
-import { publicPages, publicTitles } from '../dashboard/public-pages.ts';
+import { publicPages, type PublicPagesDependencies, publicTitles } from '../dashboard/public-pages.ts';
 import { sampleRoutes } from '../dashboard/samples.ts';
 import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
@@ -69,20 +70,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     ],
     signUpPath: signUpOpen ? '/signup' : undefined,
   };
-  const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
-  const guides = await loadGuides(pathTo('../../docs'));
-  const publicDependencies = {
-    site,
-    plans: offers,
-    guides,
-    reference: await readFile(pathTo('../../docs/api.md'), 'utf8'),
-    plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), settings.pagesDirectory),
-    health: dependencies.health,
-    version: VERSION,
-    publicUrl: settings.publicUrl,
-    securityContact: settings.securityContact,
-    sessionGuard: identityServices.sessionGuard,
-  };
+  const publicDependencies = await publicDependenciesOf(dependencies, site, identityServices.sessionGuard);
   const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
   // Guests have disk space of their own, so they can't use up what paying callers need.
   const guestUploads = new UploadBudget(settings.dataDirectory, {
@@ -120,6 +108,23 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
       }),
       privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],
+  };
+}
+
+async function publicDependenciesOf(
+  { settings, plans, health }: PagesDependencies,
+  site: Site,
+  sessionGuard: SessionGuard,
+): Promise<PublicPagesDependencies> {
+  const { publicUrl, securityContact, pagesDirectory } = settings;
+  return {
+    site,
+    plans: plans.plans.map((plan) => ({ ...plan, currency: plans.currency })),
+    guides: await loadGuides(pathTo('../../docs')),
+    reference: await readFile(pathTo('../../docs/api.md'), 'utf8'),
+    plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), pagesDirectory),
+    version: VERSION,
+    ...{ health, publicUrl, securityContact, sessionGuard },
   };
 }
 

@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import nodePath from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -77,9 +77,9 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     const code = (await page.locator('[data-language="curl"] code').textContent()) ?? '';
     const status = page.locator('[data-first-request]');
     expect(await status.getAttribute('data-state')).toBe('waiting');
-    const folder = mkdtempSync(path.join(tmpdir(), 'first-request-'));
+    const folder = mkdtempSync(nodePath.join(tmpdir(), 'first-request-'));
     await promisify(execFile)('bash', ['-ec', code], { cwd: folder });
-    expect((await sharp(path.join(folder, 'captioned.png')).metadata()).format).toBe('png');
+    expect((await sharp(nodePath.join(folder, 'captioned.png')).metadata()).format).toBe('png');
     rmSync(folder, { recursive: true });
     await expect.poll(() => status.getAttribute('data-state'), { timeout: 20_000 }).toBe('delivered');
     expect(await status.getAttribute('class')).toBe('done');

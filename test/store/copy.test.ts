@@ -45,6 +45,9 @@ async function fill(database: TestDatabase): Promise<World> {
   const user = await users.useLink('used', 'hash');
   await sessions.begin({ hash: 's', userId: user?.id ?? '', idleUntil: later, endsAt: later });
   await users.addLink('open', link, 'cli:x');
+  const facts = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
+  const logged = { id: 'r', accountId: 'a7', at: world.clock().toISOString(), keyId: null, faults: [], ...facts };
+  await world.store.requests.append([logged]);
   return world;
 }
 

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import type { FormFields } from '../identity/form-fields.ts';
-import type { NewKey } from '../identity/new-key-cookie.ts';
+import type { ShownKey } from '../identity/new-key-cookie.ts';
 
 const MAX_NAME = 80;
 const MAX_KEYS = 100;
@@ -77,7 +77,7 @@ export class KeyChanges {
   }
 
   /** Returns the key itself. It is stored as a hash, so it can't be shown again. */
-  async create(user: User, mode: KeyMode, name: string, allowedOrigins: readonly string[]): Promise<NewKey> {
+  async create(user: User, mode: KeyMode, name: string, allowedOrigins: readonly string[]): Promise<ShownKey> {
     if (mode === 'live' && user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
     const usable = (await this.#keys.list(user.accountId)).filter(({ state }) => state !== 'revoked');
     if (usable.length >= MAX_KEYS) {
@@ -96,7 +96,7 @@ export class KeyChanges {
   }
 
   /** Creates a key with the same settings. The old key keeps working for `overlapMs`. */
-  async rotate(user: User, key: KeySummary, overlapMs: number): Promise<NewKey> {
+  async rotate(user: User, key: KeySummary, overlapMs: number): Promise<ShownKey> {
     assertChanged(key.state !== 'revoked' && key.expiresAt === null);
     const next = await this.create(user, key.mode, key.name, key.allowedOrigins);
     if (overlapMs === 0) await this.revoke(user, key);

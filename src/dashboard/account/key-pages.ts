@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
-import type { NewKey } from '../identity/new-key-cookie.ts';
+import type { ShownKey } from '../identity/new-key-cookie.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field, time } from './fields.ts';
@@ -35,7 +35,7 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard 
     const body = keyBody(visit, key, typed, faults);
     return sendPrivate(site, visit, { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) });
   };
-  const showNewKey = (visit: SignedInVisit, newKey: NewKey): FastifyReply => {
+  const showNewKey = (visit: SignedInVisit, newKey: ShownKey): FastifyReply => {
     sessionGuard.keepNewKey(visit, newKey);
     return seeOther(visit, NEW_KEY_PATH);
   };
@@ -152,7 +152,7 @@ ${fault !== undefined && html`<p class="fault" id="origins-fault">${fault}</p>`}
 </div>`;
 }
 
-function newKeyBody(visit: SignedInVisit, { name, key }: NewKey): Html {
+function newKeyBody(visit: SignedInVisit, { name, key }: ShownKey): Html {
   return html`<p>Copy your <strong>“${name}”</strong> key now. This page shows it until you click Done, for at most an hour.</p>
 ${keyBlock(key, 'Your new key')}
 ${form(visit, NEW_KEY_PATH, html`<p class="actions"><button class="button" type="submit">Done</button></p>`)}`;

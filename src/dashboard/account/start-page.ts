@@ -5,7 +5,7 @@ import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Snippet, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
-import type { NewKey } from '../identity/new-key-cookie.ts';
+import type { ShownKey } from '../identity/new-key-cookie.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { snippetTabs } from '../snippet-tabs.ts';
@@ -61,7 +61,7 @@ ${form(visit, '/dashboard/confirmation', html`<button class="link" type="submit"
 </div>`;
 }
 
-function keySection(newKey: NewKey | undefined): Html {
+function keySection(newKey: ShownKey | undefined): Html {
   if (newKey === undefined) {
     return html`<p>Your key is no longer shown. <a href="/dashboard/keys">Create another test key</a> if you didn’t copy it.</p>`;
   }

@@ -8,13 +8,13 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export interface NewKey {
+export interface ShownKey {
   readonly id: string;
   readonly name: string;
   readonly key: string;
 }
 
-export function sealNewKey(secret: string, newKey: NewKey): string {
+export function sealNewKey(secret: string, newKey: ShownKey): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, cipherKey(secret), nonce);
   const text = Buffer.concat([cipher.update(JSON.stringify(newKey), 'utf8'), cipher.final()]);
@@ -22,14 +22,14 @@ export function sealNewKey(secret: string, newKey: NewKey): string {
 }
 
 /** Undefined when the cookie belongs to another session or was changed. */
-export function openNewKey(secret: string, sealed: string): NewKey | undefined {
+export function openNewKey(secret: string, sealed: string): ShownKey | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, cipherKey(secret), bytes.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-    return JSON.parse(text.toString('utf8')) as NewKey;
+    return JSON.parse(text.toString('utf8')) as ShownKey;
   } catch {
     // Not encrypted with the secret of this session.
     return undefined;

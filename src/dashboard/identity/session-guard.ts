@@ -9,7 +9,7 @@ import { readCookie, writeCookie } from './cookie.ts';
 import { assertNotForged, csrfToken } from './csrf.ts';
 import { type FormFields, readFields } from './form-fields.ts';
 import type { AuthenticatedUser } from './identity.ts';
-import { type NewKey, openNewKey, sealNewKey } from './new-key-cookie.ts';
+import { type ShownKey, openNewKey, sealNewKey } from './new-key-cookie.ts';
 import { SESSION_TIMEOUTS } from './session-timeouts.ts';
 
 /** A request for a page that has forms. */
@@ -112,14 +112,14 @@ export class SessionGuard {
   }
 
   /** Keeps a new key for the page that shows it. */
-  keepNewKey({ request, reply }: Pick<Visit, 'request' | 'reply'>, newKey: NewKey, session?: string): void {
+  keepNewKey({ request, reply }: Pick<Visit, 'request' | 'reply'>, newKey: ShownKey, session?: string): void {
     const value = sealNewKey(must(session ?? this.#secretOf(request), 'the session'), newKey);
     const cookie = { name: 'storybar-new-key', value, maxAgeSeconds: NEW_KEY_SECONDS } as const;
     writeCookie({ request, reply }, this.#publicUrl, cookie);
   }
 
   /** The key that was created a moment ago in this session. */
-  newKey(request: FastifyRequest): NewKey | undefined {
+  newKey(request: FastifyRequest): ShownKey | undefined {
     const sealed = readCookie(request, this.#publicUrl, 'storybar-new-key');
     const secret = this.#secretOf(request);
     return sealed === undefined || secret === undefined ? undefined : openNewKey(secret, sealed);

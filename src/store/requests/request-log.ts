@@ -1,7 +1,7 @@
 // The log of API requests: every authenticated one, refused ones too. It holds no captions and no file names.
 
 /** What was wrong with a field. The detail is left out, because it may quote the request. */
-export interface LoggedFault {
+interface LoggedFault {
   readonly pointer: string;
   readonly code: string;
 }
