@@ -119,7 +119,7 @@ x-credits-charged: 1
 x-credits-remaining: 9999
 
 (the bytes of the PNG)`;
-  const details = ["Caption can't be empty.", 'position must be between 0 and 100 (got 101).'];
+  const details = ["Caption can't be empty.", 'Position must be between 0 and 100; got 101.'];
   const failure = {
     type: '/docs/errors#invalid_fields',
     title: PROBLEMS.invalid_fields.title,

@@ -17,7 +17,7 @@ const FIRST_KEY_ONLY = [expect.any(String)];
 const PRIVATE_PATHS = [
   '/dashboard',
   '/dashboard/requests',
-  '/dashboard/requests.csv',
+
   '/dashboard/keys',
   '/dashboard/plan',
   '/dashboard/security',
