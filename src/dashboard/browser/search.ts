@@ -80,7 +80,8 @@ input.addEventListener('keydown', ({ key }) => {
   list.hidden = true;
 });
 document.addEventListener('keydown', (event) => {
-  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+  // The radio buttons of the language tabs are inputs too, but take no text.
+  const isTyping = event.target instanceof Element && event.target.matches('input:not([type=radio]), textarea, select');
   if (event.key !== '/' || isTyping) return;
   event.preventDefault();
   input.focus();
