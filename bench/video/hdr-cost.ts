@@ -1,6 +1,6 @@
 // What tone mapping adds to a render: the processor time of an HDR clip, with bars, relative to the same frames taken for
 // BT.709. In turns in one process, because processor time depends little on other load.
-// usage: tsx bench/video/hdr-cost.ts [clip ...]
+// Usage: npm run bench:hdr -- [clip ...]
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -76,9 +76,13 @@ export async function renderCommand(args: string[]): Promise<void> {
   );
   const form = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
   const { overlays, canvas, output: requested } = form;
-  const [{ position = null, lang = null, style, safeArea = 'none' } = {}] = overlays;
-  const captions: Captions = subtitles ? { ...subtitles, position, lang } : overlays;
-  const look: LookOptions = { safeArea, ...(subtitles && style && { style }) };
+  const [first] = overlays;
+  const place = { position: first?.position ?? null, lang: first?.lang ?? null };
+  const captions: Captions = subtitles ? { ...subtitles, ...place } : overlays;
+  const look: LookOptions = {
+    safeArea: first?.safeArea ?? 'none',
+    ...(subtitles && first?.style && { style: first.style }),
+  };
   const job = { captions, look, requested, output };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
     await withDownload(asset, async (file, name) => await renderFile(file, name, job));

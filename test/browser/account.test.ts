@@ -31,7 +31,6 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`${String(target)} cannot be reached by keyboard`);
 }
 
-
 describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   let server: RunningServer;
   let browser: Browser;

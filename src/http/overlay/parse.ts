@@ -58,10 +58,11 @@ function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
 }
 
 /** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
-export function withFetched({ assetUrl: _, ...captions }: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
-  const asset = acceptAsset(file, captions.output);
-  assertFormatFits(captions.output, outputSourceOf(must(file.format, 'the format of an accepted asset')));
-  return { ...captions, asset, canvas: undefined };
+export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+  const { overlays, strict, output, delivery } = request;
+  const asset = acceptAsset(file, output);
+  assertFormatFits(output, outputSourceOf(must(file.format, 'the format of an accepted asset')));
+  return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
 function withKind(form: ReceivedForm): Form {
