@@ -24,7 +24,7 @@ it('a server counts failed emails and reports its sandbox level', async () => {
   expect(before.get('storybar_store_errors_total')).toBe(0);
   expect(before.get('storybar_ledger_pending_writes')).toBe(0);
   expect(before.has('storybar_nats_connected')).toBe(false);
-  await new Visitor(server.url, '192.0.2.1').submit('/signup', { email: 'ann@example.com' });
+  await new Visitor(server.url, '192.0.2.1').signUp('ann@example.com');
   await until(async () => (await scrape(server.url)).get('storybar_mails_total{result="failed"}') === 1);
   await server.stop();
 });

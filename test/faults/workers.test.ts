@@ -102,10 +102,10 @@ it('closes the files of aborted uploads', async () => {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on('error', () => undefined);
     socket.write(
-      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 100000\r\n` +
+      `POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 2000000\r\n` +
         'content-type: multipart/form-data; boundary=x\r\n\r\n--x\r\ncontent-disposition: form-data; name="asset"; ' +
-        // Enough bytes to recognize the format; nothing is written before that.
-        `filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff${'\0'.repeat(1_000)}`,
+        // Shorter files are not created before they are complete.
+        `filename="a.jpg"\r\n\r\n\u00ff\u00d8\u00ff${'\0'.repeat(1_200_000)}`,
       'latin1',
     );
     await until(() => server.workDirectories().length > 0);
