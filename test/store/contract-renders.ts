@@ -250,7 +250,11 @@ export function rendersContract(world: () => World): void {
       Array.from({ length: 6 }, async () => await renders.accept([await newRender(id)], { limits })),
     );
     expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(3);
-    expect(results.at(-1)).toEqual({ kind: 'over limit', what: 'queuedRenders', actual: 4 });
+    // Which of them are refused depends on the order in which the database serves them.
+    const refused = results.filter(({ kind }) => kind !== 'accepted');
+    expect(refused).toEqual(
+      Array.from({ length: 3 }, () => ({ kind: 'over limit', what: 'queuedRenders', actual: 4 })),
+    );
     const other = await world().account();
     for (let count = 0; count < 2; count += 1) await renders.accept([await newRender(other, { asset })], { limits });
     const key = { key: 'k', fingerprint: 'fp' };
