@@ -47,7 +47,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addSignUpPages(forms, dependencies);
       addPasswordPages(forms, dependencies);
       const members = new SignedInRoutes(app, sessionGuard, 'member');
-      addConfirmPage(forms, members, dependencies.identity);
+      addConfirmPage(forms, members, dependencies);
       addStartPage(members, dependencies);
       addUsagePages(members, dependencies);
       addRequestPages(members, dependencies);

@@ -44,17 +44,17 @@ export class SqlUsers implements Users {
     return await this.#findConfirmation(this.#engine, hash);
   }
 
-  async confirm(hash: string): Promise<User | undefined> {
+  async confirm(hash: string, userId: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const confirmation = await this.#findConfirmation(session, hash);
       // Of several requests with the same link, the one that deletes it may use it.
       if (
-        confirmation === undefined ||
+        confirmation?.userId !== userId ||
         (await session.run('delete from password_links where hash = ?', [hash])) === 0
       ) {
         return undefined;
       }
-      const { email, userId, role } = confirmation;
+      const { email, role } = confirmation;
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
       await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');

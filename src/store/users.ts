@@ -26,7 +26,7 @@ export interface PasswordLink {
   readonly expiresAt: Date;
 }
 
-/** Lets its holder confirm the address of a user, once. */
+/** Lets the user who signed up confirm their address, once. Others may hold it: it is sent to whatever address was typed. */
 export interface Confirmation {
   readonly userId: string;
   readonly email: string;
@@ -41,8 +41,11 @@ export interface Users {
   signUpUnconfirmed(email: string, passwordHash: string): Promise<User>;
   addConfirmation(hash: string, confirmation: Confirmation): Promise<void>;
   findConfirmation(hash: string): Promise<Confirmation | undefined>;
-  /** Undefined when the link isn't valid any more, or another user has confirmed the address before. */
-  confirm(hash: string): Promise<User | undefined>;
+  /**
+   * `userId` is the user who proved to have signed up. Undefined when the link isn't valid any more or belongs to another
+   * user, or another user has confirmed the address before.
+   */
+  confirm(hash: string, userId: string): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
   findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined>;
   /** Oldest first. */

@@ -1,12 +1,18 @@
 // With an SMTP server: a test key works before the address is confirmed and live keys after it, and no response reveals which
 // addresses are known.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { form, post, type RunningServer, startServer, until } from '../running-server.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
 const PUBLIC_URL = 'https://captions.example.com';
+const SETTINGS = {
+  STORYBAR_WORKERS: '1',
+  STORYBAR_TRUST_PROXY: '127.0.0.1',
+  STORYBAR_PUBLIC_URL: PUBLIC_URL,
+  STORYBAR_MAIL_FROM: 'Storybar <captions@example.com>',
+};
 
 let smtp: SmtpServer;
 let server: RunningServer;
@@ -14,11 +20,8 @@ let addresses = 0;
 beforeAll(async () => {
   smtp = await SmtpServer.start();
   server = await startServer({
-    STORYBAR_WORKERS: '1',
-    STORYBAR_TRUST_PROXY: '127.0.0.1',
-    STORYBAR_PUBLIC_URL: PUBLIC_URL,
+    ...SETTINGS,
     STORYBAR_SMTP_URL: smtp.url,
-    STORYBAR_MAIL_FROM: 'Storybar <captions@example.com>',
     STORYBAR_OPERATOR_EMAIL: 'boss@example.com',
   });
 });
@@ -40,8 +43,8 @@ const confirmationIn = (text: string): string => {
   if (link === undefined) throw new Error(`no confirmation in ${text}`);
   return link;
 };
-const confirm = async (path: string, user = visitor()) =>
-  await user.submit(path, { link: path.slice(path.indexOf('=') + 1) }, '/confirm');
+const confirm = async (path: string, user: Visitor, fields: { password?: string } = {}) =>
+  await user.submit(path, { link: path.slice(path.indexOf('=') + 1), ...fields }, '/confirm');
 const signUp = async (email: string): Promise<Visitor> => {
   const user = visitor();
   await user.signUp(email);
@@ -63,11 +66,12 @@ describe('signing up', () => {
     expect(early).toMatchObject({ status: 400, text: expect.stringContaining('Confirm your email address') });
     const { text } = await smtp.emailTo('ann@example.com');
     expect(text).toContain('From: Storybar <captions@example.com>');
+    expect(text).toContain("If you didn't sign up, ignore this email.");
     const path = confirmationIn(text);
     // Mail scanners open links, so opening it changes nothing.
     expect((await visitor().get(path)).text).toContain('ann@example.com');
     expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 422 });
-    expect(await confirm(path)).toMatchObject({ status: 303 });
+    expect(await confirm(path, ann)).toMatchObject({ status: 303 });
     expect((await ann.createKey()).key).toMatch(/^sb_live_/u);
     expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303 });
     expect((await visitor().get(path)).text).toContain('It has already been used or is no longer valid.');
@@ -79,8 +83,9 @@ describe('signing up', () => {
     for (const user of [first, second]) await user.signUp('twice@example.com');
     const links = [1, 2].map(async (number) => confirmationIn((await smtp.emailTo('twice@example.com', number)).text));
     const [one = '', other = ''] = await Promise.all(links);
-    expect(await confirm(one)).toMatchObject({ status: 303 });
-    expect(await confirm(other)).toMatchObject({ status: 422 });
+    expect(await confirm(one, visitor(), { password: PASSWORD })).toMatchObject({ status: 303 });
+    const late = await confirm(other, visitor(), { password: PASSWORD });
+    expect(late).toMatchObject({ status: 422, text: expect.stringContaining('This link has expired') });
   });
 
   it('with the address of another user gives no way to guess or change their password', async () => {
@@ -123,6 +128,79 @@ describe('signing up', () => {
     }
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
+});
+
+describe('confirming an address', () => {
+  const ATTACKER_PASSWORD = 'an attacker, a staple';
+
+  it('needs the password of the sign-up from a visitor without its session', async () => {
+    await visitor().signUp('finn@example.com');
+    const path = confirmationIn((await smtp.emailTo('finn@example.com')).text);
+    const stranger = visitor();
+    const page = (await stranger.get(path)).text;
+    expect(page).toContain('Enter the password you chose when you signed up.');
+    expect(page).toContain('Didn’t sign up? Ignore the email.');
+    for (const fields of [{}, { password: '' }, { password: 'a wrong password' }]) {
+      expect(await confirm(path, stranger, fields)).toMatchObject({ status: 422 });
+    }
+    expect(await visitor().signIn('finn@example.com')).toMatchObject({ status: 422 });
+    const done = await confirm(path, stranger, { password: PASSWORD });
+    expect(done).toMatchObject({ status: 303, location: '/dashboard/keys?done=confirmed' });
+    expect((await stranger.get('/dashboard/keys')).text).toContain('finn@example.com');
+    expect(await visitor().signIn('finn@example.com')).toMatchObject({ status: 303 });
+  });
+
+  it('does not give the address, or the role of the operator, to a stranger who signed up with it', async () => {
+    const email = 'chief@example.com';
+    const other = await startServer({ ...SETTINGS, STORYBAR_SMTP_URL: smtp.url, STORYBAR_OPERATOR_EMAIL: email });
+    onTestFinished(async () => await other.stop());
+    const newVisitor = (): Visitor => new Visitor(other.url, `198.51.100.${(addresses += 1)}`);
+    const attacker = newVisitor();
+    await attacker.signUp(email, ATTACKER_PASSWORD);
+    const planted = confirmationIn((await smtp.emailTo(email)).text);
+    expect(await confirm(planted, newVisitor())).toMatchObject({ status: 422 });
+    const chief = newVisitor();
+    await chief.signUp(email);
+    const own = confirmationIn((await smtp.emailTo(email, 2)).text);
+    // The session and the password of one sign-up don't confirm the other, although both have the same address.
+    expect(await confirm(planted, chief)).toMatchObject({ status: 422 });
+    expect(await confirm(planted, chief, { password: PASSWORD })).toMatchObject({ status: 422 });
+    expect(await confirm(own, attacker, { password: ATTACKER_PASSWORD })).toMatchObject({ status: 422 });
+    expect(await attacker.get('/operator')).toMatchObject({ status: 404 });
+    const elsewhere = newVisitor();
+    expect(await confirm(own, elsewhere, { password: PASSWORD })).toMatchObject({ status: 303 });
+    expect(await elsewhere.get('/operator')).toMatchObject({ status: 200 });
+    expect(await attacker.get('/operator')).toMatchObject({ status: 404 });
+    expect(await newVisitor().signIn(email, ATTACKER_PASSWORD)).toMatchObject({ status: 422 });
+  });
+
+  it('limits wrong passwords like a sign-in, and never stops the browser that signed up', async () => {
+    const owner = visitor();
+    await owner.signUp('hugo@example.com');
+    const path = confirmationIn((await smtp.emailTo('hugo@example.com')).text);
+    await owner.submit('/dashboard', {}, '/signout');
+    const stranger = visitor();
+    const fields = { token: await stranger.tokenOf(path), link: path.slice(path.indexOf('=') + 1) };
+    // Side by side: in half a minute the limit already allows one more attempt.
+    const guesses = Array.from(
+      { length: 11 },
+      async () => (await stranger.send('/confirm', { ...fields, password: 'a wrong password' })).status,
+    );
+    expect((await Promise.all(guesses)).toSorted((a, b) => a - b)).toEqual([...Array<number>(10).fill(422), 429]);
+    expect(await confirm(path, stranger, { password: PASSWORD })).toMatchObject({ status: 429 });
+    expect(await confirm(path, owner, { password: PASSWORD })).toMatchObject({ status: 303 });
+  });
+});
+
+it('shows the address that was typed on the password page before it is confirmed', async () => {
+  const user = visitor();
+  await user.signUp('ida.longname@example.com');
+  const page = (await user.get('/dashboard/security')).text;
+  expect(page).toContain('value="ida.longname@example.com"');
+  expect(page).not.toContain('unconfirmed:');
+  const next = 'ida.longname@example.com';
+  const change = await user.submit('/dashboard/security', { current: PASSWORD, next });
+  expect(change).toMatchObject({ status: 422 });
 });
 
 describe('a password reset', () => {

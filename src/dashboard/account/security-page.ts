@@ -8,7 +8,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { field } from './fields.ts';
-import { form, seeOther, sendPrivate } from './frame.ts';
+import { form, seeOther, sendPrivate, shownEmail } from './frame.ts';
 import { PASSWORD_HINT } from './public-forms.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
 
@@ -34,7 +34,7 @@ export function addSecurityPages(
   routes.action(PATH, async (visit, fields) => {
     const { user, request } = visit;
     const next = fields.text('next');
-    const fault = passwordFault(next, user.email);
+    const fault = passwordFault(next, shownEmail(visit));
     if (fault !== undefined) return securityPage(site, visit, { next: fault });
     const authenticated = await identity.changePassword(user, fields.text('current'), next, request.ip);
     if (authenticated === undefined) return securityPage(site, visit, { current: 'Incorrect current password.' });
@@ -54,7 +54,7 @@ function securityPage(site: Site, visit: SignedInVisit, { current, next }: Passw
   const body = html`${form(
     visit,
     PATH,
-    html`<input type="hidden" name="username" value="${visit.user.email}" autocomplete="username">
+    html`<input type="hidden" name="username" value="${shownEmail(visit)}" autocomplete="username">
 ${field({ ...currentField, type: 'password', fault: current })}
 ${field({ ...nextField, type: 'password', fault: next })}
 <p class="actions"><button class="button" type="submit">Change password</button></p>`,

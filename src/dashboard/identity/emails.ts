@@ -16,7 +16,9 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
     subject: 'Confirm your email address for Storybar',
     text:
       'Your test key works already. Confirm your email address to create live keys and to sign in on other devices. The ' +
-      `link works once and expires in three days:\n\n${link}\n\n${IGNORE_NOTE}\n`,
+      `link works once and expires in three days:\n\n${link}\n\n` +
+      'If you open the link on another device, enter the password you chose when you signed up.\n\n' +
+      "If you didn't sign up, ignore this email.\n",
   }),
   'account-exists': (link) => ({
     subject: 'You already have a Storybar account',

@@ -85,8 +85,9 @@ export class Identity {
   }
 
   /**
-   * With email. Works for every address, so the response doesn't reveal which ones are known. Only the owner of the address
-   * can confirm it, and only an unknown one.
+   * With email. Works for every address, so the response doesn't reveal which ones are known. Confirming takes both the
+   * link, which only the owner of the address gets, and a session or the password of this user. Only an unknown address can
+   * be confirmed.
    */
   async signUpUnconfirmed({ email, address, requestId }: EmailRequest, password: string): Promise<AuthenticatedUser> {
     const { users, passwords, throttle } = this.#options;
@@ -114,9 +115,25 @@ export class Identity {
     return isSecret(secret) ? await this.#options.users.findConfirmation(hashSecret(secret)) : undefined;
   }
 
-  /** Undefined when the link has been used or has expired, or the address belongs to another user by now. */
-  async confirm(secret: string): Promise<User | undefined> {
-    return isSecret(secret) ? await this.#options.users.confirm(hashSecret(secret)) : undefined;
+  /**
+   * Checks the password of the user who signed up, for a visitor without a session of that user. It is a sign-in with the
+   * same limits and timing, under the placeholder address, so each of several sign-ups with one address needs its own
+   * password. Undefined when the password is wrong.
+   */
+  async signInToConfirm(
+    { userId }: Confirmation,
+    attempt: Omit<SignInAttempt, 'email'>,
+  ): Promise<AuthenticatedUser | undefined> {
+    const { email } = must(await this.#options.users.find(userId), 'the user who signed up');
+    return await this.signIn({ ...attempt, email });
+  }
+
+  /**
+   * `userId` is the user who proved to have signed up. Otherwise the owner of an address could give it to a stranger who
+   * signed up with it. Undefined when the link has been used or has expired, or the address belongs to another user by now.
+   */
+  async confirm(secret: string, userId: string): Promise<User | undefined> {
+    return isSecret(secret) ? await this.#options.users.confirm(hashSecret(secret), userId) : undefined;
   }
 
   async requestReset({ email, address, requestId }: EmailRequest): Promise<void> {
