@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { liveServers } from '../../src/store/copy.ts';
-import { renderSetup } from './render-setup.ts';
+import { LIMITS, renderSetup } from './render-setup.ts';
 import { DAY, START, type World } from './world.ts';
 
 export function renderEndsContract(world: () => World): void {
-  const { accepted, claimed, reserve, success, scopeOf } = renderSetup(world);
+  const { newRender, accepted, claimed, reserve, success, scopeOf, statusOf } = renderSetup(world);
 
   it('reports objects that are no longer needed until they are marked as deleted, and then deletes the records', async () => {
     const { renders } = world().store;
@@ -55,6 +55,33 @@ export function renderEndsContract(world: () => World): void {
     });
     for (const event of events.slice(0, 2)) await renders.events.markHandled(event.id);
     expect(await renders.events.pending(10)).toEqual(events.slice(2));
+  });
+
+  it('adds finished renders only within the limits of storage, also when several finish together', async () => {
+    const { ledger, renders } = world().store;
+    const add = async (accountId: string, mode: 'live' | 'test', limits: typeof LIMITS) => {
+      const render = await newRender(accountId, { mode });
+      await ledger.reserve(await world().hold(accountId, { renderId: render.id, mode, credits: 3 }));
+      const addition = await renders.addFinished(render, success(render.id), { limits });
+      expect(await statusOf(accountId, render.id)).toBe(addition.kind === 'added' ? 'succeeded' : undefined);
+      return addition;
+    };
+    // Each result has 700 bytes.
+    const [id, tester] = [await world().account(), await world().account()];
+    const [limits, perDay] = [
+      { ...LIMITS, storedBytes: 1_400 },
+      { ...LIMITS, testRendersPerDay: 2 },
+    ];
+    const live = await Promise.all([1, 2, 3].map(async () => await add(id, 'live', limits)));
+    expect(live.filter(({ kind }) => kind === 'added')).toHaveLength(2);
+    expect(live).toContainEqual({ kind: 'over limit', what: 'storedBytes', actual: 2_100 });
+    expect(await world().balance(id)).toEqual({ used: 6, reserved: 3 });
+    const tests = await Promise.all([1, 2, 3].map(async () => await add(tester, 'test', perDay)));
+    expect(tests.filter(({ kind }) => kind === 'added')).toHaveLength(2);
+    expect(tests).toContainEqual({ kind: 'over limit', what: 'testRendersPerDay', actual: 3 });
+    const room = { accountId: tester, mode: 'test', bytes: 1 } as const;
+    expect(await renders.storageExceeded({ ...room, renders: 1 }, perDay)).toMatchObject({ what: 'testRendersPerDay' });
+    expect(await renders.storageExceeded({ ...room, renders: 0 }, perDay)).toBeUndefined();
   });
 
   it('does not look like a running server', async () => {

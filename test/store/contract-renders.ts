@@ -325,13 +325,15 @@ export function rendersContract(world: () => World): void {
     await idempotency.claim(id, 'k', 'fp', render.id);
     await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
     const remember = { accountId: id, key: 'k', facts: '{}' };
-    expect(await renders.addFinished(render, success(render.id), remember)).toBe(true);
+    expect(await renders.addFinished(render, success(render.id), { limits: LIMITS, remember })).toEqual({
+      kind: 'added',
+    });
     expect(await statusOf(id, render.id)).toBe('succeeded');
     expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
     expect(await idempotency.claim(id, 'k', 'fp', 'r2')).toMatchObject({ kind: 'done', renderId: render.id });
     // Without a hold, for example because this server was considered dead, nothing is stored.
     const late = await newRender(id);
-    expect(await renders.addFinished(late, success(late.id))).toBe(false);
+    expect(await renders.addFinished(late, success(late.id), OPTIONS)).toEqual({ kind: 'hold gone' });
     expect(await statusOf(id, late.id)).toBeUndefined();
   });
 }

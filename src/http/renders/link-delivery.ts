@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
-import type { RenderRecord, Renders } from '../../store/renders/renders.ts';
+import { isOutcomeUnknown, type RenderRecord, type Renders, type RenderSuccess } from '../../store/renders/renders.ts';
 import type { Remembered } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -15,6 +15,7 @@ import type { Upload } from '../overlay/receive.ts';
 import type { LinkBase } from './link-base.ts';
 import { putResult } from './render-result.ts';
 import { RENDERS_PATH, renderToJson } from './render-view.ts';
+import { assertStorageRoom, storageError, storageLimitsOf } from './storage-room.ts';
 import { storeRequest } from './stored-request.ts';
 
 export interface LinkDeliveryOptions {
@@ -55,31 +56,52 @@ export class LinkDelivery {
     return true;
   }
 
+  /** Throws when the account can't store another result. */
+  async assertRoom(caller: Caller): Promise<void> {
+    // Its size isn't known yet, but every result has at least one byte.
+    await assertStorageRoom(this.#options.renders, caller, { renders: 1, bytes: 1 });
+  }
+
   /** Stores and charges the render in one transaction. */
   async deliver(context: OverlayContext, request: FinishedRequest): Promise<void> {
     const { renders, storage, marketplace, resultHours } = this.#options;
     const { caller, request: raw, reply, lifetime } = context;
-    const { upload, prepared, remembered } = request;
-    const { accountId, keyId, mode, plan, subscription } = caller;
+    await this.assertRoom(caller);
     const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours);
-    lifetime.signal.throwIfAborted();
-    const isStored = await renders.addFinished(
+    try {
+      lifetime.signal.throwIfAborted();
+      await this.#add(context, request, success);
+    } catch (error) {
+      // When the outcome is unknown, the render may need its object. The sweep deletes one that no render needs.
+      if (!isOutcomeUnknown(error)) await storage.delete(success.output.name).catch(() => undefined);
+      throw error;
+    }
+    const render = must(await renders.find({ accountId: caller.accountId }, raw.id), 'the stored render');
+    reply.headers(billingHeaders(marketplace, raw, request.prepared.reservation));
+    this.#respond(context, render);
+  }
+
+  async #add(
+    { caller, request: { id } }: OverlayContext,
+    { upload, prepared, remembered: remember }: FinishedRequest,
+    success: RenderSuccess,
+  ): Promise<void> {
+    const { accountId, keyId, mode, plan, subscription } = caller;
+    const limits = storageLimitsOf(caller);
+    const addition = await this.#options.renders.addFinished(
       {
-        ...{ id: raw.id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
+        ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
         ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
         lane: prepared.asset?.kind ?? 'image',
         maxRunning: plan.concurrentRenders,
       },
       success,
-      remembered,
+      { limits, remember },
     );
-    if (!isStored) {
-      await storage.delete(success.output.name);
+    if (addition.kind === 'over limit') throw storageError(addition, limits);
+    if (addition.kind === 'hold gone') {
       throw new AppError('storage_unavailable', 'The result could not be stored. Try again.', { retryAfterSeconds: 2 });
     }
-    const render = must(await renders.find({ accountId }, raw.id), 'the stored render');
-    reply.headers(billingHeaders(marketplace, raw, prepared.reservation));
-    this.#respond(context, render);
   }
 
   #respond({ request, reply }: OverlayContext, render: RenderRecord): void {

@@ -4,7 +4,16 @@ import { first, type SqlSession } from '../engine.ts';
 import { integer, text } from '../rows.ts';
 import { addRendersOwner } from '../sql-lease.ts';
 import { must } from '../../primitives/must.ts';
-import type { AcceptOptions, Acceptance, NewRender, NewRenderBatch, RenderStatus } from './renders.ts';
+import type {
+  AcceptOptions,
+  Acceptance,
+  NewRender,
+  NewRenderBatch,
+  OverStorage,
+  RenderStatus,
+  StorageDemand,
+  StorageLimits,
+} from './renders.ts';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
@@ -15,8 +24,7 @@ export async function acceptRenders(
   now: Date,
 ): Promise<Acceptance> {
   const { accountId } = must(renders[0], 'a render to accept');
-  // Requests of one account are accepted one after the other, so that they can't exceed a limit together.
-  await session.run('update accounts set name = name where id = ?', [accountId]);
+  await lockAccount(session, accountId);
   if (idempotency) {
     const slot = { accountId, ...idempotency, id: batch?.id ?? must(renders[0], 'a render to accept').id };
     const known = await claimKey(session, slot, now);
@@ -33,6 +41,11 @@ export async function acceptRenders(
   if (batch) await insertBatch(session, batch, now);
   for (const render of renders) await insertRender(session, render, { status: 'queued', now, key: idempotency?.key });
   return { kind: 'accepted' };
+}
+
+/** Renders of one account are added one after the other, so that they can't exceed a limit together. */
+export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
+  await session.run('update accounts set name = name where id = ?', [accountId]);
 }
 
 interface KeyClaim {
@@ -85,16 +98,25 @@ async function limitExceeded(
   );
   const queued = integer(must(active, 'a count'), 'n') + renders.length;
   if (queued > limits.queuedRenders) return { kind: 'over limit', what: 'queuedRenders', actual: queued };
-  const added = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);
-  const bytes = (await storedBytes(session, accountId)) + added;
-  if (bytes > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: bytes };
-  if (mode === 'live') return undefined;
+  const bytes = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);
+  return await storageExceeded(session, { accountId, mode, renders: renders.length, bytes }, limits, now);
+}
+
+export async function storageExceeded(
+  session: SqlSession,
+  { accountId, mode, renders, bytes }: StorageDemand,
+  limits: StorageLimits,
+  now: Date,
+): Promise<OverStorage | undefined> {
+  const stored = (await storedBytes(session, accountId)) + bytes;
+  if (stored > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: stored };
+  if (mode === 'live' || renders === 0) return undefined;
   const today = await first(
     session,
     "select count(*) as n from render_jobs where account_id = ? and mode = 'test' and created_at >= ?",
     [accountId, `${now.toISOString().slice(0, 10)}T00:00:00.000Z`],
   );
-  const tests = integer(must(today, 'a count'), 'n') + renders.length;
+  const tests = integer(must(today, 'a count'), 'n') + renders;
   return tests > limits.testRendersPerDay
     ? { kind: 'over limit', what: 'testRendersPerDay', actual: tests }
     : undefined;

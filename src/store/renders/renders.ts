@@ -4,6 +4,7 @@
 
 import type { KeyMode } from '../../account/api-key.ts';
 import type { Period } from '../../account/period.ts';
+import { OutcomeUnknown } from '../engine.ts';
 import type { Remembered } from '../store.ts';
 
 export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
@@ -124,8 +125,34 @@ export type Acceptance =
   | { readonly kind: 'replayed'; readonly id: string }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in flight' }
-  /** One more would exceed the limit. */
-  | { readonly kind: 'over limit'; readonly what: keyof StoredLimits; readonly actual: number };
+  | OverLimit;
+
+/** One more would exceed the limit. */
+export interface OverLimit<What = keyof StoredLimits> {
+  readonly kind: 'over limit';
+  readonly what: What;
+  readonly actual: number;
+}
+
+/** The limits of what is stored, also for a render that never waits in the queue. */
+export type StorageLimits = Omit<StoredLimits, 'queuedRenders'>;
+export type OverStorage = OverLimit<keyof StorageLimits>;
+
+/** What a request would add to an account. */
+export interface StorageDemand {
+  readonly accountId: string;
+  readonly mode: KeyMode;
+  /** New renders; 0 for one that was counted when it was accepted. */
+  readonly renders: number;
+  readonly bytes: number;
+}
+
+export interface FinishedOptions {
+  readonly limits: StorageLimits;
+  readonly remember?: Remembered | undefined;
+}
+
+export type Addition = { readonly kind: 'added' } | { readonly kind: 'hold gone' } | OverStorage;
 
 /** Which renders a caller may see: those of its account, for some keys only a part. */
 export interface RenderScope {
@@ -164,8 +191,10 @@ export interface Renders {
   succeed(attempt: Attempt, success: RenderSuccess): Promise<boolean>;
   /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
   fail(attempt: Attempt, failure: RenderFailure): Promise<boolean>;
-  /** Stores a render that has finished inside its request, and settles its hold. False when the hold is gone. */
-  addFinished(render: NewRender, success: RenderSuccess, remember?: Remembered): Promise<boolean>;
+  /** Stores a render that has finished inside its request, and settles its hold. Otherwise nothing is changed. */
+  addFinished(render: NewRender, success: RenderSuccess, options: FinishedOptions): Promise<Addition>;
+  /** Undefined when the account has room. Another request may take that room at any time. */
+  storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined>;
   /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
   cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
   find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
@@ -202,6 +231,11 @@ export interface RenderEvents {
   /** Oldest first. */
   pending(count: number): Promise<RenderEvent[]>;
   markHandled(eventId: string): Promise<void>;
+}
+
+/** Whether a write that threw this may have been made nevertheless. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof OutcomeUnknown;
 }
 
 /** The render was canceled or claimed by another server, so this attempt must not reserve credits for it. */

@@ -7,17 +7,19 @@ import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
 import { addUsage } from '../sql-usage.ts';
-import type { Remembered } from '../store.ts';
-import { acceptRenders, insertRender } from './accept-renders.ts';
+import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
 import {
   type AcceptOptions,
   type Acceptance,
+  type Addition,
   type Attempt,
   type ClaimedRender,
   type ExpiredObject,
+  type FinishedOptions,
   type NewRender,
+  type OverStorage,
   type RenderEvent,
   type RenderEvents,
   type RenderFailure,
@@ -28,6 +30,8 @@ import {
   type RenderScope,
   type RenderSuccess,
   RENDER_EVENTS,
+  type StorageDemand,
+  type StorageLimits,
 } from './renders.ts';
 
 /** Renewed far more often, so that some failed renewals do no harm. */
@@ -120,19 +124,32 @@ export class SqlRenders implements Renders {
     });
   }
 
-  async addFinished(render: NewRender, success: RenderSuccess, remember?: Remembered): Promise<boolean> {
+  async storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined> {
+    return await storageExceeded(this.#engine, demand, limits, this.#clock());
+  }
+
+  async addFinished(
+    render: NewRender,
+    success: RenderSuccess,
+    { limits, remember }: FinishedOptions,
+  ): Promise<Addition> {
     const now = this.#clock();
+    const { accountId, mode } = render;
+    const demand = { accountId, mode, renders: 1, bytes: success.output.bytes };
     try {
-      await this.#engine.transaction(async (session) => {
+      return await this.#engine.transaction(async (session) => {
+        await lockAccount(session, accountId);
+        const exceeded = await storageExceeded(session, demand, limits, now);
+        if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
         await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
         const row = await this.#writeSuccess(session, 'attempts = ?', [0], render.id, success);
         await this.#settle(session, render.id, success);
         if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
+        return { kind: 'added' };
       });
-      return true;
     } catch (error) {
-      if (error instanceof HoldGone) return false;
+      if (error instanceof HoldGone) return { kind: 'hold gone' };
       throw error;
     }
   }
