@@ -2,6 +2,7 @@
 //
 //   file from storage -> parse -> fetch -> probe -> compose -> reserve -> render -> store the result -> charge
 
+import { stat } from 'node:fs/promises';
 import { asyncLimits, type PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
 import { workerKindFor } from '../../media/asset.ts';
@@ -9,7 +10,13 @@ import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import type { LazyDirectory, WorkArea } from '../../media/work-area.ts';
 import { must } from '../../primitives/must.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
-import { type ClaimedRender, type RenderRecord, type RenderSuccess, AttemptLost } from '../../store/renders/renders.ts';
+import {
+  type ClaimedRender,
+  type RenderRecord,
+  type Renders,
+  type RenderSuccess,
+  AttemptLost,
+} from '../../store/renders/renders.ts';
 import type { Accounts } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -21,10 +28,12 @@ import { destinationIn } from '../overlay/receive.ts';
 import { describeRender, executeRender, prepareRender, type StepDependencies } from '../overlay/render-steps.ts';
 import type { BackgroundSlots } from './background-slots.ts';
 import { putResult } from './render-result.ts';
+import { assertStorageRoom } from './storage-room.ts';
 import { restoreRequest } from './stored-request.ts';
 
 export interface AttemptDependencies extends StepDependencies {
   readonly accounts: Pick<Accounts, 'find'>;
+  readonly renders: Pick<Renders, 'storageExceeded'>;
   readonly storage: ObjectStorage;
   readonly fetcher: AssetFetcher;
   readonly workArea: WorkArea;
@@ -51,6 +60,8 @@ export async function runAttempt(
   const disk = await uploads.reserve(undefined);
   try {
     const caller = await callerOf(dependencies, claim.render);
+    // An account without room for a single byte needs no fetch and no worker.
+    await assertStorageRoom(dependencies.renders, caller, { renders: 0, bytes: 1 });
     const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
     const kind = parsed.asset ? workerKindFor(parsed.asset) : 'image';
     return await dependencies.slots.run(kind, signal, async () => {
@@ -122,6 +133,9 @@ async function renderAndStore(
   };
   const prepared = await prepareRender(dependencies, run, parsed);
   const finished = await executeRender(dependencies, run, prepared);
+  // Only now is the size known. The render fails here without a charge.
+  const { size: bytes } = await stat(finished.output);
+  await assertStorageRoom(dependencies.renders, caller, { renders: 0, bytes });
   const renderMs = performance.now() - started;
   const headers = describeRender(prepared, finished, { renderId, receiveMs: 0, renderMs });
   const success = await putResult(
