@@ -1,11 +1,20 @@
-// What a server refuses: asynchronous requests beyond the limits of a plan, through a marketplace, or at all.
+// What a server refuses: asynchronous requests beyond the limits of a plan, through a marketplace, or at all. And what requests
+// about stored renders do when something else happens between their steps: those have stubs for the store and the storage,
+// because a real server can't be stopped at the right moment.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_PLANS } from '../../src/account/plans.ts';
+import { AppError } from '../../src/errors.ts';
+import { batchRoutes } from '../../src/http/renders/batch-routes.ts';
+import { LinkDelivery } from '../../src/http/renders/link-delivery.ts';
+import { OutcomeUnknown } from '../../src/store/engine.ts';
+import type { RenderRecord } from '../../src/store/renders/renders.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
@@ -21,7 +30,11 @@ describe('a server with limits', () => {
     const plans = path.join(folder, 'plans.json');
     const plan = { name: 'small', monthlyPriceCents: 0, credits: 100, requestsPerMinute: 600, concurrentRenders: 1 };
     writeFileSync(plans, JSON.stringify({ plans: [{ ...plan, limits: { queuedRenders: 2, storedBytes: 200_000 } }] }));
-    limited = await startServer({ STORYBAR_PLANS: plans, STORYBAR_MARKETPLACE_SECRETS: 'secret-of-the-gateway' });
+    limited = await startServer({
+      STORYBAR_PLANS: plans,
+      STORYBAR_MARKETPLACE_SECRETS: 'secret-of-the-gateway',
+      STORYBAR_FETCH_ALLOW: '127.0.0.1',
+    });
   });
   afterAll(async () => {
     await limited.stop();
@@ -41,6 +54,32 @@ describe('a server with limits', () => {
     });
     expect(await problemOf(tooMany)).toMatchObject({ status: 429, code: 'too_many_queued', limit: 2, actual: 3 });
     expect(readdirSync(path.join(limited.dataDirectory, 'objects', 'assets'))).toEqual([]);
+  });
+
+  it('refuses a link to a result that is larger than the free storage, keeps no file and charges nothing', async () => {
+    const large = await noisyJpeg(1_000, 1_000);
+    const response = await post(limited, form({ asset: large, text: 'a', deliver: 'url' }));
+    expect(await problemOf(response)).toMatchObject({ status: 429, code: 'stored_bytes_exceeded', limit: 200_000 });
+    const objects = readdirSync(path.join(limited.dataDirectory, 'objects'), { recursive: true }).map(String);
+    expect(objects.filter((name) => name.startsWith('outputs/'))).toEqual([]);
+    const usage = await fetch(`${limited.url}/v1/usage`, { headers: { 'x-api-key': limited.key } });
+    expect(await usage.json()).toMatchObject({ credits: { used: 0, reserved: 0 } });
+  });
+
+  it('fails an asynchronous render whose result is larger than the free storage, free of charge', async () => {
+    const headers = { 'x-api-key': limited.key };
+    const large = await noisyJpeg(1_000, 1_000);
+    const origin = createServer((_request, response) => void response.end(large));
+    await new Promise<void>((resolve) => void origin.listen(0, '127.0.0.1', resolve));
+    const asset_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/large.jpg`;
+    const accepted = await post(limited, form({ asset_url, text: 'a' }), { headers: ASYNC });
+    const { id } = (await accepted.json()) as { id: string };
+    const render = await fetch(`${limited.url}/v1/renders/${id}?wait=60`, { headers });
+    const error = { status: 429, code: 'stored_bytes_exceeded', limit: 200_000 };
+    expect(await render.json()).toMatchObject({ status: 'failed', credits: 0, output: null, error });
+    const usage = await fetch(`${limited.url}/v1/usage`, { headers });
+    expect(await usage.json()).toMatchObject({ credits: { used: 0, reserved: 0 } });
+    origin.close();
   });
 
   it('refuses asynchronous requests through a marketplace, but not links', async () => {
@@ -124,4 +163,131 @@ it('refuses asynchronous requests and links when they are off', async () => {
   expect(await problemOf(await post(off, form({ ...CANVAS, deliver: 'url' })))).toMatchObject(disabled);
   expect((await post(off, form(CANVAS))).status).toBe(200);
   await off.stop();
+});
+
+const CALLER = {
+  ...{ accountId: 'a', keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest },
+  subscription: { period: { startsAt: new Date(0), endsAt: new Date(1) }, renews: true },
+};
+
+describe('DELETE of a batch', () => {
+  const record = (id: string, isOpen: boolean): RenderRecord =>
+    ({
+      ...{ id, accountId: 'a', mode: 'live', batchId: 'b', createdAt: new Date(0), progress: 0 },
+      ...(isOpen ? { status: 'queued' } : { status: 'succeeded', finishedAt: new Date(1), credits: 1 }),
+    }) as unknown as RenderRecord;
+
+  /** `onCancel` may change the rows before a render is canceled. */
+  async function deleteBatch(rows: Map<string, RenderRecord>, onCancel: (id: string) => void) {
+    const renders = {
+      list: async () => await Promise.resolve([...rows.values()]),
+      find: async (_scope: object, id: string) => await Promise.resolve(rows.get(id)),
+      cancel: async (_scope: object, id: string) => {
+        onCancel(id);
+        const row = rows.get(id);
+        if (row !== undefined && row.finishedAt === undefined) {
+          rows.set(id, { ...row, status: 'canceled', finishedAt: new Date(1) });
+        }
+        return await Promise.resolve(rows.get(id));
+      },
+      remove: async (_scope: object, id: string) => {
+        rows.delete(id);
+        await Promise.resolve();
+      },
+    };
+    const app = Fastify();
+    batchRoutes({
+      ...{ renders, runner: { cancel: () => undefined }, linkBase: { urlFor: () => 'http://localhost' } },
+      ...{ authenticator: { authenticate: () => CALLER }, marketplace: { isClaimed: () => false } },
+      admission: { countRead: () => undefined },
+    } as unknown as Parameters<typeof batchRoutes>[0]).register(app);
+    const response = await app.inject({ method: 'DELETE', url: '/v1/batches/b' });
+    await app.close();
+    return response;
+  }
+
+  it('keeps the result of a render that succeeds while the others are canceled', async () => {
+    const rows = new Map(['1', '2', '3'].map((id) => [id, record(id, id !== '1')]));
+    const response = await deleteBatch(rows, (id) => {
+      if (id === '2') for (const paid of ['2', '3']) rows.set(paid, record(paid, false));
+    });
+    expect(response.statusCode).toBe(200);
+    expect([...rows.values()].map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  });
+
+  it('succeeds when another request deletes one of its renders at the same time', async () => {
+    const rows = new Map(['1', '2', '3'].map((id) => [id, record(id, true)]));
+    const response = await deleteBatch(rows, (id) => void (id === '2' && rows.delete('3')));
+    expect([response.statusCode, response.json()]).toMatchObject([200, { status: 'completed', canceled: 2 }]);
+  });
+
+  it('deletes all renders when none is open', async () => {
+    const rows = new Map(['1', '2'].map((id) => [id, record(id, false)]));
+    expect((await deleteBatch(rows, () => undefined)).statusCode).toBe(204);
+    expect(rows.size).toBe(0);
+  });
+});
+
+describe('a link to a finished render', () => {
+  interface Trouble {
+    readonly signal?: AbortSignal;
+    readonly addFinished?: () => Promise<unknown>;
+    readonly exceeded?: object;
+  }
+
+  async function deliver({ signal, addFinished, exceeded }: Trouble) {
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-link-'));
+    const output = path.join(folder, 'output');
+    writeFileSync(output, 'result');
+    const objects = new Set<string>();
+    const storage = {
+      put: async (name: string) => await Promise.resolve(void objects.add(name)),
+      delete: async (name: string) => await Promise.resolve(void objects.delete(name)),
+    };
+    const renders = { addFinished, storageExceeded: async () => await Promise.resolve(exceeded) };
+    const links = new LinkDelivery({ renders, storage, resultHours: 1 } as unknown as ConstructorParameters<
+      typeof LinkDelivery
+    >[0]);
+    const context = {
+      caller: CALLER,
+      request: { id: 'r' },
+      lifetime: { signal: signal ?? new AbortController().signal },
+    };
+    const request = {
+      ...{ upload: { fields: [], isJson: true }, headers: {}, renderMs: 1, remembered: undefined },
+      prepared: { recipe: { kind: 'image' }, asset: undefined, reservation: { credits: 1 } },
+      finished: { output, facts: { width: 1, height: 1, warnings: [], missingGlyphs: 0 } },
+    };
+    const [one, two] = [context, request] as unknown as Parameters<LinkDelivery['deliver']>;
+    const error: unknown = await links.deliver(one, two).catch((thrown: unknown) => thrown);
+    rmSync(folder, { recursive: true });
+    return { error, objects: objects.size };
+  }
+
+  it('leaves no object behind when the client disconnects', async () => {
+    const { error, objects } = await deliver({ signal: AbortSignal.abort(new Error('client left')) });
+    expect([error, objects]).toMatchObject([{ message: 'client left' }, 0]);
+  });
+
+  it('leaves no object behind when the render could not be added', async () => {
+    const down = new AppError('storage_unavailable', 'The database is down.');
+    const { error, objects } = await deliver({ addFinished: async () => await Promise.reject(down) });
+    expect([error, objects]).toEqual([down, 0]);
+  });
+
+  it('keeps the object when it is unknown whether the render was added', async () => {
+    const unknown = new OutcomeUnknown(new Error('connection lost'));
+    const { error, objects } = await deliver({ addFinished: async () => await Promise.reject(unknown) });
+    expect([error, objects]).toEqual([unknown, 1]);
+  });
+
+  it('is refused with 429 codes when the account has stored too much', async () => {
+    const over = { kind: 'over limit', what: 'testRendersPerDay', actual: 501 };
+    const refused = await deliver({ exceeded: over });
+    expect(refused).toMatchObject({ error: { code: 'test_renders_exceeded' }, objects: 0 });
+    const late = await deliver({
+      addFinished: async () => await Promise.resolve({ ...over, what: 'storedBytes', actual: 5_000_000_001 }),
+    });
+    expect(late).toMatchObject({ error: { code: 'stored_bytes_exceeded' }, objects: 0 });
+  });
 });

@@ -19,7 +19,7 @@ import type { RouteGroup } from '../route-group.ts';
 import { watchPace } from '../transport/pace.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
 import { newRender, type RenderAcceptor } from './accept.ts';
-import { cancelOrDelete, idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
+import { deleteEnded, idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 import { BATCHES_PATH, renderToJson } from './render-view.ts';
 import { asyncFingerprint, storeRequest } from './stored-request.ts';
 
@@ -184,7 +184,7 @@ async function show(
   };
 }
 
-/** Cancels what hasn't ended. A batch that is complete is deleted with its results. */
+/** Cancels what hasn't ended. Only a batch that was complete from the start is deleted, because its results are paid for. */
 async function cancelBatch(
   dependencies: BatchDependencies,
   scope: RenderScope,
@@ -193,6 +193,14 @@ async function cancelBatch(
   const batchId = idOf(request);
   const renders = await rendersOf(dependencies, scope, batchId);
   const open = renders.filter(({ finishedAt }) => finishedAt === undefined);
-  for (const { id } of open.length > 0 ? open : renders) await cancelOrDelete(dependencies, scope, id);
-  return open.length > 0 ? await show(dependencies, scope, batchId, request) : undefined;
+  if (open.length === 0) {
+    for (const render of renders) await deleteEnded(dependencies, scope, render);
+    return undefined;
+  }
+  for (const { id } of open) {
+    // Changes nothing in a render that has ended meanwhile.
+    await dependencies.renders.cancel(scope, id);
+    dependencies.runner.cancel(id);
+  }
+  return await show(dependencies, scope, batchId, request);
 }

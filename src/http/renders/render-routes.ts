@@ -80,11 +80,12 @@ export function idOf({ params }: FastifyRequest): string {
 }
 
 /** Cancels a render that hasn't ended and returns it; deletes one that has. */
-export async function cancelOrDelete(
-  { renders, storage, runner }: Pick<RenderRouteDependencies, 'renders' | 'storage' | 'runner'>,
+async function cancelOrDelete(
+  dependencies: RenderRouteDependencies,
   scope: RenderScope,
   id: string,
 ): Promise<RenderRecord | undefined> {
+  const { renders, runner } = dependencies;
   const before = found(await renders.find(scope, id));
   if (before.finishedAt === undefined) {
     const after = found(await renders.cancel(scope, id));
@@ -92,10 +93,18 @@ export async function cancelOrDelete(
     // It may have ended at the same moment.
     if (after.status === 'canceled') return after;
   }
-  const ended = found(await renders.find(scope, id));
-  for (const object of [ended.output, ended.asset]) if (object) await storage.delete(object.name);
-  await renders.remove(scope, id);
+  await deleteEnded(dependencies, scope, found(await renders.find(scope, id)));
   return undefined;
+}
+
+/** Deletes the render with its objects. Another request may have deleted it already. */
+export async function deleteEnded(
+  { renders, storage }: Pick<RenderRouteDependencies, 'renders' | 'storage'>,
+  scope: RenderScope,
+  { id, output, asset }: RenderRecord,
+): Promise<void> {
+  for (const object of [output, asset]) if (object) await storage.delete(object.name);
+  await renders.remove(scope, id);
 }
 
 function found(render: RenderRecord | undefined): RenderRecord {
