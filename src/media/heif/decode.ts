@@ -2,6 +2,7 @@
 // libraries for video, which only the workers for videos map.
 
 import { setImmediate } from 'node:timers/promises';
+import type { Size } from '../../layout/geometry.ts';
 import type { Frame } from 'node-av/lib';
 import { type DecodedImage, type DecodePlan, resizeImage } from '../image.ts';
 import { applyAlpha } from './alpha.ts';
@@ -20,6 +21,7 @@ import { readStillImage, type StillImage } from './still-image.ts';
 const DECODED_PER_PIXEL = 4;
 /** Tiles have a size of their own, even on a small image. */
 const DECODED_AT_LEAST = 20_000_000;
+const MAX_PADDING = 128;
 
 export async function decodeHeif(
   source: Uint8Array,
@@ -29,7 +31,9 @@ export async function decodeHeif(
   const still = readStillImage(source);
   const pixels = still.layout.width * still.layout.height;
   if (pixels > plan.maxPixels) throw undecodableHeif('it is larger than its header says');
-  const images = new CodedImages(still, DECODED_PER_PIXEL * pixels + DECODED_AT_LEAST, signal);
+  const maxDecoded = DECODED_PER_PIXEL * pixels + DECODED_AT_LEAST;
+  if (still.alpha && still.alpha.layout.width * still.alpha.layout.height > maxDecoded) throw damagedHeif();
+  const images = new CodedImages(still, maxDecoded, signal);
   try {
     const image = await decodeColors(still, images);
     if (still.alpha) applyAlpha(image, await decodeAlpha(still.alpha.layout, images), still.alpha);
@@ -46,10 +50,12 @@ class CodedImages {
   readonly #signal: AbortSignal | undefined;
   #pixelsLeft: number;
 
-  constructor({ file }: StillImage, maxPixels: number, signal: AbortSignal | undefined) {
+  constructor({ file, layout, alpha }: StillImage, maxPixels: number, signal: AbortSignal | undefined) {
     this.#file = file;
     this.#pixelsLeft = maxPixels;
-    this.#decoder = new StillDecoder(maxPixels);
+    const sizes = [...layout.images, ...(alpha?.layout.images ?? [])].map(({ size }) => paddedPixels(size));
+    // Not all at once, or a bitstream larger than its header says could use the memory of all tiles together.
+    this.#decoder = new StillDecoder(Math.min(maxPixels, Math.max(DECODED_AT_LEAST, ...sizes)));
     this.#signal = signal;
   }
 
@@ -70,6 +76,11 @@ class CodedImages {
   free(): void {
     this.#decoder.free();
   }
+}
+
+/** Encoders pad an image to whole blocks. */
+function paddedPixels({ width, height }: Size): number {
+  return (width + MAX_PADDING) * (height + MAX_PADDING);
 }
 
 async function decodeColors({ layout, colors, alpha }: StillImage, images: CodedImages): Promise<DecodedImage> {

@@ -86,7 +86,7 @@ export class HeifFile {
     return this.#references.some(({ type, from, to }) => type === 'prem' && from === id && to.includes(alpha.id));
   }
 
-  dataOf({ id }: HeifItem): Buffer {
+  dataOf({ id }: HeifItem, maxBytes = Number.POSITIVE_INFINITY): Buffer {
     const location = this.#locations.get(id);
     if (location === undefined) throw undecodableHeif('it contains no pixels');
     const { method, isExternal, extents } = location;
@@ -99,7 +99,7 @@ export class HeifFile {
       if (end > source.length || offset > end) throw undecodableHeif('it is truncated');
       total += end - offset;
       // Extents that overlap could make a small file large.
-      if (total > source.length) throw damagedHeif();
+      if (total > Math.min(source.length, maxBytes)) throw damagedHeif();
       return source.subarray(offset, end);
     });
     return parts.length === 1 ? must(parts[0], 'the only part') : Buffer.concat(parts);

@@ -63,7 +63,7 @@ function layOutItem(file: HeifFile, item: HeifItem, depth: number, total: { imag
     }
     // Tiles have no transformations of their own. Encoders that repeat those of the image on its tiles mean them once.
     case 'grid':
-      return layOutGrid(file.dataOf(item), sources, layOut);
+      return layOutGrid(file.dataOf(item, MAX_GRID_BYTES), sources, layOut);
     default:
       throw undecodableHeif(`it is compressed in an unsupported way (${printable(item.type)})`);
   }
@@ -94,9 +94,17 @@ function layOutGrid(data: Buffer, sources: readonly number[], layOut: (id: numbe
   return { ...canvas, images };
 }
 
+const TRANSFORMATIONS: ReadonlySet<string> = new Set(['irot', 'imir', 'clap']);
+const MAX_TRANSFORMATIONS = 8;
+/** A grid is described by at most 12 bytes. */
+const MAX_GRID_BYTES = 64;
+
 /** Crops, rotates and mirrors, in the order of the properties. */
 export function transform(layout: ImageLayout, properties: readonly Box[]): ImageLayout {
-  return properties.reduce((current, { type, body }) => {
+  const steps = properties.filter(({ type }) => TRANSFORMATIONS.has(type));
+  // Each of them moves every tile.
+  if (steps.length > MAX_TRANSFORMATIONS) throw damagedHeif();
+  return steps.reduce((current, { type, body }) => {
     const step = stepOf(type, body, current);
     if (step === undefined) return current;
     return { ...step.size, images: current.images.map((image) => moved(image, step.map, step.size)) };

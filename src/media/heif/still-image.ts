@@ -68,8 +68,11 @@ function alphaOf(file: HeifFile, primary: HeifItem, source: ImageLayout): AlphaI
   };
 }
 
+/** Longer than every name in `ALPHA_TYPES`. */
+const MAX_NAME_BYTES = 64;
+
 function isAlpha({ properties }: HeifItem): boolean {
   const property = properties.find(({ type }) => type === 'auxC');
-  const name = property?.body.toString('latin1', 4).split('\0', 1)[0];
+  const name = property?.body.toString('latin1', 4, 4 + MAX_NAME_BYTES).split('\0', 1)[0];
   return name !== undefined && ALPHA_TYPES.has(name);
 }

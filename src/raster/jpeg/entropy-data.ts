@@ -14,6 +14,8 @@ export interface EntropyData {
 const [RST0, RST7, EOI] = [0xd0, 0xd7, 0xd9];
 /** Readers check their position once per block, and a block has at most 64 codes of 31 bits. */
 const PADDING = 512;
+/** Photos have a restart marker after every row of blocks, or a few times per row. */
+const MAX_INTERVALS = 65_536;
 
 /** Reads up to the end of the image. What follows it, such as a second image of a phone, is ignored. */
 export function readEntropyData(file: Uint8Array, from: number): EntropyData | undefined {
@@ -37,7 +39,7 @@ export function readEntropyData(file: Uint8Array, from: number): EntropyData | u
     start = length;
     if (marker === EOI) break;
     const isNextRestart = marker >= RST0 && marker <= RST7 && marker - RST0 === (intervals.length - 1) % 8;
-    if (!isNextRestart) return undefined;
+    if (!isNextRestart || intervals.length > MAX_INTERVALS) return undefined;
   }
   bytes.fill(0, length, length + PADDING);
   return { bytes: bytes.subarray(0, length + PADDING), intervals };

@@ -69,12 +69,15 @@ class Segments {
   hasProfile = false;
 }
 
+/** Large photos with profiles and thumbnails have a few hundred. */
+const MAX_SEGMENTS = 4_096;
+
 export function readHeaders(file: Uint8Array): JpegHeaders | undefined {
   if (file[0] !== 0xff || file[1] !== 0xd8) return undefined;
   const view = new DataView(file.buffer, file.byteOffset, file.length);
   const segments = new Segments();
   let at = 2;
-  while (at + 4 <= file.length) {
+  for (let count = 0; at + 4 <= file.length && count < MAX_SEGMENTS; count += 1) {
     const marker = file[at + 1] ?? 0;
     const length = view.getUint16(at + 2);
     const end = at + 2 + length;

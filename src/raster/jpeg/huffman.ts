@@ -37,6 +37,8 @@ export function buildTable({ counts, symbols }: HuffmanSpec): HuffmanTable | und
       code += 1;
       next += 1;
     }
+    // A code of only ones is reserved, and decoders refuse tables that use it.
+    if ((counts[length - 1] ?? 0) > 0 && code >= 1 << length) return undefined;
     code <<= 1;
   }
   const fast = new Uint16Array(1 << FAST_BITS);
