@@ -25,10 +25,10 @@ const codesOf = (...args: Parameters<typeof faultsOf>): string[] =>
   faultsOf(...args).map(({ pointer, code }) => `${pointer} ${code}`);
 
 describe('the captions field', () => {
-  it('becomes one overlay per cue, at position 80', () => {
+  it('becomes one overlay per cue, at the default position for cues', () => {
     expect(parse({ captions: SRT }).overlays).toEqual([
-      { text: 'Hello', position: 80, start: 1, end: 2.5, isCue: true },
-      { text: 'Bye', position: 80, start: 3, end: 4, isCue: true },
+      { text: 'Hello', position: null, start: 1, end: 2.5, isCue: true },
+      { text: 'Bye', position: null, start: 3, end: 4, isCue: true },
     ]);
   });
 
@@ -72,17 +72,24 @@ describe('the captions field', () => {
   });
 
   it('allows 180 characters, 2,000 bytes and 500 cues, and no more', () => {
+    const minute = (at: number): string => `0${Math.floor(at / 60)}:${String(at % 60).padStart(2, '0')}`;
     const cues = (count: number): string =>
-      Array.from({ length: count }, (_, at) => `${at}:00 --> ${at}:01\nx`).join('\n\n');
-    const captions = Array.from({ length: 500 }, (_, at) => `00:${String(at % 60).padStart(2, '0')} --> 59:59\nx`).join(
-      '\n\n',
-    );
-    expect(parse({ captions }).overlays).toHaveLength(500);
-    expect(codesOf({ captions: `${captions}\n\n${cues(1)}` })).toEqual(['#/captions invalid_captions']);
+      Array.from({ length: count }, (_, at) => `${minute(at)}:00 --> ${minute(at)}:01\nx`).join('\n\n');
+    expect(parse({ captions: cues(500) }).overlays).toHaveLength(500);
+    expect(codesOf({ captions: cues(501) })).toEqual(['#/captions invalid_captions']);
     expect(parse({ captions: `0:01 --> 0:02\n${'x'.repeat(180)}` }).overlays).toHaveLength(1);
     expect(
       faultsOf({ captions: `0:01 --> 0:02\n${'\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'.repeat(112)}` })[0]?.detail,
     ).toMatch(/2,016 bytes/u);
+  });
+
+  it('allows ten cues at the same time, and no more', () => {
+    const together = (count: number): string =>
+      Array.from({ length: count }, (_, at) => `00:0${at % 10} --> 01:00\nx`).join('\n\n');
+    expect(parse({ captions: together(10) }).overlays).toHaveLength(10);
+    expect(codesOf({ captions: together(11) })).toEqual(['#/captions invalid_captions']);
+    // A cue that starts when the others end is not shown with them.
+    expect(parse({ captions: `${together(10)}\n\n01:00 --> 01:01\nx` }).overlays).toHaveLength(11);
   });
 
   it('allows 64 KiB', () => {

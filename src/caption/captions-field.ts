@@ -4,14 +4,12 @@ import type { FieldFault } from '../errors.ts';
 import { AppError } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
 import type { FieldReader } from './field-reader.ts';
-import type { Overlay } from './overlay.ts';
+import { MAX_OVERLAYS, type Overlay } from './overlay.ts';
 import { textFaults } from './overlays-field.ts';
 import { parseSubtitles } from './subtitles.ts';
 
 export const MAX_CUES = 500;
 export const MAX_CAPTIONS_BYTES = 64 * 1024;
-/** Below the middle, where subtitles usually are. */
-export const DEFAULT_CUE_POSITION = 80;
 
 const POINTER = '#/captions';
 const NEEDS_VIDEO: FieldFault = {
@@ -52,13 +50,24 @@ export function parseCues(source: string, position: number | undefined, faults: 
     const text = cleanText(cue.text);
     if (isBlank(text)) return [];
     for (const { detail } of textFaults(text, POINTER)) report(detail);
-    return [{ text, position: position ?? DEFAULT_CUE_POSITION, start, end, isCue: true }];
+    return [{ text, position: position ?? null, start, end, isCue: true }];
   });
+  if (mostAtOnce(overlays) > MAX_OVERLAYS) {
+    const detail = `At most ${MAX_OVERLAYS} cues can be shown at the same time.`;
+    faults.push({ pointer: POINTER, code: 'invalid_captions', detail });
+  }
   if (overlays.length === 0 && faults.length === faultsBefore) {
     const detail = 'Captions have no cue with text. Send the content of an SRT or WebVTT file.';
     faults.push({ pointer: POINTER, code: 'invalid_captions', detail });
   }
   return overlays;
+}
+
+function mostAtOnce(cues: readonly Overlay[]): number {
+  const shownWith = (cue: Overlay): number =>
+    cues.filter(({ start = 0, end = Number.POSITIVE_INFINITY }) => start <= (cue.start ?? 0) && (cue.start ?? 0) < end)
+      .length;
+  return Math.max(0, ...cues.map(shownWith));
 }
 
 export function reportMissingVideo(faults: FieldFault[]): void {

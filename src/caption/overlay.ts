@@ -24,6 +24,9 @@ export const MAX_OVERLAYS = 10;
 /** By index: from the middle to the bottom edge, then from just above the middle to the top. */
 const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;
 
+/** Below the middle, where subtitles usually are. */
+export const DEFAULT_CUE_POSITION = 80;
+
 export function defaultPosition(index: number): number {
   const position = DEFAULT_POSITIONS[index];
   if (position === undefined) throw new RangeError(`no default position for overlay ${index}`);

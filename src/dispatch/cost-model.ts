@@ -77,8 +77,12 @@ function classOf(recipe: Recipe): RenderClass {
   return recipe.kind === 'video' && recipe.video.tags.transfer !== 'sdr' ? 'hdr' : recipe.kind;
 }
 
+/** A layout draws nothing, so its cost follows its bars. */
+const MEGAPIXELS_PER_BAR = 0.05;
+
 function unitsOf(recipe: Recipe): number {
   const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
+  if (recipe.kind === 'layout') return Math.max(megapixels, MEGAPIXELS_PER_BAR * recipe.overlays.length);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 

@@ -1,6 +1,6 @@
 // Places bars on the canvas: from positions in percent to pixel rows.
 
-import { defaultPosition, type Overlay } from '../caption/overlay.ts';
+import { DEFAULT_CUE_POSITION, defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { areShownTogether } from '../caption/timing-field.ts';
 import { must } from '../primitives/must.ts';
 import type { Margins } from '../caption/safe-area-field.ts';
@@ -31,7 +31,9 @@ export function placeBars(
 ): Rows[] {
   const room = roomWithin(canvasHeight, margins);
   const placed = placeInOrder(overlays, heights, room);
-  for (const group of overlays.every(({ position }) => position === null) ? shownTogether(overlays) : []) {
+  for (const group of overlays.every(({ position, isCue }) => position === null && isCue !== true)
+    ? shownTogether(overlays)
+    : []) {
     const rows = group.map((index) => must(placed[index], 'the rows of the bar'));
     const packed = overlapping(rows) ? packDefaults(group, heights, room) : undefined;
     for (const [at, index] of group.entries()) placed[index] = must((packed ?? rows)[at], 'the rows of the bar');
@@ -89,7 +91,7 @@ function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], 
   for (const index of placingOrder(overlays)) {
     const overlay = must(overlays[index], 'the overlay');
     const height = must(heights[index], 'the height of the bar');
-    const requested = topFor(overlay.position ?? defaultPosition(index), height, room);
+    const requested = topFor(positionOf(overlay, index), height, room);
     const others = placed.filter((_, other) => areShownTogether(overlay, must(overlays[other], 'the other bar')));
     const isMovable = overlay.position === null || overlay.isCue === true;
     const direction = overlay.isCue === true ? 'up' : 'down';
@@ -106,6 +108,10 @@ function placingOrder(overlays: readonly Overlay[]): number[] {
     .map((overlay, index) => ({ index, start: startOf(overlay) }))
     .toSorted((a, b) => a.start - b.start)
     .map(({ index }) => index);
+}
+
+function positionOf({ position, isCue }: Overlay, index: number): number {
+  return position ?? (isCue === true ? DEFAULT_CUE_POSITION : defaultPosition(index));
 }
 
 /** Centers the bar at `position` percent of the height, then moves it inside, so that 0 and 100 touch the edges. */

@@ -66,7 +66,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     kind: 'video',
     canvas,
     overlays,
-    attemptMs: attemptMs(canvas, video.frames),
+    attemptMs: attemptMs(canvas, video.frames) + MS_PER_BAR * overlays.length,
     // Which frames are kept depends on the frames before them, so segments would not fit together.
     cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
@@ -126,6 +126,9 @@ function limitExceeded(code: ErrorCode, detail: string, limit: number, actual: n
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
+
+/** Bars with times are laid out and drawn during the attempt. */
+const MS_PER_BAR = 100;
 
 function attemptMs({ width, height }: Size, frames: number): number {
   return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL_FRAME * frames * width * height) / 1e6);
