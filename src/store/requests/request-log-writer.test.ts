@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../../errors.ts';
 import type { LoggedRequest } from './request-log.ts';
 import { RequestLogWriter } from './request-log-writer.ts';
 
@@ -13,7 +14,7 @@ describe('RequestLogWriter', () => {
     let isAway = true;
     const writer = new RequestLogWriter({
       append: async (requests) => {
-        if (isAway) throw new Error('the database is away');
+        if (isAway) throw new AppError('storage_unavailable', 'the database is away');
         written.push(...requests.map(({ id }) => id));
       },
     });
@@ -23,6 +24,20 @@ describe('RequestLogWriter', () => {
     isAway = false;
     await writer.flush();
     expect(written).toEqual(['1', '2']);
+  });
+
+  it('drops only the entry that the database refuses', async () => {
+    const written: string[] = [];
+    const writer = new RequestLogWriter({
+      append: async (requests) => {
+        if (requests.some(({ id }) => id === '2')) throw new Error('the account does not exist');
+        written.push(...requests.map(({ id }) => id));
+      },
+    });
+    for (let id = 1; id <= 3; id += 1) writer.add(request(id));
+    await writer.flush();
+    expect(written).toEqual(['1', '3']);
+    expect(writer.takeDropped()).toBe(1);
   });
 
   it('drops the oldest entries when too many wait, and counts them', async () => {

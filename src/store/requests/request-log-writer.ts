@@ -1,6 +1,7 @@
 // Writes the log of API requests in batches, so that no request waits for it. When the database is away, entries wait in memory
 // up to a limit; the oldest ones are dropped first.
 
+import { AppError } from '../../errors.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
 
 const MAX_WAITING = 10_000;
@@ -33,9 +34,20 @@ export class RequestLogWriter {
   async flush(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
-      await this.#log.append(batch);
+      await this.#append(batch);
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((request) => !written.has(request));
+    }
+  }
+
+  /** An entry that the database refuses is dropped, so that it doesn't hold up the others. */
+  async #append(batch: readonly LoggedRequest[]): Promise<void> {
+    try {
+      await this.#log.append(batch);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'storage_unavailable') throw error;
+      if (batch.length === 1) this.#dropped += 1;
+      else for (const request of batch) await this.#append([request]);
     }
   }
 }
