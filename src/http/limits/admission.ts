@@ -59,6 +59,14 @@ export class Admission {
     throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
   }
 
+  /** Takes one of the account's places for uploads of asynchronous renders, which take no render slot. */
+  async enterUpload({ accountId, plan }: Caller): Promise<() => void> {
+    const leave = await this.#limits.enter(`${accountId} uploads`, plan.concurrentRenders);
+    if (leave !== undefined) return this.#counted(leave);
+    const detail = `You're uploading ${plan.concurrentRenders} files already. Wait for one of them to be accepted.`;
+    throw new AppError('too_many_queued', detail, { retryAfterSeconds: 1 });
+  }
+
   #counted(leave: () => void): () => void {
     this.#inside += 1;
     let inside = true;

@@ -51,7 +51,7 @@ export async function admit(
     const isAsync = prefersAsync(request.headers);
     // An asynchronous render waits for a slot after the request has ended.
     if (isAsync) acceptor.assertAvailable(caller, request);
-    else onClosed(reply.raw, await admission.enter(caller));
+    onClosed(reply.raw, isAsync ? await admission.enterUpload(caller) : await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
     if (!isAsync) renderer.assertRoom(caller.accountId);
     return { caller, idempotencyKey, prefersAsync: isAsync };

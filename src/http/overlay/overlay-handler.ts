@@ -57,6 +57,7 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
   const { limits } = caller.plan;
   const upload = await receive(dependencies, context, prefersAsync ? asyncLimits(limits) : limits, {
     hash: idempotencyKey !== undefined,
+    isAsync: prefersAsync,
     // An asynchronous render waits for its turn, however long the queue is.
     assertRoom: (kind) => (prefersAsync ? undefined : dependencies.renderer.assertRoom(caller.accountId, kind)),
   });

@@ -29,6 +29,8 @@ export interface ReceiveOptions {
   readonly hash: boolean;
   /** Throws when the queue for this kind of asset is full. Called as soon as the first bytes tell the kind. */
   readonly assertRoom: (kind: AssetKind) => void;
+  /** Disk space is reserved as bytes arrive, so that large slow uploads can't keep others from theirs. */
+  readonly isAsync?: boolean;
 }
 
 export interface Upload extends ReceivedForm {
@@ -46,7 +48,7 @@ export async function receive(
 ): Promise<Upload> {
   const started = performance.now();
   const readBody = bodyReader(request.raw, Math.max(limits.imageBytes, limits.videoBytes));
-  const disk = await uploads.reserve(announcedBytes(request));
+  const disk = await uploads.reserve(options.isAsync === true ? undefined : announcedBytes(request));
   onClosed(reply.raw, () => disk.release());
   const destination = destinationIn(directory, disk, limits, options);
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), uploads.maxSeconds);

@@ -6,6 +6,8 @@ import { requestBaseUrl } from '../transport/request-base-url.ts';
 
 export interface LinkOptions {
   readonly isAsync: boolean;
+  /** Several servers may use the database, but each has a storage of its own. */
+  readonly lacksSharedStorage: boolean;
   /** Empty if it isn't set. */
   readonly publicUrl: string;
   /** The address that the server listens on. */
@@ -25,6 +27,11 @@ export class LinkBase {
   assertAvailable(request: FastifyRequest): void {
     if (!this.#options.isAsync) {
       throw new AppError('async_disabled', 'This server keeps no results, so it can only send them in the response.');
+    }
+    if (this.#options.lacksSharedStorage) {
+      const detail =
+        'This server shares its database with others, but not its storage. Its operator must set STORYBAR_STORAGE.';
+      throw new AppError('async_disabled', detail);
     }
     if (this.#find(request) === undefined) {
       const detail =

@@ -32,6 +32,8 @@ const RENEW_MS = 3_000;
 const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 const WRITE_ATTEMPTS = 8;
+/** A render that ends its worker again and again is at fault itself. */
+const MAX_ATTEMPTS = 20;
 /** Fetching needs no worker, so a few more can wait for other servers. */
 const EXTRA_FETCHES = 4;
 /** Trouble of this service that may be over soon. */
@@ -133,7 +135,8 @@ export class RenderRunner {
     const controller = new AbortController();
     this.#running[lane].set(renderId, controller);
     const ended = this.#run(claim, controller).finally(() => {
-      this.#running[lane].delete(renderId);
+      // After a stall, this server may have claimed its own render again.
+      if (this.#running[lane].get(renderId) === controller) this.#running[lane].delete(renderId);
       this.#ended.delete(ended);
       this.#notify(renderId);
       if (!this.#isStopping) void this.#fill(lane);
@@ -204,9 +207,9 @@ export class RenderRunner {
     const { renderId, number } = attempt;
     const entry = { renderId, accountId: render.accountId, attempt: number, code: error.code };
     const age = Date.now() - (render.startedAt ?? new Date()).getTime();
+    const isShutdown = error.code === 'shutting_down';
     try {
-      if (TEMPORARY.has(error.code) && age < DEADLINE_MS) {
-        const isShutdown = error.code === 'shutting_down';
+      if (TEMPORARY.has(error.code) && age < DEADLINE_MS && (number < MAX_ATTEMPTS || isShutdown)) {
         const delayMs = isShutdown ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, number - 1));
         logger.info({ ...entry, delayMs }, 'asynchronous render postponed');
         await this.#write(renderId, async () => await renders.giveBack(attempt, delayMs));

@@ -51,7 +51,13 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   const { renders, accounts, keys } = store;
   const { resultHours, publicUrl, host, isAsync } = settings;
   const storage = await openStorage(settings);
-  const linkBase = new LinkBase({ isAsync, publicUrl, host });
+  const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage === '';
+  if (isAsync && lacksSharedStorage) {
+    logger.warn(
+      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a directory that all servers share',
+    );
+  }
+  const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
   const slots = new BackgroundSlots(() => renderer.status());
   const runner = new RenderRunner({ ...options, renders, accounts, storage, plans, slots, resultHours, publicUrl });
   const common = { renders, storage, marketplace, linkBase };
