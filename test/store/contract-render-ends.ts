@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { liveServers } from '../../src/store/copy.ts';
@@ -82,6 +83,27 @@ export function renderEndsContract(world: () => World): void {
     const room = { accountId: tester, mode: 'test', bytes: 1 } as const;
     expect(await renders.storageExceeded({ ...room, renders: 1 }, perDay)).toMatchObject({ what: 'testRendersPerDay' });
     expect(await renders.storageExceeded({ ...room, renders: 0 }, perDay)).toBeUndefined();
+  });
+
+  it('frees the idempotency key of a batch when the last of its renders is deleted', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const batch = { id: randomUUID(), accountId: id, keyId: undefined, mode: 'live' } as const;
+    const all = [
+      await newRender(id, { batchId: batch.id }),
+      await newRender(id, { batchId: batch.id }),
+      await newRender(id, { batchId: batch.id }),
+    ];
+    const options = { limits: LIMITS, batch, idempotency: { key: 'k', fingerprint: 'fp' } };
+    await renders.accept(all, options);
+    for (const render of all) await renders.cancel(scopeOf(id), render.id);
+    const [first, ...others] = all;
+    await renders.remove(scopeOf(id), must(first, 'a render').id);
+    expect(await renders.accept(all, options)).toEqual({ kind: 'replayed', id: batch.id });
+    await Promise.all(others.map(async (render) => await renders.remove(scopeOf(id), render.id)));
+    const again = { ...batch, id: randomUUID() };
+    const next = await newRender(id, { batchId: again.id });
+    expect(await renders.accept([next], { ...options, batch: again })).toEqual({ kind: 'accepted' });
   });
 
   it('does not look like a running server', async () => {

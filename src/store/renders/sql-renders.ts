@@ -214,18 +214,26 @@ export class SqlRenders implements Renders {
   async remove(scope: RenderScope, renderId: string): Promise<void> {
     const { sql, values } = inScope(scope);
     await this.#engine.transaction(async (session) => {
+      // Renders of one batch are deleted one after the other, so that one of them is the last.
+      await session.run(
+        'update render_batches set mode = mode where id = (select batch_id from render_jobs where id = ?)',
+        [renderId],
+      );
       const row = await first(
         session,
-        `delete from render_jobs where id = ? and not ${ACTIVE} and ${sql} returning account_id, idempotency_key`,
+        `delete from render_jobs where id = ? and not ${ACTIVE} and ${sql}
+         returning account_id, batch_id, idempotency_key`,
         [renderId, ...values],
       );
       const key = row && textOrNull(row, 'idempotency_key');
       if (row === undefined || key === undefined || key === null) return;
-      await session.run('delete from idempotency where account_id = ? and key = ? and render_id = ?', [
-        text(row, 'account_id'),
-        key,
-        renderId,
-      ]);
+      const batchId = textOrNull(row, 'batch_id');
+      // The key of a batch stands for all its renders, so it goes with the last one.
+      await session.run(
+        `delete from idempotency where account_id = ? and key = ? and render_id = ?
+         and not exists (select 1 from render_jobs where batch_id = ?)`,
+        [text(row, 'account_id'), key, batchId ?? renderId, batchId],
+      );
     });
   }
 
