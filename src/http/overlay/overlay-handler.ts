@@ -90,6 +90,7 @@ async function fetchAndRender(
   { upload, parsed, claim }: Claimed,
 ): Promise<void> {
   try {
+    if (parsed.delivery.isLink) await dependencies.links.assertRoom(context.caller);
     const ready = await fetchAsset(dependencies.fetcher, parsed, upload, context.lifetime.signal);
     context.type = typeOf(ready);
     assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);

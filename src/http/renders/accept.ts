@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import type {
+  OverLimit,
   Acceptance,
   AcceptOptions,
   NewRender,
@@ -13,6 +14,7 @@ import type {
   StoredAsset,
   StoredLimits,
 } from '../../store/renders/renders.ts';
+import { storageError, storageLimitsOf } from './storage-room.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -40,8 +42,6 @@ export interface AsyncRequest {
   readonly reply: FastifyReply;
 }
 
-/** Renders with a test key are free, so each account has only so many a day. */
-const TEST_RENDERS_PER_DAY = 500;
 const RETRY_AFTER_SECONDS = 2;
 
 export class RenderAcceptor {
@@ -95,8 +95,7 @@ export class RenderAcceptor {
     renders: readonly NewRender[],
     options: Omit<AcceptOptions, 'limits'>,
   ): Promise<{ readonly id: string; readonly isReplay: boolean }> {
-    const { queuedRenders, storedBytes } = caller.plan.limits;
-    const limits = { queuedRenders, storedBytes, testRendersPerDay: TEST_RENDERS_PER_DAY };
+    const limits = { ...storageLimitsOf(caller), queuedRenders: caller.plan.limits.queuedRenders };
     const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
     if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
     if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);
@@ -149,24 +148,16 @@ function refusalOf(
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     case 'over limit':
-      return overLimit(acceptance.what, limits[acceptance.what], acceptance.actual);
+      return overLimit(acceptance, limits);
   }
 }
 
-function overLimit(what: keyof StoredLimits, limit: number, actual: number): AppError {
-  const figures = { limit: { limit, actual }, retryAfterSeconds: RETRY_AFTER_SECONDS };
-  switch (what) {
-    case 'queuedRenders': {
-      const detail = `Your plan allows ${limit} asynchronous renders that wait or run; this request would make it ${actual}.`;
-      return new AppError('too_many_queued', detail, figures);
-    }
-    case 'storedBytes': {
-      const detail = `Your plan allows ${limit} stored bytes; this request would make it ${actual}.`;
-      return new AppError('stored_bytes_exceeded', detail, figures);
-    }
-    case 'testRendersPerDay': {
-      const detail = `Test keys of an account can store ${limit} renders per day.`;
-      return new AppError('test_renders_exceeded', detail, { ...figures, retryAfterSeconds: 3_600 });
-    }
-  }
+function overLimit({ what, actual }: OverLimit, limits: StoredLimits): AppError {
+  if (what !== 'queuedRenders') return storageError({ kind: 'over limit', what, actual }, limits);
+  const limit = limits[what];
+  const detail = `Your plan allows ${limit} asynchronous renders that wait or run; this request would make it ${actual}.`;
+  return new AppError('too_many_queued', detail, {
+    limit: { limit, actual },
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
