@@ -23,7 +23,7 @@ export const SERVER_SETTINGS = {
   securityContact: setting(
     'STORYBAR_SECURITY_CONTACT',
     '',
-    'Email address or URL for reports of vulnerabilities, published in `/.well-known/security.txt`. Empty: there is no such file.',
+    'Email address or URL for vulnerability reports, published in `/.well-known/security.txt`. If unset, that path returns 404.',
     contact,
   ),
   pagesDirectory: setting(

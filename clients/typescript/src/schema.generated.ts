@@ -735,7 +735,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1468,7 +1468,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1630,7 +1630,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1754,7 +1754,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1909,7 +1909,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -2064,7 +2064,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -2226,7 +2226,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `render_not_found`: There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.
+             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */

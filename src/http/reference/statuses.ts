@@ -85,7 +85,7 @@ export const PROBLEMS = {
     status: 404,
     title: 'Render not found',
     advice:
-      'There is no render or batch with this id that your key can see. Records are deleted 30 days after the render.',
+      'The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.',
   },
   result_expired: {
     status: 410,
