@@ -21,36 +21,14 @@ export interface Form {
   readonly faults: readonly FieldFault[];
 }
 
+/** The fields of every request: the captions and where they go. */
+const CAPTION_FIELDS = ['width', 'height', 'text', 'overlays', 'captions', 'position', 'lang', 'strict'] as const;
 /** The fields of a render, besides the uploaded file. */
-const RENDER_FIELDS = [
-  'asset_url',
-  'width',
-  'height',
-  'text',
-  'overlays',
-  'captions',
-  'position',
-  'lang',
-  'strict',
-  'format',
-  'quality',
-  'async',
-  'deliver',
-] as const;
+const RENDER_FIELDS = ['asset_url', ...CAPTION_FIELDS, 'format', 'quality', 'async', 'deliver'] as const;
 /** The fields of every request that describe the look of its captions. */
 const LOOK_FIELDS = ['style', 'safe_area'] as const;
 /** The fields of a layout. */
-export const LAYOUT_FIELDS = [
-  'width',
-  'height',
-  'text',
-  'overlays',
-  'captions',
-  'position',
-  'lang',
-  'strict',
-  'duration',
-] as const;
+export const LAYOUT_FIELDS = [...CAPTION_FIELDS, 'duration'] as const;
 export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS | typeof LOOK_FIELDS)[number];
 
 /** How much of a value sent by the client an error message repeats. */
