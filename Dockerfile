@@ -25,7 +25,7 @@ RUN command -v bwrap || \
   (apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json LICENSE NOTICE THIRD_PARTY_NOTICES.md ./
+COPY package.json LICENSE NOTICE THIRD_PARTY_NOTICES.md CHANGELOG.md ./
 COPY bin ./bin
 COPY assets ./assets
 COPY docs ./docs

@@ -76,6 +76,14 @@ describe('container files', () => {
     expect(Number(/timeout server (\d+)s/u.exec(read('deploy/haproxy.cfg'))?.[1])).toBeGreaterThan(longest);
   });
 
+  it('copies everything into the image that the npm package ships, because the server reads it at run time', () => {
+    const copied = all(/^COPY (?:--from=build )?(.+) \S+$/gmu, read('Dockerfile'))
+      .flatMap((line) => line.split(' '))
+      .map((file) => file.replace('/app/', ''));
+    const shipped = (JSON.parse(read('package.json')) as { files: string[] }).files;
+    expect(shipped.filter((file) => !copied.includes(file))).toEqual([]);
+  });
+
   it('copies only files into the image that exist and that .dockerignore lets through', () => {
     const sources = all(/^COPY (?!--from)(.+) \S+$/gmu, read('Dockerfile')).flatMap((line) => line.split(' '));
     expect(sources.length).toBeGreaterThan(10);
