@@ -17,6 +17,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
   };
   return {
     assertRoom: () => undefined,
+    expect: () => () => undefined,
     refund: () => undefined,
     probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
     render,

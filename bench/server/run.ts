@@ -111,13 +111,18 @@ async function measureCpuShare(subject: Subject, library: Library, body: Buffer,
   for (let turn = 0; turn < TURNS; turn += 1) {
     const alone = await cpuPerPhoto([library.pid], () => renderFor(library, seconds));
     let photos = 0;
-    const before = cpuMsOf(subject.workers());
+    const pids = subject.workers();
+    const before = cpuMsOf(pids);
     const server = await cpuPerPhoto([subject.pid], async () => {
       const { times } = await runClients({ url: subject.target.url, key: subject.key }, body, 2, seconds);
       photos = times.length;
       return photos;
     });
-    const workers = (cpuMsOf(subject.workers()) - before) / photos;
+    if (String(subject.workers()) !== String(pids)) {
+      rows.push([`turn ${turn + 1}`, '', '', '', 'a worker was replaced']);
+      continue;
+    }
+    const workers = (cpuMsOf(pids) - before) / photos;
     const share = alone / (server + workers);
     shares.push(share);
     rows.push([`turn ${turn + 1}`, fixed(alone, 1), fixed(server, 1), fixed(workers, 1), fixed(share, 2)]);

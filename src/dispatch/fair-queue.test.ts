@@ -219,6 +219,47 @@ describe('a full queue', () => {
     expect(test.refused.filter((entry) => entry === 'modest overloaded')).toHaveLength(1);
   });
 
+  it('keeps places for entries that are expected, until they arrive or are given up', async () => {
+    const test = QueueUnderTest.busy(2);
+    const [leaveFirst, leaveSecond] = [test.queue.expect('a'), test.queue.expect('a')];
+    expect(() => test.queue.expect('b')).toThrow(AppError);
+    test.add('b');
+    await setImmediate();
+    expect(test.refused).toEqual(['b overloaded']);
+    test.queue.take(never(), { account: 'a', cost: 10, budgetMs: 1e9, leavePlace: leaveFirst }).catch(() => undefined);
+    expect(test.queue.waiting).toBe(1);
+    leaveFirst();
+    expect(() => test.queue.expect('b')).toThrow(AppError);
+    leaveSecond();
+    leaveSecond();
+    expect(() => test.queue.expect('b')()).not.toThrow();
+    test.add('b');
+    test.add('b');
+    expect(test.queue.waiting).toBe(2);
+  });
+
+  it('keeps no more places than there are free slots when nothing may wait', () => {
+    const { queue } = new QueueUnderTest({ slots: 1, maxWaiting: 0 });
+    const leave = queue.expect('a');
+    expect(() => queue.expect('b')).toThrow(AppError);
+    leave();
+    expect(() => queue.expect('b')).not.toThrow();
+  });
+
+  it('knows the work that waits after entries were served, evicted and aborted', async () => {
+    const test = QueueUnderTest.busy(3);
+    const controller = new AbortController();
+    test.add('a', 0.1, { signal: controller.signal });
+    test.addMany(2, 'a', 100);
+    test.add('b', 30);
+    expect(test.queue.backlogMs).toBe(130);
+    controller.abort(new Error('gone'));
+    await setImmediate();
+    expect(test.queue.backlogMs).toBe(130);
+    test.serve(2);
+    expect(test.queue.backlogMs).toBe(0);
+  });
+
   it('has room as long as a slot is free', () => {
     const { queue } = new QueueUnderTest({ slots: 1, maxWaiting: 0 });
     expect(() => queue.assertRoom('a')).not.toThrow();

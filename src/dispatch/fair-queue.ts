@@ -55,7 +55,11 @@ export class FairQueue<Slot> {
   readonly #retries: Waiter<Slot>[] = [];
   /** Without retries. */
   #waiting = 0;
+  /** What they cost together. A sum that is kept, because every refused request asks for it. */
+  #waitingWork = 0;
   #arrivals = 0;
+  /** Entries that are about to enter the queue; see `expect`. */
+  #expected = 0;
   #virtualTime = 0;
   #longInService = 0;
   /** The account of the long entry served last. */
@@ -72,9 +76,7 @@ export class FairQueue<Slot> {
 
   /** Waiting work in milliseconds of one slot. */
   get backlogMs(): number {
-    let work = workOf(this.#retries);
-    for (const { waiters } of this.#accounts.values()) work += workOf(waiters);
-    return Math.round(work);
+    return Math.round(workOf(this.#retries) + this.#waitingWork);
   }
 
   /** Accounts that the queue keeps track of. */
@@ -84,12 +86,26 @@ export class FairQueue<Slot> {
 
   /** Throws `overloaded` if the queue is full and an entry of this account would be refused. */
   assertRoom(account: string): void {
-    if (this.#slots.free() > 0 || this.#waiting < this.#maxWaiting) return;
-    if (!this.#findEvictable(account)) throw this.#overloaded();
+    if (this.#isFull() && !this.#findEvictable(account)) throw this.#overloaded();
+  }
+
+  /**
+   * Keeps a place for an entry whose file is being prepared, so that no more files are prepared than fit into the queue. Throws
+   * `overloaded` when there is none. Returns a function that gives up the place; `take` calls it when the entry arrives.
+   */
+  expect(account: string): () => void {
+    this.assertRoom(account);
+    this.#expected += 1;
+    let isExpected = true;
+    return () => {
+      if (isExpected) this.#expected -= 1;
+      isExpected = false;
+    };
   }
 
   /** Resolves with a slot; call `release` when done with it. Rejects with `overloaded` or with the signal's reason. */
   async take(signal: AbortSignal, entry: QueueEntry): Promise<Slot> {
+    entry.leavePlace?.();
     signal.throwIfAborted();
     assertFinite(entry.cost);
     this.dispatch();
@@ -135,6 +151,7 @@ export class FairQueue<Slot> {
     const waiters = this.#retries.splice(0);
     for (const state of this.#accounts.values()) waiters.push(...state.waiters.splice(0));
     this.#waiting = 0;
+    this.#waitingWork = 0;
     this.#forgetAccounts();
     for (const waiter of waiters) waiter.reject(reason);
   }
@@ -183,15 +200,21 @@ export class FairQueue<Slot> {
     const state = this.#stateOf(waiter.entry.account);
     state.finishTag = this.#startTag(state);
     state.waiters.push(waiter);
-    this.#waiting += 1;
+    this.#countWaiting(1, waiter);
   }
 
   #remove(waiter: Waiter<Slot>): void {
     const { account, isRetry } = waiter.entry;
     const waiters = isRetry ? this.#retries : this.#stateOf(account).waiters;
     waiters.splice(waiters.indexOf(waiter), 1);
-    if (!isRetry) this.#waiting -= 1;
+    if (!isRetry) this.#countWaiting(-1, waiter);
     this.#forgetAccounts();
+  }
+
+  #countWaiting(change: 1 | -1, { entry }: Waiter<Slot>): void {
+    this.#waiting += change;
+    // An empty queue is worth exactly nothing, so rounding errors don't add up.
+    this.#waitingWork = this.#waiting === 0 ? 0 : this.#waitingWork + change * entry.cost;
   }
 
   #stateOf(account: string): AccountState<Slot> {
@@ -267,11 +290,15 @@ export class FairQueue<Slot> {
   /** Refuses an entry that would wait too long. In a full queue, evicts an entry of the account that has the most. */
   #makeRoom({ account, cost, budgetMs }: QueueEntry): void {
     if (this.#expectedWaitMs(account) > (budgetMs - cost) * MAX_WAIT_FRACTION) throw this.#overloaded();
-    if (this.#waiting < this.#maxWaiting) return;
+    if (!this.#isFull()) return;
     const evicted = this.#findEvictable(account);
     if (!evicted) throw this.#overloaded();
     this.#remove(evicted);
     evicted.reject(this.#overloaded());
+  }
+
+  #isFull(): boolean {
+    return this.#waiting + this.#expected >= this.#maxWaiting + Math.max(0, this.#slots.free());
   }
 
   /** A long entry waits for other long ones, which its probe did not wait for. */

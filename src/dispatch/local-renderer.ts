@@ -30,6 +30,10 @@ export class LocalRenderer implements Renderer {
     }
   }
 
+  expect(account: string, kind: AssetKind): () => void {
+    return this.#pools[kind].expect(account);
+  }
+
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     const kind = workerKindFor(asset);
     const taskLimits = { limitMs: PROBE_LIMIT_MS[kind] };

@@ -28,6 +28,8 @@ export interface Requester {
   readonly onAssigned?: (worker: string) => void;
   /** Called now and then with the part of a video that is encoded, 0 to 1. Workers on other machines don't tell. */
   readonly onProgress?: (fraction: number) => void;
+  /** Gives up the place from `Renderer.expect`. The queue calls it when the asset enters. */
+  readonly leavePlace?: () => void;
 }
 
 /** Callers without an account share one account in the queue and have no deadline. */
@@ -68,6 +70,8 @@ interface TicketCount {
 export interface Renderer {
   /** Throws `overloaded` if a render of this account would be refused now; without a kind, if any would. */
   assertRoom(account: string, kind?: AssetKind): void;
+  /** Keeps a place in the queue for an asset that is about to be probed. Throws `overloaded` when there is none. */
+  expect(account: string, kind: AssetKind): () => void;
   probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe>;
   /** The render of a probed asset won't follow: gives back what the queue charged for it with the probe. */
   refund(asset: Asset, requester: Requester): void;

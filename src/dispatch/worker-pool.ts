@@ -111,6 +111,10 @@ export class WorkerPool {
     this.#queue.assertRoom(account);
   }
 
+  expect(account: string): () => void {
+    return this.#queue.expect(account);
+  }
+
   /** Runs a task on the next free worker. The limits apply to each attempt. */
   async run<Type extends WorkerTask['type']>(
     task: TaskOf<Type>,

@@ -94,6 +94,7 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       const { asset, canvas, overlays, output: requested } = parseUpload(upload);
       // A GIF, of which the requested format makes a video.
       if (asset?.kind === 'video') throw videosNeedKey();
+      await upload.asset?.save?.();
       const started = performance.now();
       const requester = { ...ANONYMOUS, renderId: request.id };
       lifetime.startDeadline(deadlineMs.image);

@@ -52,7 +52,9 @@ export class AssetFetcher {
     const stopWatching = watchPace(response, onTooSlow, Math.max(0, secondsLeft), paceIntervalMs);
     try {
       assertSize(Number(response.headers['content-length'] ?? 0), destination.maxBytes);
-      return await receiveAsset(response, destination);
+      const { save, ...file } = await receiveAsset(response, destination);
+      await save?.();
+      return file;
     } catch (error) {
       signal.throwIfAborted();
       throw failureOf(error, url);

@@ -16,6 +16,9 @@ const KEY = /^[\x20-\x7e]{1,255}$/u;
 const RETRY_AFTER_SECONDS = 2;
 const SETTLE_WAIT_MS = 1_000;
 
+/** Marks the response to a repeated request. */
+export const REPLAYED = { 'idempotency-replayed': 'true' };
+
 /** A request, seen as one of those that share its idempotency key. */
 export interface IdempotentRequest {
   /** Set when the request was delivered before. It is free then, and its file may still be cached. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { WorkArea } from '../../media/work-area.ts';
 import { FetchPolicy } from '../fetch/fetch-policy.ts';
@@ -71,6 +71,10 @@ function standIns(): OverlayDependencies {
     refusals: { add: () => steps.push('count refusal') },
     renderer: {
       assertRoom: () => step('assert room'),
+      expect: () => {
+        step('expect');
+        return () => steps.push('leave place');
+      },
       refund: () => steps.push('refund'),
       probe: stepOf('probe', () => ({ kind: 'image', width: 16, height: 16, isSrgb: true })),
       render: stepOf('render', ({ output }: { readonly output: string }) => {
@@ -137,8 +141,8 @@ afterEach(async () => {
 });
 
 const ADMITTED = ['authenticate', 'count request', 'enter', 'assert room'];
-/** The queue is checked again before the asset is written to disk. */
-const RECEIVED = ['receive', 'assert room'];
+/** The queue keeps a place before the asset is written to disk. */
+const EXPECTED = ['receive', 'claim', 'expect'];
 const CANVAS = { text: 'Hello', width: '16', height: '16' };
 
 describe('the overlay handler', () => {
@@ -146,7 +150,7 @@ describe('the overlay handler', () => {
     const response = await post({ text: 'Hello', asset: PNG });
     expect([response.status, await response.text()]).toEqual([200, 'rendered']);
     expect(response.headers.get('x-credits-charged')).toBe('1');
-    const paid = [...RECEIVED, 'claim', 'probe', 'reserve', 'render', 'send', 'keep', 'settle'];
+    const paid = ['receive', 'claim', 'expect', 'probe', 'reserve', 'render', 'send', 'keep', 'settle', 'leave place'];
     expect(steps).toEqual([...ADMITTED, ...paid]);
   });
 
@@ -162,14 +166,15 @@ describe('the overlay handler', () => {
     const response = await post({ text: 'Hello', asset: PNG });
     expect(await response.text()).toBe('cached');
     expect(response.headers.get('idempotency-replayed')).toBe('true');
-    expect(steps.slice(ADMITTED.length)).toEqual([...RECEIVED, 'claim', 'send']);
+    expect(steps.slice(ADMITTED.length)).toEqual(['receive', 'claim', 'send']);
   });
 
   it.each([
-    ['probe', [...RECEIVED, 'claim', 'probe', 'abandon', 'count refusal']],
-    ['reserve', [...RECEIVED, 'claim', 'probe', 'reserve', 'refund', 'abandon', 'count refusal']],
-    ['render', [...RECEIVED, 'claim', 'probe', 'reserve', 'render', 'release', 'abandon']],
-    ['send', [...RECEIVED, 'claim', 'probe', 'reserve', 'render', 'send', 'release', 'abandon']],
+    ['expect', ['receive', 'claim', 'expect', 'abandon', 'count refusal']],
+    ['probe', [...EXPECTED, 'probe', 'abandon', 'leave place', 'count refusal']],
+    ['reserve', [...EXPECTED, 'probe', 'reserve', 'refund', 'abandon', 'leave place', 'count refusal']],
+    ['render', [...EXPECTED, 'probe', 'reserve', 'render', 'release', 'abandon', 'leave place']],
+    ['send', [...EXPECTED, 'probe', 'reserve', 'render', 'send', 'release', 'abandon', 'leave place']],
   ])('undoes what was done when %s fails', async (name, expected) => {
     failing = name;
     expect((await post({ text: 'Hello', asset: PNG })).status).toBe(500);
@@ -179,9 +184,28 @@ describe('the overlay handler', () => {
   it('refuses bad fields and unknown files before it claims the idempotency key', async () => {
     await post({ text: '', asset: PNG });
     await post({ text: 'Hello', asset: Buffer.from('not an image') });
-    const badFields = [...ADMITTED, ...RECEIVED, 'count refusal'];
-    const unknownFile = [...ADMITTED, 'receive', 'count refusal'];
-    expect(steps).toEqual([...badFields, ...unknownFile]);
+    const refused = [...ADMITTED, 'receive', 'count refusal'];
+    expect(steps).toEqual([...refused, ...refused]);
+  });
+
+  it('writes a small asset to disk only when the queue has a place for it', async () => {
+    failing = 'expect';
+    let made = 0;
+    const lazyDirectory = workArea.lazyDirectory.bind(workArea);
+    vi.spyOn(workArea, 'lazyDirectory').mockImplementation((id) => {
+      const directory = lazyDirectory(id);
+      return {
+        ...directory,
+        make: async () => {
+          made += 1;
+          await directory.make();
+        },
+      };
+    });
+    expect([(await post({ text: 'Hello', asset: PNG })).status, made]).toEqual([500, 0]);
+    failing = undefined;
+    expect((await post({ text: 'Hello', asset: PNG })).status).toBe(200);
+    expect(made).toBeGreaterThan(0);
   });
 
   it('counts as running until the render is charged, although the client has its response', async () => {

@@ -9,38 +9,30 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asyncLimits } from '../../account/plans.ts';
 import type { Requester } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
+import { workerKindFor } from '../../media/asset.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import type { Remembered } from '../../store/store.ts';
-import type { Metrics, RequestType } from '../../telemetry/metrics.ts';
-import type { Marketplace } from '../access/marketplace.ts';
+import type { RequestType } from '../../telemetry/metrics.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../renders/accept.ts';
-import type { FinishedRequest, LinkDelivery } from '../renders/link-delivery.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
+import { deliver, deliverLink, type DeliverDependencies } from './deliver.ts';
 import { fetchAsset } from './fetch-asset.ts';
-import type { IdempotencyKeys, IdempotentRequest } from './idempotency.ts';
+import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from './idempotency.ts';
 import { type ParsedRequest, parseRequest, type UnfetchedRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import { describeRender, executeRender, prepareRender, type RenderRun, type StepDependencies } from './render-steps.ts';
-import type { Reservation } from './reserve.ts';
-import { DeliveryBroken, type FileSender } from './send.ts';
+import { DeliveryBroken } from './send.ts';
 
-export interface HandlerDependencies extends ReceiveDependencies, StepDependencies {
+export interface HandlerDependencies extends ReceiveDependencies, StepDependencies, DeliverDependencies {
   readonly idempotency: IdempotencyKeys;
   readonly fetcher: AssetFetcher;
-  readonly sender: FileSender;
-  readonly marketplace: Marketplace;
-  readonly metrics: Metrics;
   readonly acceptor: RenderAcceptor;
-  readonly links: LinkDelivery;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
 }
-
-const REPLAYED = { 'idempotency-replayed': 'true' };
 
 /** What the steps of one request share. */
 export interface OverlayContext extends Admitted {
@@ -64,6 +56,7 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
   const parsed = parseRequest(upload, dependencies.fetcher.policy);
   context.type = typeOf(parsed);
   if (prefersAsync || parsed.delivery.isAsync) {
+    await upload.asset?.save?.();
     await dependencies.acceptor.accept(context, upload, parsed);
     return;
   }
@@ -89,15 +82,23 @@ async function fetchAndRender(
   context: OverlayContext,
   { upload, parsed, claim }: Claimed,
 ): Promise<void> {
+  let leavePlace: (() => void) | undefined;
   try {
     if (parsed.delivery.isLink) await dependencies.links.assertRoom(context.caller);
+    // From here on nothing depends on the client, so the place is not kept for long.
+    if ('asset' in parsed && parsed.asset) {
+      leavePlace = dependencies.renderer.expect(context.caller.accountId, workerKindFor(parsed.asset));
+    }
+    await upload.asset?.save?.();
     const ready = await fetchAsset(dependencies.fetcher, parsed, upload, context.lifetime.signal);
     context.type = typeOf(ready);
     assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);
-    await renderAndDeliver(dependencies, context, upload, ready, claim);
+    await renderAndDeliver(dependencies, context, { upload, parsed: ready, claim, leavePlace });
   } catch (error) {
     await claim.abandon();
     throw error;
+  } finally {
+    leavePlace?.();
   }
 }
 
@@ -112,18 +113,23 @@ function typeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
   return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
 }
 
+interface ReadyRequest extends Claimed {
+  readonly parsed: ParsedRequest;
+  /** Of the place that the queue keeps for the asset. */
+  readonly leavePlace: (() => void) | undefined;
+}
+
 async function renderAndDeliver(
   dependencies: HandlerDependencies,
   context: OverlayContext,
-  upload: Upload,
-  parsed: ParsedRequest,
-  claim: IdempotentRequest,
+  { upload, parsed, claim, leavePlace }: ReadyRequest,
 ): Promise<void> {
   const { asset } = parsed;
   const started = performance.now();
   const budgetMs = dependencies.deadlineMs[asset?.kind ?? 'image'];
   context.lifetime.startDeadline(budgetMs);
-  const run = runOf(context, claim, requesterOf(context, budgetMs, asset ? 'probe' : 'render'));
+  const requester = requesterOf(context, budgetMs, asset ? 'probe' : 'render');
+  const run = runOf(context, claim, { ...requester, ...(leavePlace && { leavePlace }) });
   const prepared = await prepareRender(dependencies, run, parsed);
   const { reservation } = prepared;
   context.isReserved = true;
@@ -166,71 +172,4 @@ function runOf(
 function requesterOf({ caller, request }: OverlayContext, budgetMs: number, firstStep: 'probe' | 'render'): Requester {
   const onAssigned = (worker: string): void => recordOf(request).assign(worker, firstStep);
   return { account: caller.accountId, budgetMs, renderId: request.id, onAssigned };
-}
-
-/** `deliver=url`: the result is stored and charged before the response, which has a link to it. */
-async function deliverLink(
-  { links, metrics }: HandlerDependencies,
-  context: OverlayContext,
-  finished: FinishedRequest,
-): Promise<void> {
-  const { request } = context;
-  recordOf(request).begin('deliver');
-  await links.deliver(context, finished);
-  metrics.charged(finished.prepared.reservation.credits);
-  recordOf(request).credits = finished.prepared.reservation.credits;
-}
-
-interface ByteDelivery {
-  readonly output: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly renderMs: number;
-  readonly reservation: Reservation;
-  /** For the next request with the same idempotency key. */
-  readonly remembered: Remembered | undefined;
-  readonly claim: IdempotentRequest;
-}
-
-/** Charges after the last byte has been sent, or if `breakOff` says so. Nothing after `send` may fail. */
-async function deliver(
-  { sender, marketplace, metrics }: HandlerDependencies,
-  { request, reply }: OverlayContext,
-  { output, headers, renderMs, reservation, remembered, claim }: ByteDelivery,
-): Promise<void> {
-  const billing = billingHeaders(marketplace, request, reservation);
-  const replayed = claim.replay ? REPLAYED : {};
-  const endDelivery = claim.startDelivery();
-  try {
-    recordOf(request).begin('deliver');
-    await sender.send(reply, output, { ...headers, ...billing, ...replayed });
-    await claim.keep(output);
-    await reservation.settle(renderMs, remembered);
-    metrics.charged(reservation.credits);
-    recordOf(request).credits = reservation.credits;
-  } catch (error) {
-    if (!(error instanceof DeliveryBroken)) throw error;
-    const isCharged = await reservation.breakOff(error, renderMs, remembered);
-    metrics.deliveryBroken(isCharged);
-    if (isCharged) {
-      await claim.keep(output);
-      metrics.charged(reservation.credits);
-      recordOf(request).credits = reservation.credits;
-    }
-    throw error;
-  } finally {
-    endDelivery();
-  }
-}
-
-/** What the response says about its price. */
-export function billingHeaders(
-  marketplace: Marketplace,
-  request: FastifyRequest,
-  { credits, remaining }: Pick<Reservation, 'credits' | 'remaining'>,
-): Record<string, string> {
-  return {
-    'x-credits-charged': String(credits),
-    'x-credits-remaining': String(remaining),
-    ...(marketplace.isClaimed(request.headers) && { [marketplace.billingHeader]: `Credits=${credits}` }),
-  };
 }

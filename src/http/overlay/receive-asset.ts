@@ -1,4 +1,5 @@
-// Streams one uploaded file to disk. Its first bytes decide the format, and the format decides the size limit.
+// Receives one file. Its first bytes decide the format, and the format decides the size limit. A large file is streamed to disk;
+// a small one stays in memory until the request is known to be rendered, so refusing it costs no disk access.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -30,9 +31,11 @@ export interface ReceivedFile {
   readonly format: AssetFormat | undefined;
   /** Hexadecimal, if it was asked for. */
   readonly sha256: string | undefined;
+  /** Writes the file to disk. Absent when it is there already. */
+  readonly save?: () => Promise<void>;
 }
 
-/** Bytes collected in memory before they are written together: each write goes through the thread pool. */
+/** A file up to this size stays in memory at first. A larger one is written in chunks of it, because each write takes a thread. */
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedFile> {
@@ -56,24 +59,21 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       if (isHead) destination.assertRoom(workerOf(format));
       await file.write(isHead ? head : chunk);
     }
-    if (format !== undefined) {
-      // The queue may have filled up meanwhile, and a small upload that is refused here has not touched the disk.
-      if (!file.isOpen) destination.assertRoom(workerOf(format));
-      // The whole file is shorter than the bytes that `sniff` asks for.
-      if (head.length < SNIFF_LENGTH) await file.write(head);
-      await file.flush();
-    }
+    // The whole file is shorter than the bytes that `sniff` asks for.
+    if (format !== undefined && head.length < SNIFF_LENGTH) await file.write(head);
+    if (file.isOpen) await file.flush();
   } finally {
     await file.close();
   }
-  return { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
+  const received = { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
+  return format === undefined || file.isOpen ? received : { ...received, save: async () => await file.save() };
 }
 
 function workerOf(format: AssetFormat): AssetKind {
   return workerKindFor({ kind: KIND_OF_FORMAT[format], format });
 }
 
-/** The file on disk. It is created with the first write, so a small upload that is refused touches no disk. */
+/** The bytes of a file in a known format. The file is created with the first flush. */
 class AssetFile {
   readonly #destination: AssetDestination;
   #handle: FileHandle | undefined;
@@ -104,6 +104,15 @@ class AssetFile {
       await this.#handle.appendFile(bytes);
     } catch (error) {
       rethrowAsStorageError(error);
+    }
+  }
+
+  /** Writes a file that is in memory as a whole. */
+  async save(): Promise<void> {
+    try {
+      await this.flush();
+    } finally {
+      await this.close();
     }
   }
 

@@ -8,7 +8,8 @@ import { isOutcomeUnknown, type RenderRecord, type Renders, type RenderSuccess }
 import type { Remembered } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import { billingHeaders, type OverlayContext } from '../overlay/overlay-handler.ts';
+import { billingHeaders } from '../overlay/deliver.ts';
+import type { OverlayContext } from '../overlay/overlay-handler.ts';
 import type { FinishedRender, PreparedRender } from '../overlay/render-steps.ts';
 import type { RenderHeaders } from '../overlay/send.ts';
 import type { Upload } from '../overlay/receive.ts';

@@ -40,6 +40,10 @@ export class FallbackRenderer implements Renderer {
     }
   }
 
+  expect(account: string, kind: AssetKind): () => void {
+    return this.#likely(kind).expect(account, kind);
+  }
+
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     return await this.#choose(workerKindFor(asset), signal, (renderer) =>
       renderer.probe(asset, limits, signal, requester),

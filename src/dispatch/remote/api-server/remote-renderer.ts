@@ -136,6 +136,11 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
+  expect(account: string, kind: AssetKind): () => void {
+    this.#assertReachable();
+    return this.#permits[kind].expect(account);
+  }
+
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     const kind = workerKindFor(asset);
     const session = await this.#open(kind, asset, signal, this.#permits[kind].probeEntry(asset, requester));
