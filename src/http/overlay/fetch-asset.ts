@@ -1,6 +1,8 @@
 // Replaces the URL of a request by the file it points to. The file arrives in the work directory like an upload.
 
+import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { IdempotentRequest } from './idempotency.ts';
 import { type ParsedRequest, type UnfetchedRequest, withFetched } from './parse.ts';
 import type { Upload } from './receive.ts';
 
@@ -17,4 +19,10 @@ export async function fetchAsset(
 ): Promise<ParsedRequest> {
   if (!('assetUrl' in request)) return request;
   return withFetched(request, await fetcher.fetch(request.assetUrl, destination, signal, maxSeconds));
+}
+
+/** A repeated request is free, so a URL must still return the file that was paid for. An upload is part of the fingerprint. */
+export function assertSameAsset({ replay }: IdempotentRequest, isFetched: boolean, sha256: string | undefined): void {
+  if (!isFetched || replay === undefined || replay.sha256 === sha256) return;
+  throw new AppError('idempotency_mismatch', 'The file behind asset_url has changed since the first request.');
 }

@@ -8,7 +8,6 @@ import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asyncLimits } from '../../account/plans.ts';
 import type { Requester } from '../../dispatch/renderer.ts';
-import { AppError } from '../../errors.ts';
 import { workerKindFor } from '../../media/asset.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
@@ -19,9 +18,9 @@ import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
 import { deliver, deliverLink, type DeliverDependencies } from './deliver.ts';
-import { fetchAsset } from './fetch-asset.ts';
+import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
 import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from './idempotency.ts';
-import { type ParsedRequest, parseRequest, type UnfetchedRequest } from './parse.ts';
+import { type ParsedRequest, parseRequest, requestTypeOf, type UnfetchedRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import { describeRender, executeRender, prepareRender, type RenderRun, type StepDependencies } from './render-steps.ts';
@@ -46,6 +45,7 @@ export interface OverlayContext extends Admitted {
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
   const { caller, idempotencyKey, prefersAsync, request, reply, directory } = context;
+  const { links } = dependencies;
   const { limits } = caller.plan;
   const upload = await receive(dependencies, context, prefersAsync ? asyncLimits(limits) : limits, {
     hash: idempotencyKey !== undefined,
@@ -54,16 +54,15 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     assertRoom: (kind) => (prefersAsync ? undefined : dependencies.renderer.assertRoom(caller.accountId, kind)),
   });
   const parsed = parseRequest(upload, dependencies.fetcher.policy);
-  context.type = typeOf(parsed);
+  context.type = requestTypeOf(parsed);
   if (prefersAsync || parsed.delivery.isAsync) {
     await upload.asset?.save?.();
     await dependencies.acceptor.accept(context, upload, parsed);
     return;
   }
-  if (parsed.delivery.isLink) dependencies.links.assertAvailable(caller, request);
+  if (parsed.delivery.isLink) links.assertAvailable(caller, request);
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
-  if (claim.replay && parsed.delivery.isLink && (await dependencies.links.replay(context, claim.replay.renderId)))
-    return;
+  if (claim.replay && parsed.delivery.isLink && (await links.replay(context, claim.replay.renderId))) return;
   if (claim.replay?.file !== undefined && !parsed.delivery.isLink) {
     await dependencies.sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
     return;
@@ -91,7 +90,7 @@ async function fetchAndRender(
     }
     await upload.asset?.save?.();
     const ready = await fetchAsset(dependencies.fetcher, parsed, upload, context.lifetime.signal);
-    context.type = typeOf(ready);
+    context.type = requestTypeOf(ready);
     assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);
     await renderAndDeliver(dependencies, context, { upload, parsed: ready, claim, leavePlace });
   } catch (error) {
@@ -100,17 +99,6 @@ async function fetchAndRender(
   } finally {
     leavePlace?.();
   }
-}
-
-/** A repeated request is free, so a URL must still return the file that was paid for. An upload is part of the fingerprint. */
-function assertSameAsset({ replay }: IdempotentRequest, isFetched: boolean, sha256: string | undefined): void {
-  if (!isFetched || replay === undefined || replay.sha256 === sha256) return;
-  throw new AppError('idempotency_mismatch', 'The file behind asset_url has changed since the first request.');
-}
-
-/** Unknown until a URL has been fetched. */
-function typeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
-  return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
 }
 
 interface ReadyRequest extends Claimed {
@@ -128,8 +116,8 @@ async function renderAndDeliver(
   const started = performance.now();
   const budgetMs = dependencies.deadlineMs[asset?.kind ?? 'image'];
   context.lifetime.startDeadline(budgetMs);
-  const requester = requesterOf(context, budgetMs, asset ? 'probe' : 'render');
-  const run = runOf(context, claim, { ...requester, ...(leavePlace && { leavePlace }) });
+  const onAssigned = (worker: string): void => recordOf(context.request).assign(worker, asset ? 'probe' : 'render');
+  const run = runOf(context, claim, { budgetMs, onAssigned, ...(leavePlace && { leavePlace }) });
   const prepared = await prepareRender(dependencies, run, parsed);
   const { reservation } = prepared;
   context.isReserved = true;
@@ -155,7 +143,7 @@ async function renderAndDeliver(
 function runOf(
   { caller, request, directory, lifetime }: OverlayContext,
   claim: IdempotentRequest,
-  requester: Requester,
+  requester: Omit<Requester, 'account' | 'renderId'>,
 ): RenderRun {
   return {
     renderId: request.id,
@@ -163,13 +151,8 @@ function runOf(
     limits: caller.plan.limits,
     directory,
     signal: lifetime.signal,
-    requester,
+    requester: { ...requester, account: caller.accountId, renderId: request.id },
     isReplay: claim.replay !== undefined,
     onStep: (step) => recordOf(request).begin(step),
   };
-}
-
-function requesterOf({ caller, request }: OverlayContext, budgetMs: number, firstStep: 'probe' | 'render'): Requester {
-  const onAssigned = (worker: string): void => recordOf(request).assign(worker, firstStep);
-  return { account: caller.accountId, budgetMs, renderId: request.id, onAssigned };
 }

@@ -10,6 +10,7 @@ import { type Asset, createAsset } from '../../media/asset.ts';
 import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { must } from '../../primitives/must.ts';
 import type { BaseLayer } from '../../render/compose.ts';
+import type { RequestType } from '../../telemetry/metrics.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import type { ReceivedForm } from './multipart.ts';
 import type { ReceivedFile } from './receive-asset.ts';
@@ -63,6 +64,11 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
   const asset = acceptAsset(file, output);
   assertFormatFits(output, outputSourceOf(must(file.format, 'the format of an accepted asset')));
   return { overlays, strict, output, delivery, asset, canvas: undefined };
+}
+
+/** Unknown until a URL has been fetched. */
+export function requestTypeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
+  return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
 }
 
 function withKind(form: ReceivedForm): Form {
