@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { type Engine, observeFailures } from '../store/engine.ts';
-import { PostgresEngine } from '../store/postgres-engine.ts';
+import type { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore } from '../store/sql-store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
@@ -20,7 +20,7 @@ export async function openStore(
 ): Promise<Store> {
   const engine = await openEngine(location, onIdleError);
   if (metrics === undefined) return createStore(engine);
-  if (engine instanceof PostgresEngine) metrics.watchConnections(() => engine.connections);
+  if (isPooled(engine)) metrics.watchConnections(() => engine.connections);
   const store = createStore(observeFailures(engine, () => metrics.storeFailed()));
   metrics.watchPendingWrites(() => store.pendingWrites.list().length);
   return store;
@@ -36,6 +36,10 @@ export async function withStore(location: StoreLocation, work: (store: Store) =>
   }
 }
 
+function isPooled(engine: Engine): engine is PostgresEngine {
+  return engine.dialect === 'postgres';
+}
+
 /** Also brings the schema up to date. */
 export async function openEngine(
   { dataDirectory, databaseUrl, databasePool, databaseTls, databaseAuthorities }: StoreLocation,
@@ -43,7 +47,9 @@ export async function openEngine(
 ): Promise<Engine> {
   try {
     if (databaseUrl === '') return openEmbedded(dataDirectory);
-    return await PostgresEngine.open(databaseUrl, onIdleError, {
+    // Loaded on demand, like all that only some servers need: it makes every command start faster.
+    const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
+    return await Postgres.open(databaseUrl, onIdleError, {
       ...(databasePool !== undefined && { poolSize: databasePool }),
       ...(databaseTls !== undefined && { tls: databaseTls }),
       ...(databaseAuthorities !== undefined && { authoritiesFile: databaseAuthorities }),

@@ -3,7 +3,6 @@
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
 import { ManualBilling } from '../billing/manual.ts';
-import { StripeBilling } from '../billing/stripe.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import type { RouteGroup } from '../http/route-group.ts';
@@ -42,16 +41,18 @@ export function assertPaymentSettings(settings: PaymentSettings, { plans }: Plan
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function startPayments(
+export async function startPayments(
   settings: PaymentSettings,
   store: Store,
   plans: PlanBook,
   logger: Logger,
   metrics: DependencyMetrics,
-): PaymentServices {
+): Promise<PaymentServices> {
   if (settings.billing === 'manual') {
     return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
   }
+  // Loaded on demand: it is a tenth of everything a server loads.
+  const { StripeBilling } = await import('../billing/stripe.ts');
   const billing = new StripeBilling({
     secretKey: settings.stripeSecretKey,
     webhookSecrets: settings.stripeWebhookSecrets,

@@ -66,7 +66,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const uploads = createUploadBudget(settings);
   watch(metrics, billing.parts.admission, uploads);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
-  const payments = resources.add(startPayments(settings, store, plans, logger, metrics.dependencies));
+  const payments = resources.add(await startPayments(settings, store, plans, logger, metrics.dependencies));
   const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
   const running = new RunningRequests();
   const forRenders = { renderer, workArea, uploads, sender, running };

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
-import { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
+import type { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
 import { ASYNC_BUDGET_MS } from '../dispatch/render-queue.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import type { PoolStatus, Renderer, RendererStatus } from '../dispatch/renderer.ts';
@@ -66,7 +66,9 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
   const queue = queueAccess(settings);
   const queueLogger = logger.child({ nats: natsHosts(settings) });
   try {
-    return await RemoteRenderer.start({
+    // Loaded on demand, because servers without NATS don't need its client.
+    const { RemoteRenderer: Remote } = await import('../dispatch/remote/api-server/remote-renderer.ts');
+    return await Remote.start({
       version: VERSION,
       queue,
       listen: { host, port },

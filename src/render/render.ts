@@ -12,6 +12,7 @@ import { encodeImage, encodeOverlay } from './encode.ts';
 import type { BarReport } from './layout-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
+import type { SourcePixels } from './source-pixels.ts';
 import { Stopwatch, type Timings } from './timing.ts';
 import type { RenderWarning } from './warnings.ts';
 
@@ -28,10 +29,6 @@ export interface RenderFacts {
   readonly sourcePixels?: SourcePixels;
   readonly timings: Timings;
 }
-
-/** `kept`: pixels outside the rows of bars are exactly those of the asset. */
-type SourcePixels = (typeof SOURCE_PIXELS)[number];
-export const SOURCE_PIXELS = ['kept', 'reencoded'] as const;
 
 export interface Rendered extends RenderFacts {
   readonly bytes: Buffer;

@@ -1,10 +1,8 @@
-import { z } from 'zod';
 import { type Engine, first } from '../engine.ts';
 import { integer, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
 import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
 
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
-const FAULTS = z.array(z.object({ pointer: z.string(), code: z.string() }));
 /** Rows per statement, well below the number of parameters that either database allows. */
 const BATCH = 50;
 const ROW = `(${COLUMNS.split(', ')
@@ -86,6 +84,11 @@ function toRequest(row: SqlRow): LoggedRequest {
     credits: integer(row, 'credits'),
     bytesIn: integer(row, 'bytes_in'),
     bytesOut: integer(row, 'bytes_out'),
-    faults: FAULTS.parse(JSON.parse(text(row, 'faults'))),
+    faults: faultsOf(row),
   };
+}
+
+/** Only `append` writes them, so they need no schema, whose library takes a quarter of the time that a command needs to start. */
+function faultsOf(row: SqlRow): LoggedRequest['faults'] {
+  return JSON.parse(text(row, 'faults')) as LoggedRequest['faults'];
 }
