@@ -27,7 +27,8 @@ interface Endpoint {
   readonly id: string;
   readonly url: string;
   readonly events: readonly string[];
-  readonly secret: string;
+  /** Newest first: webhooks are signed with each, as after a rotation. */
+  readonly secrets: string[];
 }
 
 interface Fields {
@@ -80,7 +81,7 @@ class ContractService {
 
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
-    const [, area, kind, id] = url.pathname.split('/');
+    const [, area, kind, id, action] = url.pathname.split('/');
     if (area === 'files' && kind === 'small.png') {
       response.setHeader('content-type', 'image/png').end(SMALL_IMAGE);
       return;
@@ -103,7 +104,7 @@ class ContractService {
     if (headers['x-api-key'] === undefined) problem(response, 401, 'missing_api_key');
     else if (kind === 'overlay') this.#overlay(request, body, response);
     else if (kind === 'renders' && id !== undefined) await this.#render(method, id, url, response);
-    else if (kind === 'webhook-endpoints') this.#endpoint(method, id, body, response);
+    else if (kind === 'webhook-endpoints') await this.#endpoint(method, { id, action }, body, response);
     else problem(response, 404, 'not_found');
   }
 
@@ -167,37 +168,60 @@ class ContractService {
     render.status = status;
     const type = `render.${status}`;
     const targets = [...this.#endpoints.values()].filter(({ events }) => events.length === 0 || events.includes(type));
-    for (const { url, secret } of targets) void this.#deliver(url, secret, type, render);
-    if (render.webhookUrl !== undefined) void this.#deliver(render.webhookUrl, ACCOUNT_SECRET, type, render);
+    const data = this.#describe(render);
+    for (const { url, secrets } of targets) void this.#deliver(url, secrets, type, data);
+    if (render.webhookUrl !== undefined) void this.#deliver(render.webhookUrl, [ACCOUNT_SECRET], type, data);
   }
 
   /** Signed as https://www.standardwebhooks.com describes. A receiver that is gone is no concern of the stand-in. */
-  async #deliver(url: string, secret: string, type: string, render: StoredRender): Promise<void> {
+  async #deliver(url: string, secrets: readonly string[], type: string, data: unknown): Promise<void> {
     const id = `msg_${randomUUID()}`;
     const seconds = Math.floor(Date.now() / 1_000);
-    const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data: this.#describe(render) });
-    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-    const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+    const body = JSON.stringify({ type, timestamp: new Date().toISOString(), data });
+    const signatures = secrets.map((secret) => {
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
+    });
     const headers = {
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(seconds),
-      'webhook-signature': `v1,${signature}`,
+      'webhook-signature': signatures.join(' '),
     };
     await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
   }
 
-  #endpoint(method: string, id: string | undefined, body: Buffer, response: ServerResponse): void {
-    if (method === 'POST') {
-      const { url, events = [] } = JSON.parse(body.toString()) as { url: string; events?: string[] };
-      const secret = `whsec_${randomBytes(32).toString('base64')}`;
-      const endpoint: Endpoint = { id: `we_${randomUUID()}`, url, events, secret };
-      this.#endpoints.set(endpoint.id, endpoint);
-      json(response, 201, endpoint);
-    } else if (method === 'GET') {
-      json(response, 200, { endpoints: [...this.#endpoints.values()].map(({ secret: _, ...rest }) => rest) });
-    } else if (id !== undefined && this.#endpoints.delete(id)) response.writeHead(204).end();
-    else problem(response, 404, 'webhook_endpoint_not_found');
+  async #endpoint(
+    method: string,
+    { id, action }: { readonly id: string | undefined; readonly action: string | undefined },
+    body: Buffer,
+    response: ServerResponse,
+  ): Promise<void> {
+    const endpoint = this.#endpoints.get(id ?? '');
+    if (method === 'POST' && id === undefined) this.#createEndpoint(body, response);
+    else if (method === 'GET' && id === undefined) {
+      json(response, 200, { endpoints: [...this.#endpoints.values()].map(describeEndpoint) });
+    } else if (endpoint === undefined) problem(response, 404, 'webhook_not_found');
+    else if (method === 'DELETE') {
+      this.#endpoints.delete(endpoint.id);
+      response.writeHead(204).end();
+    } else if (action === 'rotate-secret') {
+      endpoint.secrets.unshift(newSecret());
+      json(response, 200, { ...describeEndpoint(endpoint), secret: endpoint.secrets[0] });
+    } else if (action === 'test') {
+      json(response, 202, { id: randomUUID(), endpoint_id: endpoint.id, type: 'webhook.test', status: 'pending' });
+      await this.#deliver(endpoint.url, endpoint.secrets, 'webhook.test', {
+        endpoint_id: endpoint.id,
+        text: 'A test.',
+      });
+    } else problem(response, 404, 'not_found');
+  }
+
+  #createEndpoint(body: Buffer, response: ServerResponse): void {
+    const { url, events = [] } = JSON.parse(body.toString()) as { url: string; events?: string[] };
+    const endpoint: Endpoint = { id: randomUUID(), url, events, secrets: [newSecret()] };
+    this.#endpoints.set(endpoint.id, endpoint);
+    json(response, 201, { ...describeEndpoint(endpoint), secret: endpoint.secrets[0] });
   }
 
   #describe({ id, status }: StoredRender): unknown {
@@ -226,6 +250,15 @@ class ContractService {
       error: status === 'failed' ? { ...error, detail: 'The image could not be decoded.', instance: id } : null,
     };
   }
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+function describeEndpoint({ id, url, events }: Endpoint): object {
+  const state = { status: 'enabled', disabled_reason: null, disabled_at: null, failing_since: null };
+  return { id, url, events, ...state, created_at: new Date().toISOString() };
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

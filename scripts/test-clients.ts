@@ -1,5 +1,5 @@
 // Tests the packages in clients/ against the service, then installs what they would publish into an empty folder and runs
-// the programs of their READMEs. Usage: npm run test:clients [-- typescript python] [-- --serve]
+// the programs of their READMEs. Usage: npm run test:clients [-- typescript python] [-- --full] [-- --serve]
 
 import { startStandIn } from '../clients/stand-in.ts';
 import { freePort } from '../test/free-port.ts';

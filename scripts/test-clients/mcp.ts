@@ -1,19 +1,44 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
+import { freePort } from '../../test/free-port.ts';
+import { must } from '../../src/primitives/must.ts';
 import { clientFolder, type Environment, inEmptyFolder, installAndTest, programsOf, run } from './package.ts';
 
 interface ClientSettings {
   readonly mcpServers: { readonly storybar: { readonly command: string; readonly args: readonly string[] } };
 }
 
+/** As an assistant sends it. */
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const READY = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const CAPTION = {
+  jsonrpc: '2.0',
+  id: 2,
+  method: 'tools/call',
+  params: { name: 'caption_image', arguments: { file: 'photo.jpg', text: 'Golden hour' } },
+};
+
 export async function testMcp(env: Environment): Promise<void> {
   // The server contains the TypeScript client.
   await buildTypeScriptClient();
   await installAndTest('mcp', env);
   await inEmptyFolder('mcp', async (folder) => {
-    const [settings = ''] = programsOf('mcp', 'json');
-    await checkInstalled(folder, (JSON.parse(settings) as ClientSettings).mcpServers.storybar, env);
+    const directory = path.join(folder, 'captions');
+    cpSync(path.join(folder, 'photo.jpg'), path.join(directory, 'photo.jpg'));
+    const variables = {
+      STORYBAR_URL: env['STORYBAR_TEST_URL'] ?? '',
+      STORYBAR_API_KEY: env['STORYBAR_TEST_KEY'] ?? '',
+      STORYBAR_MCP_DIRECTORY: directory,
+    };
+    await checkStdio(folder, variables);
+    await checkHttp(folder, variables);
   });
 }
 
@@ -22,37 +47,76 @@ async function buildTypeScriptClient(): Promise<void> {
   await run('npm', ['run', '--silent', 'build'], clientFolder('typescript'));
 }
 
-/** Starts the installed server with the command of the README and asks for its tools. */
-async function checkInstalled(
-  folder: string,
-  { command, args }: ClientSettings['mcpServers']['storybar'],
-  env: Environment,
-): Promise<void> {
-  const variables = {
-    STORYBAR_URL: env['STORYBAR_TEST_URL'] ?? '',
-    STORYBAR_API_KEY: env['STORYBAR_TEST_KEY'] ?? '',
-    STORYBAR_MCP_DIRECTORY: path.join(folder, 'captions'),
-  };
+/** Starts the installed server with the settings of the README. */
+async function checkStdio(cwd: string, variables: Environment): Promise<void> {
+  const { command, args } = (JSON.parse(must(programsOf('mcp', 'json')[0], 'settings')) as ClientSettings).mcpServers
+    .storybar;
   const server = spawn(command, args, {
-    cwd: folder,
+    cwd,
     env: { ...process.env, ...variables },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-  const messages = [
-    { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello },
-    { jsonrpc: '2.0', method: 'notifications/initialized' },
-    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'read_usage', arguments: {} } },
-  ];
-  for (const message of messages) server.stdin.write(`${JSON.stringify(message)}\n`);
+  for (const message of [HELLO, READY, CAPTION]) server.stdin.write(`${JSON.stringify(message)}\n`);
   let printed = '';
   for await (const text of server.stdout.setEncoding('utf8')) {
     printed += String(text);
-    if (printed.includes('requests_per_minute')) break;
+    if (printed.includes('"id":2')) break;
   }
   server.stdin.end();
+  await stop(server);
+  assertCaptioned(printed);
+  console.log('ok: the installed MCP server captions an image with the settings of the README');
+}
+
+/** Starts it with the command of the README, on a port that is free. */
+async function checkHttp(cwd: string, variables: Environment): Promise<void> {
+  const port = await freePort();
+  const command = must(
+    programsOf('mcp', 'sh').find((line) => line.includes('--http')),
+    'command with --http',
+  );
+  const [program = '', ...args] = command.trim().replace('8765', String(port)).split(' ');
+  const server = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  try {
+    for await (const text of must(server.stderr, 'standard error').setEncoding('utf8')) {
+      if (String(text).includes(`http://127.0.0.1:${port}/mcp`)) break;
+    }
+    const { headers } = await send(port, HELLO);
+    const session = headers.get('mcp-session-id');
+    const response = await send(port, CAPTION, session === null ? {} : { 'mcp-session-id': session });
+    assertCaptioned(await response.text());
+  } finally {
+    await stop(server);
+  }
+  console.log('ok: the installed MCP server captions an image over HTTP');
+}
+
+async function send(port: number, message: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': HELLO.params.protocolVersion,
+      ...headers,
+    },
+    body: JSON.stringify(message),
+  });
+}
+
+function assertCaptioned(response: string): void {
+  const file = /"file":"(?<file>[^"]+)"/u.exec(response.replaceAll('\\"', '"'))?.groups?.['file'];
+  if (file === undefined || !existsSync(file)) throw new Error(`The installed MCP server returned: ${response}`);
+}
+
+/** `npx` starts the server as a child and passes signals on. */
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
   server.kill();
-  if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-  if (!printed.includes('requests_per_minute')) throw new Error(`The installed MCP server returned: ${printed}`);
-  console.log('ok: the installed MCP server reads usage with the settings of the README');
+  await exited;
 }

@@ -33,19 +33,23 @@ async function lint(name: string): Promise<void> {
 }
 
 /** Packs the client, installs it into an empty folder with the example files, and passes that folder on. */
-export async function inEmptyFolder(name: string, use: (folder: string) => Promise<void> | void): Promise<void> {
+export async function inEmptyFolder(
+  name: string,
+  use: (folder: string) => Promise<void> | void,
+  install = async (folder: string): Promise<void> => await installTarball(clientFolder(name), folder),
+): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), `storybar-${name}-`));
   try {
     for (const file of ['photo.jpg', 'clip.mp4']) cpSync(path.join(ROOT, 'examples', file), path.join(folder, file));
-    if (existsSync(path.join(clientFolder(name), 'package.json'))) await installTarball(name, folder);
+    if (existsSync(path.join(clientFolder(name), 'package.json'))) await install(folder);
     await use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function installTarball(name: string, folder: string): Promise<void> {
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], clientFolder(name));
+export async function installTarball(source: string, folder: string, ...options: readonly string[]): Promise<void> {
+  await run('npm', ['pack', '--silent', ...options, '--pack-destination', folder], source);
   const tarball = must(
     readdirSync(folder).find((file) => file.endsWith('.tgz')),
     'packed tarball',

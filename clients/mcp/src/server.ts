@@ -27,6 +27,26 @@ const CAPTIONS = {
   text: z.string().optional().describe('One caption in the middle. Use this or `overlays`.'),
   overlays: OVERLAYS.optional().describe('Several captions, or captions with positions. Use this or `text`.'),
   lang: z.string().optional().describe('Language of the captions as a BCP 47 tag, such as ja or zh-Hant.'),
+  style: z
+    .enum(['bar', 'bar-light', 'box', 'box-light', 'outline', 'plain'])
+    .optional()
+    .describe('Look. Default: bar.'),
+  safe_area: z
+    .enum(['none', 'tiktok', 'reels', 'shorts', 'stories', 'all'])
+    .optional()
+    .describe("Keeps captions clear of an app's own controls, on portrait files of 9:16."),
+};
+
+const IMAGE_OUTPUT = {
+  format: z.enum(['png', 'jpeg', 'webp']).optional().describe('Format of the result. Default: png.'),
+};
+
+const SUBTITLES = {
+  captions: z
+    .string()
+    .max(65_536)
+    .optional()
+    .describe('Content of an SRT or WebVTT file. Use this, `text` or `overlays`.'),
 };
 
 const SOURCE = {
@@ -46,7 +66,8 @@ const RESULT = z.object({
   credits_remaining: z.number(),
 });
 
-type CaptionArguments = z.infer<z.ZodObject<typeof CAPTIONS & typeof SOURCE>>;
+type CaptionArguments = z.infer<z.ZodObject<typeof CAPTIONS & typeof SOURCE>> &
+  Partial<z.infer<z.ZodObject<typeof IMAGE_OUTPUT & typeof SUBTITLES>>>;
 
 export function createServer({ baseUrl, apiKey, directory }: Settings): McpServer {
   const storybar = new Storybar({ baseUrl, apiKey });
@@ -71,9 +92,9 @@ export function createServer({ baseUrl, apiKey, directory }: Settings): McpServe
     {
       title: 'Caption an image',
       description:
-        'Puts caption bars on a JPEG, PNG or WebP image and saves a PNG. Costs 1 credit. The image is part of the result if ' +
+        'Puts caption bars on a JPEG, PNG, WebP, HEIC, AVIF or GIF image and saves it. Costs 1 credit. The image is part of the result if ' +
         'it is small; otherwise the result links to the saved file.',
-      inputSchema: z.object({ ...SOURCE, ...CAPTIONS }),
+      inputSchema: z.object({ ...SOURCE, ...CAPTIONS, ...IMAGE_OUTPUT }),
       outputSchema: RESULT,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     },
@@ -86,7 +107,7 @@ export function createServer({ baseUrl, apiKey, directory }: Settings): McpServe
       description:
         'Puts caption bars on an MP4, MOV, WebM or Matroska video, saves an MP4 and links to it. Costs 1 credit per started ' +
         '5 seconds and can take a few minutes.',
-      inputSchema: z.object({ ...SOURCE, ...CAPTIONS }),
+      inputSchema: z.object({ ...SOURCE, ...CAPTIONS, ...SUBTITLES }),
       outputSchema: RESULT,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     },
@@ -108,6 +129,8 @@ function registerFreeTools(server: McpServer, storybar: Storybar): void {
         height: z.number().int().min(16).max(8_192),
         text: CAPTIONS.text,
         overlays: CAPTIONS.overlays,
+        style: CAPTIONS.style,
+        safe_area: CAPTIONS.safe_area,
         duration: z.number().positive().optional().describe('Seconds of a video, for its price.'),
       }),
       annotations: { readOnlyHint: true, openWorldHint: false },

@@ -67,7 +67,16 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
       const names = tools.map((tool) => tool.name);
       assert.deepEqual(names.toSorted(), ['caption_image', 'caption_video', 'preview_layout', 'read_usage']);
       const image = tools.find((tool) => tool.name === 'caption_image');
-      assert.deepEqual(Object.keys(image?.inputSchema.properties ?? {}), ['file', 'url', 'text', 'overlays', 'lang']);
+      assert.deepEqual(Object.keys(image?.inputSchema.properties ?? {}), [
+        'file',
+        'url',
+        'text',
+        'overlays',
+        'lang',
+        'style',
+        'safe_area',
+        'format',
+      ]);
       assert.equal(tools.find((tool) => tool.name === 'read_usage')?.annotations?.readOnlyHint, true);
     });
 
@@ -94,6 +103,19 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
           .toString(),
         'PNG',
       );
+    });
+
+    test('uses the style, safe area and format that the assistant asks for', async () => {
+      const look = { style: 'box', safe_area: 'reels', format: 'jpeg' };
+      const { structuredContent } = await call('caption_image', { file: 'photo.jpg', text: 'Golden hour', ...look });
+      assert.equal((structuredContent as { content_type: string }).content_type, 'image/jpeg');
+    });
+
+    test('puts subtitles on a video', async () => {
+      const captions = '1\n00:00:00,000 --> 00:00:01,000\nHello\n';
+      const { isError, structuredContent } = await call('caption_video', { file: 'clip.mp4', captions });
+      assert.equal(isError, undefined);
+      assert.equal((structuredContent as { content_type: string }).content_type, 'video/mp4');
     });
 
     test('captions a video and links to it', async () => {

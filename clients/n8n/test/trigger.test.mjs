@@ -86,7 +86,7 @@ test('registers its webhook, accepts signed webhooks only, and removes its regis
 });
 
 test('removes a registration that the server no longer knows', async () => {
-  const staticData = { 'node:Storybar': { endpointId: 'we_gone', secret: 'whsec_AAAA' } };
+  const staticData = { 'node:Storybar': { endpointId: 'gone', secret: 'whsec_AAAA' } };
   const workflow = workflowWith({ events: ['render.succeeded'] }, { type: 'storybarTrigger', staticData });
   assert.equal(await remove.call(hookContext(workflow)), true);
   assert.equal(workflow.getStaticData('node', workflow.getNode('Storybar')).endpointId, undefined);

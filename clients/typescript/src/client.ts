@@ -8,6 +8,7 @@ import { RenderedFile } from './rendered-file.ts';
 import { isFinished, type Render, requireSuccess, type SucceededRender } from './renders.ts';
 import type { components } from './schema.generated.ts';
 import { type HttpRequest, type RequestOptions, request, sleep, type TransportSettings } from './transport.ts';
+import { WebhookEndpoints } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
 export type Overlay = Schemas['Overlay'];
@@ -53,6 +54,8 @@ const LONG_POLL_SECONDS = 20;
 const SHORTEST_POLL_MS = 1_000;
 
 export class Storybar {
+  /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
+  readonly webhookEndpoints: WebhookEndpoints;
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #settings: TransportSettings;
@@ -70,6 +73,7 @@ export class Storybar {
     // Browsers refuse to call `fetch` as a method of another object.
     const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
     this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs };
+    this.webhookEndpoints = new WebhookEndpoints(async (...args) => await this.#request(...args));
   }
 
   /** Renders captions and returns the finished file as soon as it begins to arrive. */

@@ -27,4 +27,12 @@ export type { OnProgress, Progress } from './platform.ts';
 export type { RenderedFile } from './rendered-file.ts';
 export type { Render, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
 export type { RequestOptions } from './transport.ts';
+export type {
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpoints,
+  WebhookEndpointWithSecret,
+  WebhookEventType,
+} from './webhook-endpoints.ts';
 export { type VerifyOptions, verifyWebhook } from './webhooks.ts';

@@ -45,6 +45,12 @@ export type WebhookEvent =
       readonly type: 'batch.completed';
       readonly timestamp: string;
       readonly data: Readonly<Record<string, unknown>> & { readonly id: string };
+    }
+  | {
+      /** From `webhookEndpoints.test`. */
+      readonly type: 'webhook.test';
+      readonly timestamp: string;
+      readonly data: { readonly endpoint_id: string; readonly text: string; readonly id?: undefined };
     };
 
 export function isFinished({ status }: Render): boolean {

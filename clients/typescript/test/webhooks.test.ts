@@ -1,10 +1,10 @@
 // Against the reference implementation of Standard Webhooks, and against webhooks that the stand-in sends.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { StorybarWebhookError, verifyWebhook, type WebhookEvent } from '@storybar/client';
+import { StorybarApiError, StorybarWebhookError, verifyWebhook } from '@storybar/client';
 import { Webhook } from 'standardwebhooks';
 import { rejection, standIn } from './service.ts';
 
@@ -66,26 +66,62 @@ test('refuses webhooks that are too old, from the future, without a header or wi
   await rejection(verifyWebhook({ body: BODY, headers: signed(SECRET), secret: 'whsec_*' }), StorybarWebhookError);
 });
 
-test('verifies the webhook that follows an asynchronous render', async () => {
-  let receive: (event: Promise<WebhookEvent>) => void = () => {};
-  const received = new Promise<WebhookEvent>((resolve) => {
-    receive = resolve;
-  });
+/** A URL that gets webhooks. */
+async function receiver(): Promise<{ url: string; next: () => Promise<Received>; close: () => void }> {
+  const waiting: ((received: Received) => void)[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
       response.end();
-      receive(verifyWebhook({ body, headers: request.headers, secret: ACCOUNT_SECRET }));
+      waiting.shift()?.({ body, headers: request.headers });
     });
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const webhook_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const render = await standIn().startRender({ width: 16, height: 16, text: 'announce', webhook_url });
-  const event = await received;
-  server.close();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const next = async (): Promise<Received> => await new Promise((resolve) => void waiting.push(resolve));
+  return { url, next, close: () => server.close() };
+}
+
+interface Received {
+  readonly body: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+test('verifies the webhook that follows an asynchronous render', async () => {
+  const { url, next, close } = await receiver();
+  const received = next();
+  const render = await standIn().startRender({ width: 16, height: 16, text: 'announce', webhook_url: url });
+  const event = await verifyWebhook({ ...(await received), secret: ACCOUNT_SECRET });
+  close();
   assert.equal(event.type, 'render.succeeded');
   assert.equal(event.data.id, render.id);
+});
+
+test('registers an endpoint, tests it, rotates its secret and deletes it', async () => {
+  const { webhookEndpoints } = standIn();
+  const { url, next, close } = await receiver();
+  const { id, secret, ...created } = await webhookEndpoints.create({ url, events: ['render.failed'] });
+  assert.deepEqual([created.url, created.events, created.status], [url, ['render.failed'], 'enabled']);
+  const listed = (await webhookEndpoints.list()).find((endpoint) => endpoint.id === id);
+  assert.equal(listed?.url, url);
+  assert.equal('secret' in listed, false);
+
+  const tested = next();
+  assert.equal((await webhookEndpoints.test(id)).endpoint_id, id);
+  assert.equal((await verifyWebhook({ ...(await tested), secret })).type, 'webhook.test');
+
+  const { secret: newer } = await webhookEndpoints.rotateSecret(id, { overlapSeconds: 60 });
+  assert.notEqual(newer, secret);
+  const again = next();
+  await webhookEndpoints.test(id);
+  const received = await again;
+  // Until the old secret expires, either is enough.
+  for (const each of [secret, newer]) assert.ok(await verifyWebhook({ ...received, secret: each }));
+
+  await webhookEndpoints.delete(id);
+  assert.equal((await rejection(webhookEndpoints.delete(id), StorybarApiError)).code, 'webhook_not_found');
+  close();
 });

@@ -51,11 +51,12 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
 
 /** The fields that all captions have in common. */
 function captionFields(context: IExecuteFunctions, item: number): IDataObject {
-  const { lang, strict } = context.getNodeParameter('options', item, {}) as { lang?: string; strict?: boolean };
-  const rest = { ...(lang && { lang }), ...(strict && { strict }) };
-  if (context.getNodeParameter('captions', item) === 'text') {
-    return { text: context.getNodeParameter('text', item) as string, ...rest };
-  }
+  const { asynchronous: _, safeArea, ...others } = context.getNodeParameter('options', item, {}) as IDataObject;
+  const chosen = Object.entries({ ...others, safe_area: safeArea }).filter(([, value]) => value);
+  const rest = Object.fromEntries(chosen) as IDataObject;
+  const kind = context.getNodeParameter('captions', item) as string;
+  if (kind === 'text') return { text: context.getNodeParameter('text', item) as string, ...rest };
+  if (kind === 'subtitles') return { captions: context.getNodeParameter('subtitles', item) as string, ...rest };
   const { overlay = [] } = context.getNodeParameter('overlays', item, {}) as { overlay?: OverlayValues[] };
   return {
     overlays: overlay.map(({ text, position = -1 }) => (position < 0 ? { text } : { text, position })),

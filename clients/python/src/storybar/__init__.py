@@ -12,7 +12,19 @@ from ._errors import (
 )
 from ._request import Asset, Progress
 from ._result import AsyncRenderedFile, RenderedFile
-from ._types import Layout, LayoutBar, Overlay, Render, RenderOutput, Style, Usage, WebhookEvent
+from ._types import (
+    Layout,
+    LayoutBar,
+    Overlay,
+    Render,
+    RenderOutput,
+    Style,
+    Usage,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEndpointWithSecret,
+    WebhookEvent,
+)
 from ._webhooks import verify_webhook
 
 __all__ = [
@@ -36,6 +48,9 @@ __all__ = [
     "StorybarWebhookError",
     "Style",
     "Usage",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookEndpointWithSecret",
     "WebhookEvent",
     "verify_webhook",
 ]

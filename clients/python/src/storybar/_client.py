@@ -15,6 +15,7 @@ from ._request import Asset, OnProgress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._retry import delay_before_retry
 from ._types import AsyncCaptionFields, CaptionFields, Layout, LayoutFields, Render, Usage
+from ._webhook_endpoints import AsyncWebhookEndpoints, WebhookEndpoints
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,6 +42,8 @@ class Storybar:
     ) -> None:
         self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
         self._http = http_client or httpx.Client()
+        self.webhook_endpoints = WebhookEndpoints(self._settings, self._read)
+        """URLs that get a signed webhook whenever a render ends or a batch is completed."""
 
     def caption(
         self,
@@ -155,6 +158,8 @@ class AsyncStorybar:
     ) -> None:
         self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
         self._http = http_client or httpx.AsyncClient()
+        self.webhook_endpoints = AsyncWebhookEndpoints(self._settings, self._read)
+        """URLs that get a signed webhook whenever a render ends or a batch is completed."""
 
     async def caption(
         self,

@@ -160,9 +160,43 @@ class Render(_RenderState, total=False):
     error: Optional[Dict[str, Any]]
 
 
+class WebhookEndpoint(TypedDict):
+    id: str
+    url: str
+    events: List[str]
+    """Empty: all of them."""
+    status: Literal["enabled", "disabled"]
+    disabled_reason: Optional[Literal["user", "gone", "failing"]]
+    disabled_at: Optional[str]
+    failing_since: Optional[str]
+    created_at: str
+
+
+class WebhookEndpointWithSecret(WebhookEndpoint):
+    secret: str
+    """Shown only once. ``verify_webhook`` needs it."""
+
+
+class WebhookDelivery(TypedDict):
+    """One webhook on its way to one URL."""
+
+    id: str
+    endpoint_id: Optional[str]
+    url: str
+    webhook_id: str
+    type: str
+    status: Literal["pending", "succeeded", "failed"]
+    attempt_count: int
+    next_attempt_at: Optional[str]
+    last_status: Optional[int]
+    last_error: Optional[str]
+    created_at: str
+    finished_at: Optional[str]
+
+
 class WebhookEvent(TypedDict):
     type: str
-    """``render.succeeded``, ``render.failed``, ``render.canceled`` or ``batch.completed``."""
+    """``render.succeeded``, ``render.failed``, ``render.canceled``, ``batch.completed`` or ``webhook.test``."""
     timestamp: str
     data: Any
     """The render, or the batch."""

@@ -1,0 +1,104 @@
+"""Webhook endpoints of the account: URLs that get every event, whatever ``webhook_url`` a request has."""
+
+from __future__ import annotations
+
+from typing import Any, Awaitable, Callable, List, Sequence, cast
+from urllib.parse import quote
+
+import httpx
+
+from ._call import Call, Settings
+from ._types import WebhookDelivery, WebhookEndpoint, WebhookEndpointWithSecret
+
+PATH = "/v1/webhook-endpoints"
+
+
+class _Calls:
+    """A second attempt would create a second endpoint or send a second test, so only reading and deleting are repeated."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def create(self, url: str, events: Sequence[str] | None) -> Call:
+        body = {"url": url} if events is None else {"url": url, "events": list(events)}
+        return self._settings.call("POST", PATH, json=body, is_repeatable=False)
+
+    def list(self) -> Call:
+        return self._settings.call("GET", PATH)
+
+    def delete(self, endpoint_id: str) -> Call:
+        return self._settings.call("DELETE", _path(endpoint_id))
+
+    def rotate_secret(self, endpoint_id: str, overlap_seconds: int | None) -> Call:
+        body = {} if overlap_seconds is None else {"overlap_seconds": overlap_seconds}
+        return self._settings.call("POST", f"{_path(endpoint_id)}/rotate-secret", json=body, is_repeatable=False)
+
+    def test(self, endpoint_id: str) -> Call:
+        return self._settings.call("POST", f"{_path(endpoint_id)}/test", is_repeatable=False)
+
+
+class WebhookEndpoints:
+    """Needs a live key without allowed origins."""
+
+    def __init__(self, settings: Settings, read: Callable[[Call], httpx.Response]) -> None:
+        self._calls = _Calls(settings)
+        self._read = read
+
+    def create(self, url: str, events: Sequence[str] | None = None) -> WebhookEndpointWithSecret:
+        """Without ``events``, all of them. Only this response has the secret of the endpoint, so store it."""
+        return cast(WebhookEndpointWithSecret, self._read(self._calls.create(url, events)).json())
+
+    def list(self) -> List[WebhookEndpoint]:
+        """Oldest first."""
+        return cast(List[WebhookEndpoint], self._read(self._calls.list()).json()["endpoints"])
+
+    def delete(self, endpoint_id: str) -> None:
+        """Webhooks that are still to be sent to it are dropped."""
+        self._read(self._calls.delete(endpoint_id))
+
+    def rotate_secret(self, endpoint_id: str, *, overlap_seconds: int | None = None) -> WebhookEndpointWithSecret:
+        """Webhooks are signed with the old secret too for ``overlap_seconds``, a day unless you say otherwise."""
+        call = self._calls.rotate_secret(endpoint_id, overlap_seconds)
+        return cast(WebhookEndpointWithSecret, self._read(call).json())
+
+    def test(self, endpoint_id: str) -> WebhookDelivery:
+        """Sends a webhook of the type ``webhook.test``."""
+        return cast(WebhookDelivery, self._read(self._calls.test(endpoint_id)).json())
+
+
+class AsyncWebhookEndpoints:
+    """Needs a live key without allowed origins."""
+
+    def __init__(self, settings: Settings, read: Callable[[Call], Awaitable[httpx.Response]]) -> None:
+        self._calls = _Calls(settings)
+        self._read = read
+
+    async def create(self, url: str, events: Sequence[str] | None = None) -> WebhookEndpointWithSecret:
+        """Without ``events``, all of them. Only this response has the secret of the endpoint, so store it."""
+        return cast(WebhookEndpointWithSecret, await self._json(self._calls.create(url, events)))
+
+    async def list(self) -> List[WebhookEndpoint]:
+        """Oldest first."""
+        return cast(List[WebhookEndpoint], (await self._json(self._calls.list()))["endpoints"])
+
+    async def delete(self, endpoint_id: str) -> None:
+        """Webhooks that are still to be sent to it are dropped."""
+        await self._read(self._calls.delete(endpoint_id))
+
+    async def rotate_secret(
+        self, endpoint_id: str, *, overlap_seconds: int | None = None
+    ) -> WebhookEndpointWithSecret:
+        """Webhooks are signed with the old secret too for ``overlap_seconds``, a day unless you say otherwise."""
+        call = self._calls.rotate_secret(endpoint_id, overlap_seconds)
+        return cast(WebhookEndpointWithSecret, await self._json(call))
+
+    async def test(self, endpoint_id: str) -> WebhookDelivery:
+        """Sends a webhook of the type ``webhook.test``."""
+        return cast(WebhookDelivery, await self._json(self._calls.test(endpoint_id)))
+
+    async def _json(self, call: Call) -> Any:
+        return (await self._read(call)).json()
+
+
+def _path(endpoint_id: str) -> str:
+    return f"{PATH}/{quote(endpoint_id, safe='')}"
