@@ -22,9 +22,17 @@ export function changelogSection(version: string, changelog = readChangelog()): 
   return section?.text || undefined;
 }
 
+interface Versions {
+  readonly version: string;
+  readonly lockVersion: string;
+  /** The image that `deploy/kustomization.yaml` starts. */
+  readonly imageTag: string;
+  readonly tag?: string;
+}
+
 /** Why a version can't be released, as far as version numbers and the changelog say. */
 export function versionFaults(
-  { version, lockVersion, tag }: { readonly version: string; readonly lockVersion: string; readonly tag?: string },
+  { version, lockVersion, imageTag, tag }: Versions,
   changelog = readChangelog(),
 ): string[] {
   const faults: string[] = [];
@@ -32,6 +40,8 @@ export function versionFaults(
     faults.push(`The tag is ${tag}, but package.json has version ${version}.`);
   if (lockVersion !== version)
     faults.push(`package-lock.json has version ${lockVersion}, but package.json has ${version}.`);
+  if (imageTag !== version)
+    faults.push(`deploy/kustomization.yaml starts the image ${imageTag}, but package.json has version ${version}.`);
   const sections = sectionsOf(changelog);
   const [latest, previous] = sections.filter(({ name }) => name !== 'Unreleased');
   if (sections.some(({ name, text }) => name === 'Unreleased' && text !== '')) {

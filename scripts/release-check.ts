@@ -14,7 +14,12 @@ const START_TIMEOUT_MS = 60_000;
 const { version } = packageJson;
 const tag = process.argv[2];
 
-const faults = versionFaults({ version, lockVersion: lockVersion(), ...(tag !== undefined && { tag }) });
+const faults = versionFaults({
+  version,
+  lockVersion: lockVersion(),
+  imageTag: imageTag(),
+  ...(tag !== undefined && { tag }),
+});
 for (const fault of faults) console.error(`not ok: ${fault}`);
 step('generated files are up to date', () => run('npm', ['run', '-s', 'generate:check'], ROOT));
 const folder = mkdtempSync(path.join(tmpdir(), 'storybar-release-'));
@@ -31,6 +36,11 @@ console.log(`storybar ${version} can be released.`);
 
 function lockVersion(): string {
   return (JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { version: string }).version;
+}
+
+function imageTag(): string {
+  const manifest = readFileSync(path.join(ROOT, 'deploy/kustomization.yaml'), 'utf8');
+  return must(/^ +newTag: (\S+)$/mu.exec(manifest)?.[1], 'newTag in deploy/kustomization.yaml');
 }
 
 function pack(target: string): string {

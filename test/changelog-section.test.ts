@@ -32,17 +32,21 @@ it('returns no release notes for an empty section, an unknown version or a simil
 });
 
 describe('the check of a version before its release', () => {
-  const faultsOf = (version: string, changelog: string, rest: { lockVersion?: string; tag?: string } = {}): string[] =>
-    versionFaults({ version, lockVersion: version, ...rest }, changelog);
+  const faultsOf = (
+    version: string,
+    changelog: string,
+    rest: { lockVersion?: string; imageTag?: string; tag?: string } = {},
+  ): string[] => versionFaults({ version, lockVersion: version, imageTag: version, ...rest }, changelog);
 
   it('finds nothing wrong with the version of the newest dated section when nothing is unreleased', () => {
     expect(faultsOf('1.2.0', WITHOUT_UNRELEASED, { tag: 'v1.2.0' })).toEqual([]);
   });
 
-  it('reports unreleased changes, another tag and another version in the lock file together', () => {
-    expect(faultsOf('1.2.0', CHANGELOG, { tag: 'v1.3.0', lockVersion: '1.1.0' })).toEqual([
+  it('reports unreleased changes, another tag and other versions in the lock file and manifests together', () => {
+    expect(faultsOf('1.2.0', CHANGELOG, { tag: 'v1.3.0', lockVersion: '1.1.0', imageTag: '1.0.0' })).toEqual([
       'The tag is v1.3.0, but package.json has version 1.2.0.',
       'package-lock.json has version 1.1.0, but package.json has 1.2.0.',
+      'deploy/kustomization.yaml starts the image 1.0.0, but package.json has version 1.2.0.',
       expect.stringMatching(/^CHANGELOG\.md lists changes under \[Unreleased\].* version 1\.2\.0\. Raise the version/u),
     ]);
   });
