@@ -12,6 +12,8 @@ export const COMMON = {
   hookTimeout: 240_000,
   expect: { poll: { timeout: 60_000 } },
   env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
+  // Tests leave no global state behind, so one process can run many files and load libraries once.
+  isolate: false,
 } as const;
 
 export default defineConfig({
@@ -25,8 +27,6 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts'],
           exclude: [...configDefaults.exclude, SLOW],
-          // These tests leave no global state behind, so one process can run many files and load libraries once.
-          isolate: false,
         },
       },
       {

@@ -9,6 +9,7 @@ import { fitMemory } from '../src/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
 import { form, health, post, startServer, until, WITH_METRICS_TOKEN } from './running-server.ts';
+import { sharedServer } from './shared-server.ts';
 import { startWorker } from './running-worker.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -189,18 +190,14 @@ describe('container files', () => {
 
 describe('health probes', () => {
   it('use paths to which an API server responds with 200', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-    try {
-      const paths = new Set([
-        ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/api-server.yaml')),
-        ...all(/http-check send meth GET uri (\S+)/gu, read('deploy/haproxy.cfg')),
-        ...all(/\$\{process\.env\.PORT\}(\/\w+)/gu, read('Dockerfile')),
-      ]);
-      expect([...paths].toSorted()).toEqual(['/health', '/ping', '/ready']);
-      for (const probe of paths) expect([probe, (await fetch(server.url + probe)).status]).toEqual([probe, 200]);
-    } finally {
-      await server.stop();
-    }
+    const server = await sharedServer();
+    const paths = new Set([
+      ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/api-server.yaml')),
+      ...all(/http-check send meth GET uri (\S+)/gu, read('deploy/haproxy.cfg')),
+      ...all(/\$\{process\.env\.PORT\}(\/\w+)/gu, read('Dockerfile')),
+    ]);
+    expect([...paths].toSorted()).toEqual(['/health', '/ping', '/ready']);
+    for (const probe of paths) expect([probe, (await fetch(server.url + probe)).status]).toEqual([probe, 200]);
   });
 });
 
@@ -211,7 +208,7 @@ describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
   });
 
   it('exposes neither metrics nor health, and logs no query strings', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+    const server = await sharedServer();
     const balancer = await startHaproxy([Number(new URL(server.url).port)]);
     try {
       const hidden = [
@@ -233,7 +230,6 @@ describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
       expect((await fetch(`${server.url}/metrics`, WITH_METRICS_TOKEN)).status).toBe(200);
     } finally {
       await balancer.stop();
-      await server.stop();
     }
   });
 });

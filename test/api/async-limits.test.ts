@@ -155,16 +155,6 @@ describe('a running server', () => {
   });
 });
 
-it('refuses asynchronous requests and links when they are off', async () => {
-  const off = await startServer({ STORYBAR_ASYNC: 'off' });
-  const disabled = { status: 400, code: 'async_disabled' };
-  expect(await problemOf(await post(off, form(CANVAS), { headers: ASYNC }))).toMatchObject(disabled);
-  expect(await problemOf(await post(off, form({ ...CANVAS, async: 'true' })))).toMatchObject(disabled);
-  expect(await problemOf(await post(off, form({ ...CANVAS, deliver: 'url' })))).toMatchObject(disabled);
-  expect((await post(off, form(CANVAS))).status).toBe(200);
-  await off.stop();
-});
-
 const CALLER = {
   ...{ accountId: 'a', keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest },
   subscription: { period: { startsAt: new Date(0), endsAt: new Date(1) }, renews: true },

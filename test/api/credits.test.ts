@@ -143,7 +143,7 @@ describe('credits', () => {
   it('releases reserved credits when the client disconnects', async () => {
     const caller = await createKey('ten');
     const client = new AbortController();
-    const request = post(caller, form({ asset: await noisyJpeg(3000, 3000), text: 'a' }), { signal: client.signal });
+    const request = post(caller, form({ asset: await noisyJpeg(2000, 1500), text: 'a' }), { signal: client.signal });
     await until(() => balanceOf(caller.account)?.['reserved'] === 1);
     client.abort();
     await expect(request).rejects.toThrow('abort');

@@ -1,14 +1,12 @@
 // The encodings of a request body give the same result, and each refuses what it can't hold.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 const OVERLAYS = [{ text: 'Day 12 & counting + more', position: 20 }, { text: 'Ümläut 🚐' }];

@@ -6,22 +6,22 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 const CLIP = readFileSync(path.resolve(import.meta.dirname, '../../examples/clip.mp4'));
 
-let server: RunningServer;
+let server: SharedServer;
 let files: Server;
 let png: Buffer;
 beforeAll(async () => {
   png = await plainPng(320, 240, '#4682b4');
-  server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.2/32', STORYBAR_WORKERS: '1' });
+  server = await sharedServer();
   files = createServer((_, response) => response.end(CLIP)).listen(0, '127.0.0.2');
   await once(files, 'listening');
 });
 afterAll(async () => {
   files.close();
-  await server.stop();
 });
 
 /** The names of the headers that depend on the format, and what the bytes are. */

@@ -4,13 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdImages } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 
 let server: RunningServer;
 let photo: Buffer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_REPLAY_MB: '20' });
+  server = await startServer({ STORYBAR_REPLAY_MB: '5' });
   photo = await noisyJpeg(300, 300);
 });
 afterAll(async () => {
@@ -51,7 +52,7 @@ describe('a repeated request with the same idempotency key', () => {
     const replayCache = path.join(server.dataDirectory, 'replays');
     // Larger renders evict the first one.
     for (let count = 0; count < 3; count += 1) {
-      await (await send(randomUUID(), { asset: await noisyJpeg(1800, 1800), text: String(count) })).arrayBuffer();
+      await (await send(randomUUID(), { asset: await noisyJpeg(900, 900), text: String(count) })).arrayBuffer();
     }
     await until(() => !readdirSync(replayCache).includes(first.headers.get('x-render-id') ?? ''));
     const repeated = await send(key.replaceAll('"', ''), { asset: photo, text: 'Gone' });
@@ -65,10 +66,16 @@ describe('a repeated request with the same idempotency key', () => {
 
   it('returns 409 while the first request is in flight', async () => {
     const key = randomUUID();
-    const large = await noisyJpeg(3000, 3000);
-    const responses = await Promise.all(
-      Array.from({ length: 4 }, async () => await send(key, { asset: large, text: 'Hello' })),
-    );
+    const release = holdImages(server);
+    let conflicts = 0;
+    const requests = Array.from({ length: 4 }, async () => {
+      const response = await send(key, { asset: photo, text: 'Hello' });
+      if (response.status === 409) conflicts += 1;
+      return response;
+    });
+    await until(() => conflicts === 3);
+    release();
+    const responses = await Promise.all(requests);
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
     const conflict = responses.find(({ status }) => status === 409);
     expect(conflict && (await problemOf(conflict))).toMatchObject({ code: 'idempotency_in_flight' });

@@ -1,14 +1,12 @@
 // API keys managed on the command line take effect on a running server.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 const FORM = { width: '32', height: '32', text: 'a' };

@@ -1,9 +1,10 @@
 // Rate limits and concurrency limits of the API.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdImages } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { plansFile } from '../plans-file.ts';
-import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -54,10 +55,17 @@ describe('rate limit', () => {
 describe('concurrency limit', () => {
   it('returns 429 when the account has no free render slot, and frees slots when renders finish', async () => {
     const caller = await newKey('narrow');
-    const photo = await noisyJpeg(3000, 3000);
-    const responses = await Promise.all(
-      Array.from({ length: 6 }, async () => await post(caller, form({ asset: photo, text: 'a' }))),
-    );
+    const photo = await noisyJpeg(300, 300);
+    const release = holdImages(server);
+    let refusals = 0;
+    const requests = Array.from({ length: 6 }, async () => {
+      const response = await post(caller, form({ asset: photo, text: 'a' }));
+      if (response.status === 429) refusals += 1;
+      return response;
+    });
+    await until(() => refusals === 4);
+    release();
+    const responses = await Promise.all(requests);
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429]);
     const refused = responses.find(({ status }) => status === 429);
     expect(refused && (await problemOf(refused))).toMatchObject({ code: 'too_many_renders' });
@@ -70,13 +78,16 @@ describe('concurrency limit', () => {
 
   it('frees the slot when the client disconnects', async () => {
     const caller = await newKey('narrow');
-    const photo = await noisyJpeg(3000, 3000);
+    const photo = await noisyJpeg(300, 300);
     for (let round = 0; round < 3; round += 1) {
+      await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1));
+      holdImages(server);
       const disconnect = new AbortController();
       const aborted = [0, 1].map(
         async () => await post(caller, form({ asset: photo, text: 'a' }), { signal: disconnect.signal }),
       );
-      await until(async () => (await post(caller, form(OVERLAY))).status === 429);
+      await until(() => health(server).then(({ renderer: { images } }) => images.busy + images.waiting === 2));
+      expect((await post(caller, form(OVERLAY))).status).toBe(429);
       disconnect.abort();
       await Promise.allSettled(aborted);
       const isFree = await until(async () => (await post(caller, form(OVERLAY))).status === 200);

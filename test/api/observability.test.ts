@@ -1,10 +1,9 @@
 // Metrics, logs, health and readiness of a running server.
 
-import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep } from '../log-lines.ts';
 import { scrape } from '../scrape.ts';
-import { form, health, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, health, METRICS_TOKEN, post, type RunningServer, startServer } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -39,29 +38,9 @@ describe('metrics', () => {
   });
 
   it('require the token if one is set', async () => {
-    const closed = await startServer({ STORYBAR_METRICS_TOKEN: 'secret' });
     const ask = async (authorization: string): Promise<number> =>
-      (await fetch(`${closed.url}/metrics`, { headers: { authorization } })).status;
-    expect([await ask(''), await ask('Bearer other'), await ask('Bearer secret')]).toEqual([401, 401, 200]);
-    await closed.stop();
-  });
-
-  it('are only for requests from this machine that no proxy forwarded if there is no token', async () => {
-    const open = await startServer({ STORYBAR_METRICS_TOKEN: '', HOST: '0.0.0.0' });
-    const { port } = new URL(open.url);
-    const ask = async (host: string, headers: Record<string, string> = {}): Promise<number> =>
-      (await fetch(`http://${host}:${port}/metrics`, { headers })).status;
-    expect(await ask('127.0.0.1')).toBe(200);
-    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']) {
-      expect([header, await ask('127.0.0.1', { [header]: '127.0.0.1' })]).toEqual([header, 401]);
-    }
-    // An empty token must not match an empty header.
-    expect(await ask('127.0.0.1', { authorization: 'Bearer ', 'x-forwarded-for': '127.0.0.1' })).toBe(401);
-    // Other addresses of this machine aren't loopback, so requests to them come from outside.
-    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-    const outside = addresses.filter(({ internal, family }) => !internal && family === 'IPv4');
-    expect(await Promise.all(outside.map(async ({ address }) => await ask(address)))).toEqual(outside.map(() => 401));
-    await open.stop();
+      (await fetch(`${server.url}/metrics`, { headers: { authorization } })).status;
+    expect([await ask(''), await ask('Bearer other'), await ask(`Bearer ${METRICS_TOKEN}`)]).toEqual([401, 401, 200]);
   });
 });
 

@@ -1,14 +1,14 @@
 // Styles and safe areas over HTTP, in every encoding.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { decode, pixelAt } from '../pictures.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await sharedServer();
 });
-afterAll(async () => await server.stop());
 
 async function sendJson(path: string, body: object): Promise<Response> {
   return await fetch(new URL(path, server.url), {

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { decode, pixelAt, plainPng, rowsWhere } from '../pictures.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;

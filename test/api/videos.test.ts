@@ -5,13 +5,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdVideos, videoWorkers } from '../held-workers.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { makeClip, readClip } from '../video/clip.ts';
 
 let server: RunningServer;
 let folder: string;
 let clip: Buffer;
-let longClip: Buffer;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-videos-'));
@@ -23,7 +23,6 @@ beforeAll(async () => {
     return readFileSync(file);
   };
   clip = make('clip.mp4', { width: 320, height: 240, frames: 12 });
-  longClip = make('long.mp4', { width: 1280, height: 720, frames: 240 });
   server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
 }, 120_000);
 afterAll(async () => {
@@ -81,11 +80,13 @@ describe('a captioned video', () => {
   });
 
   it('does not delay an image render', async () => {
-    const video = post(server, form({ asset: longClip, text: 'slow' }));
+    const release = holdVideos(server);
+    const video = post(server, form({ asset: clip, text: 'held' }));
     await until(videosBusy);
     const image = await post(server, form({ width: '64', height: '64', text: 'quick' }));
     expect(image.status).toBe(200);
     expect(await videosBusy()).toBe(true);
+    release();
     await image.arrayBuffer();
     expect((await video).status).toBe(200);
     await (await video).arrayBuffer();
@@ -116,19 +117,22 @@ describe('a video that cannot be rendered', () => {
 describe('a video worker', () => {
   it('is replaced when it is killed, and the client still gets the video', async () => {
     const before = (await health(server)).renderer.videos.restarts;
-    const pending = post(server, form({ asset: longClip, text: 'slow' }));
+    holdVideos(server);
+    const pending = post(server, form({ asset: clip, text: 'held' }));
     await until(videosBusy);
-    process.kill(videoWorker(), 'SIGKILL');
+    // Either of the two may have the render.
+    for (const pid of videoWorkers(server)) process.kill(pid, 'SIGKILL');
     const response = await pending;
     expect(response.status).toBe(200);
     await response.arrayBuffer();
-    expect((await health(server)).renderer.videos.restarts).toBe(before + 1);
+    expect((await health(server)).renderer.videos.restarts).toBe(before + 2);
   });
 
   it('stops and removes its directory when the client disconnects', async () => {
     await until(videosReady);
     const client = new AbortController();
-    const pending = post(server, form({ asset: longClip, text: 'slow' }), { signal: client.signal });
+    const release = holdVideos(server);
+    const pending = post(server, form({ asset: clip, text: 'held' }), { signal: client.signal });
     pending.catch(() => undefined);
     await until(videosBusy);
     expect(server.workDirectories()).toHaveLength(1);
@@ -136,28 +140,23 @@ describe('a video worker', () => {
     await until(() => videosBusy().then((isBusy) => !isBusy));
     await until(() => server.workDirectories().length === 0);
     expect(await videosBusy()).toBe(false);
+    release();
   });
 
   it('exits when the server is killed during a render', async () => {
     const killed = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-    const pending = post(killed, form({ asset: longClip, text: 'slow' }));
+    const release = holdVideos(killed);
+    const pending = post(killed, form({ asset: clip, text: 'held' }));
     pending.catch(() => undefined);
     await until(() => health(killed).then(({ renderer }) => renderer.videos.busy > 0));
     const workers = killed.workerPids();
     // One for images, one for videos and one for short videos.
     expect(workers).toHaveLength(3);
     killed.signal('SIGKILL');
+    release();
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
     rmSync(killed.dataDirectory, { recursive: true, force: true });
   });
-
-  function videoWorker(): number {
-    const pid = server
-      .workerPids()
-      .find((worker) => readFileSync(`/proc/${worker}/cmdline`, 'utf8').includes('\0video\0'));
-    if (pid === undefined) throw new Error('no video worker is running');
-    return pid;
-  }
 });
 
 it('the health endpoint lists the available codecs', async () => {

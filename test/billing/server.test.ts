@@ -13,6 +13,7 @@ import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { scrape } from '../scrape.ts';
+import { sharedServer } from '../shared-server.ts';
 import { WebhookSender, sign, WEBHOOK_SECRET } from './webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
 import { PLANS_FILE, PRICES } from './stripe-world.ts';
@@ -159,12 +160,8 @@ describe('a server with Stripe', () => {
 
 describe('a server without Stripe', () => {
   it('returns 404 for the webhook', async () => {
-    const plain = await startServer({ STORYBAR_WORKERS: '1' });
-    try {
-      expect((await fetch(`${plain.url}/webhooks/stripe`, { method: 'POST', body: '{}' })).status).toBe(404);
-    } finally {
-      await plain.stop();
-    }
+    const plain = await sharedServer();
+    expect((await fetch(`${plain.url}/webhooks/stripe`, { method: 'POST', body: '{}' })).status).toBe(404);
   });
 });
 

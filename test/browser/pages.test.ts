@@ -4,7 +4,7 @@
 import type { Browser } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -39,17 +39,16 @@ const SHALLOW = new Set(GUIDES.map((guide) => `/docs/${guide}`).slice(3));
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
 
 describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let browser: Browser;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer({ STORYBAR_WORKERS: '2' });
+    server = await sharedServer();
   });
   afterAll(async () => {
     await browser.close();
-    await server.stop();
   });
 
   it.each(PATHS)('%s is accessible and fits every screen in light and dark mode', async (path) => {

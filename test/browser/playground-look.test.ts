@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -10,13 +10,12 @@ const found = await launchBrowser();
 const POLL = { timeout: 30_000 } as const;
 
 describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();
-    await server.stop();
   });
 
   it('can be chosen in the playground, which previews it, shows its code and draws the safe area', async () => {

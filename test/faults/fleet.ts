@@ -1,5 +1,7 @@
 // API servers without workers, worker nodes and NATS as real processes, and an image that takes seconds to render.
 
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { expect } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
 import { type RunningNats, startNats } from '../running-nats.ts';
@@ -20,7 +22,7 @@ export class Fleet {
   }
 
   static async start(): Promise<Fleet> {
-    const [nats, slow] = await Promise.all([startNats(), noisyJpeg(6000, 4000)]);
+    const [nats, slow] = await Promise.all([startNats(), noisyJpeg(4000, 3000)]);
     return new Fleet(nats, slow);
   }
 
@@ -48,6 +50,14 @@ export class Fleet {
     const started = this.add(await startWorker(this.nats.url, environment));
     await until(() => started.health().then(({ isConnected, renderer }) => isConnected && renderer.images.ready > 0));
     return started;
+  }
+
+  /** Simulates a NATS server that has lost its tickets. */
+  async purgeTickets(): Promise<void> {
+    const connection = await connect({ servers: this.nats.url.replace('nats://', '') });
+    const { streams } = await jetstreamManager(connection);
+    await until(async () => (await streams.purge('STORYBAR_TICKETS', { filter: 'storybar.tickets.image' })).purged > 0);
+    await connection.close();
   }
 
   startRender(server: RunningServer, signal?: AbortSignal): Promise<Response> {

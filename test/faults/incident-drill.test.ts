@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep, LEVELS, logLines, type LogLine } from '../log-lines.ts';
+import { hold, holdImages } from '../held-workers.ts';
 import { noisyJpeg, plainPng } from '../pictures.ts';
 import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
 import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
@@ -20,15 +21,15 @@ const requestLine = (lines: readonly LogLine[]): LogLine | undefined =>
 
 describe('the log of a server', () => {
   let server: RunningServer;
-  let slow: Buffer;
+  let noisy: Buffer;
   let photo: Buffer;
   const log = (): string => server.output().stderr;
   const search = async (id: string, message = 'request completed'): Promise<LogLine[]> => await grep(log, id, message);
 
   beforeAll(async () => {
-    [server, slow, photo] = await Promise.all([
+    [server, noisy, photo] = await Promise.all([
       startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' }),
-      noisyJpeg(5000, 3000),
+      noisyJpeg(300, 300),
       plainPng(64, 48, 'gray'),
     ]);
   });
@@ -36,9 +37,10 @@ describe('the log of a server', () => {
     await server.stop();
   });
 
-  /** Starts a slow render and waits until a worker is on it. */
-  async function startSlowRender(signal?: AbortSignal): Promise<{ response: Promise<Response> }> {
-    const response = post(server, form({ asset: slow, text: CAPTION }), signal ? { signal } : {});
+  /** Starts a render and waits until a worker is on it, which is stopped. */
+  async function startHeldRender(signal?: AbortSignal): Promise<{ response: Promise<Response> }> {
+    holdImages(server);
+    const response = post(server, form({ asset: noisy, text: CAPTION }), signal ? { signal } : {});
     response.catch(() => undefined);
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
     return { response };
@@ -90,7 +92,7 @@ describe('the log of a server', () => {
   });
 
   it('tells of a corrupt asset what is wrong with it and which worker found out', async () => {
-    const response = await post(server, form({ asset: slow.subarray(0, 300), text: CAPTION }));
+    const response = await post(server, form({ asset: noisy.subarray(0, 300), text: CAPTION }));
     const lines = await search(idOf(response));
     expect(lines.map(({ msg }) => msg).toSorted()).toEqual(['probe failed', 'request completed']);
     for (const line of lines) {
@@ -100,7 +102,7 @@ describe('the log of a server', () => {
   });
 
   it('tells of a killed worker which render it had, and which worker rendered it then', async () => {
-    const { response } = await startSlowRender();
+    const { response } = await startHeldRender();
     for (const pid of server.workerPids()) process.kill(pid, 'SIGKILL');
     const delivered = await response;
     await delivered.arrayBuffer();
@@ -115,12 +117,12 @@ describe('the log of a server', () => {
   it('tells of a client that left how far it had come, with status 499', async () => {
     await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1));
     const client = new AbortController();
-    const { response } = await startSlowRender(client.signal);
+    const { response } = await startHeldRender(client.signal);
     client.abort();
     await expect(response).rejects.toThrow('aborted');
     const line = await until(() => logLines(log()).find(({ status }) => status === 499));
     expect(line).toMatchObject({ code: 'client_closed', sourceType: 'image', credits: 0 });
-    expect(line['bytesIn']).toBeGreaterThan(slow.length);
+    expect(line['bytesIn']).toBeGreaterThan(noisy.length);
     const lines = await search(String(line['renderId']), 'request completed');
     expect(lines.filter(({ msg }) => /^(?:probe|render) canceled$/u.test(msg))).toHaveLength(1);
   });
@@ -194,13 +196,12 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
   it('have the render id of a render whose worker node died', async () => {
     const victim = await startWorker(nats.url);
     await until(() => health(server).then(({ renderer }) => renderer.images.ready === 2));
-    const slow = await noisyJpeg(5000, 3000);
-    const pending = [
-      post(server, form({ asset: slow, text: CAPTION })),
-      post(server, form({ asset: slow, text: CAPTION })),
-    ];
+    const release = hold([...worker.renderPids(), ...victim.renderPids()]);
+    const asset = await noisyJpeg(300, 300);
+    const pending = [post(server, form({ asset, text: CAPTION })), post(server, form({ asset, text: CAPTION }))];
     await until(() => victim.health().then(({ renderer }) => renderer.images.busy > 0));
     await victim.stop();
+    release();
     const responses = await Promise.all(pending);
     for (const response of responses) {
       expect(response.status).toBe(200);

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
+import { holdImages } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, startServer, until } from '../running-server.ts';
 
@@ -17,10 +18,13 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
 describe('shutdown', () => {
   it('finishes running requests, stops its workers and exits with 0', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
+    const release = holdImages(server);
+    const running = post(server, form({ asset: await noisyJpeg(1000, 1000), text: 'last one' }));
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
     const workers = server.workerPids();
     server.signal('SIGTERM');
+    await until(() => server.output().stderr.includes('server draining'));
+    release();
     const response = await running;
     expect(response.status).toBe(200);
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000_000);
@@ -30,7 +34,7 @@ describe('shutdown', () => {
   });
 
   it('keeps serving while it drains, reports not ready and closes connections after each response', async () => {
-    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DRAIN_SECONDS: '5' });
+    const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DRAIN_SECONDS: '2' });
     server.signal('SIGTERM');
     const ready = await until(async () => {
       const response = await fetch(`${server.url}/ready`);
@@ -45,7 +49,8 @@ describe('shutdown', () => {
 
   it('refuses new requests while running ones finish', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1' });
-    const running = post(server, form({ asset: await noisyJpeg(5000, 3000), text: 'last one' }));
+    const release = holdImages(server);
+    const running = post(server, form({ asset: await noisyJpeg(300, 300), text: 'last one' }));
     await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
     const late = await openConnection(server.url);
     server.signal('SIGTERM');
@@ -57,6 +62,7 @@ describe('shutdown', () => {
     );
     late.write(`POST /v1/overlay HTTP/1.1\r\nhost: x\r\nx-api-key: ${server.key}\r\ncontent-length: 0\r\n\r\n`);
     await until(() => late.destroyed || late.read() !== null);
+    release();
     expect((await running).status).toBe(200);
     await (await running).arrayBuffer();
     expect(await server.exited).toEqual({ code: 0, signal: null });
@@ -79,7 +85,7 @@ describe('shutdown', () => {
   it('does not wait for a client that stopped reading', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
     const body = new Uint8Array(
-      await new Response(form({ asset: await noisyJpeg(4000, 3000), text: 'x' })).arrayBuffer(),
+      await new Response(form({ asset: await noisyJpeg(2500, 2000), text: 'x' })).arrayBuffer(),
     );
     const boundary = new TextDecoder().decode(body.subarray(2, body.indexOf(13)));
     const reader = await openConnection(server.url);

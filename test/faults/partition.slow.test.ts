@@ -19,7 +19,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
   let database: RunningDatabase;
   const running: { stop(): Promise<void> }[] = [];
   beforeAll(async () => {
-    [nats, slow] = await Promise.all([startNats(), noisyJpeg(6000, 4000)]);
+    [nats, slow] = await Promise.all([startNats(), noisyJpeg(4000, 3000)]);
   });
   afterAll(async () => await nats.stop());
   afterEach(async () => {

@@ -31,6 +31,27 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
     expect(only.workDirectories()).toHaveLength(0);
   });
 
+  it('serves the client although the worker freezes, and rejects its late result', async () => {
+    const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
+    await waitForSlots(server, 1);
+    for (const isLost of [false, true]) {
+      const response = fleet.startRender(server);
+      await until(() => isRendering(only));
+      only.signal('SIGSTOP');
+      // The second time, NATS doesn't redeliver the ticket.
+      if (isLost) await fleet.purgeTickets();
+      const second = await fleet.startReadyWorker();
+      await expectImage(response);
+      expect(await ticketsUsed(second)).toBe(1);
+      only.signal('SIGCONT');
+      await until(() => isBusy(only).then((busy) => !busy));
+      expect(only.workDirectories()).toEqual([]);
+      await until(() => isQueueEmpty(server));
+      await second.stop();
+      await waitForSlots(server, 1);
+    }
+  });
+
   it('leaves nothing on the workers when the API server is killed', async () => {
     const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
     await waitForSlots(server, 1);

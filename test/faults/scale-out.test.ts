@@ -2,13 +2,11 @@
 // has `slow` in it continues.
 
 import { existsSync } from 'node:fs';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasNats } from '../running-nats.ts';
 import { form, health, post, problemOf, type RunningServer, until } from '../running-server.ts';
 import type { RunningWorker } from '../running-worker.ts';
-import { expectImage, Fleet, isBusy, isQueueEmpty, isRendering, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
+import { expectImage, Fleet, isBusy, isRendering, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
 
 describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', () => {
   let fleet: Fleet;
@@ -19,14 +17,6 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
     [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
   });
   afterAll(async () => await fleet.stop());
-
-  /** Simulates a NATS server that has lost its tickets. */
-  async function purgeTickets(): Promise<void> {
-    const connection = await connect({ servers: fleet.nats.url.replace('nats://', '') });
-    const { streams } = await jetstreamManager(connection);
-    await until(async () => (await streams.purge('STORYBAR_TICKETS', { filter: 'storybar.tickets.image' })).purged > 0);
-    await connection.close();
-  }
 
   it('stops the render on the worker when the client disconnects', async () => {
     await waitForSlots(server, 1);
@@ -75,38 +65,9 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
     const slowResponse = fleet.startRender(server);
     await until(() => isRendering(only));
     const waiting = post(server, form(OVERLAY));
-    await purgeTickets();
+    await fleet.purgeTickets();
     await expectImage(slowResponse);
     expect((await waiting).status).toBe(200);
-  });
-
-  it('serves the client although the worker freezes, and rejects its late result', async () => {
-    await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
-    only.signal('SIGSTOP');
-    const second = await fleet.startReadyWorker();
-    await expectImage(response);
-    expect(await ticketsUsed(second)).toBe(1);
-    only.signal('SIGCONT');
-    await until(() => isBusy(only).then((busy) => !busy));
-    expect(only.workDirectories()).toEqual([]);
-    await until(() => isQueueEmpty(server));
-    await second.stop();
-  });
-
-  it('serves the client although the worker freezes and NATS does not redeliver the ticket', async () => {
-    await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
-    only.signal('SIGSTOP');
-    await purgeTickets();
-    const second = await fleet.startReadyWorker();
-    await expectImage(response);
-    expect(await ticketsUsed(second)).toBe(1);
-    only.signal('SIGCONT');
-    await until(() => isBusy(only).then((busy) => !busy));
-    await second.stop();
   });
 });
 

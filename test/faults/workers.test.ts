@@ -1,15 +1,16 @@
 // Worker processes that are killed, freeze or lose their client during a render.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdImages, imageWorkers } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 
 let server: RunningServer;
-let slow: Buffer;
+let photo: Buffer;
 beforeAll(async () => {
-  [server, slow] = await Promise.all([startServer({ STORYBAR_WORKERS: '1' }), noisyJpeg(6000, 4000)]);
+  [server, photo] = await Promise.all([startServer({ STORYBAR_WORKERS: '1' }), noisyJpeg(1000, 1000)]);
 });
 afterAll(async () => {
   await server.stop();
@@ -19,17 +20,13 @@ const busy = (): Promise<boolean> => health(server).then(({ renderer }) => rende
 const workersBack = (): Promise<boolean> =>
   health(server).then(({ renderer: { images } }) => images.ready === images.workers);
 
-/** Starts a render and waits until a worker is on it. */
+/** Starts a render and waits until a worker is on it, which is stopped. */
 async function startRender(options: { signal?: AbortSignal } = {}): Promise<{ response: Promise<Response> }> {
-  const response = post(server, form({ asset: slow, text: 'slow' }), options);
+  holdImages(server);
+  const response = post(server, form({ asset: photo, text: 'held' }), options);
   response.catch(() => undefined);
   await until(busy);
   return { response };
-}
-
-/** Process ids of the workers for images. */
-function imageWorkers({ workerPids }: Pick<RunningServer, 'workerPids'>): number[] {
-  return workerPids().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0image\0'));
 }
 
 function killWorkers(signal: NodeJS.Signals): void {
@@ -60,10 +57,10 @@ describe('a worker that is killed', () => {
   });
 });
 
-/** Kills every worker that takes the render until there is a response. */
+/** Kills every worker that takes the render until there is a response. Large, so that no worker finishes before. */
 async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response> {
   await until(workersBack);
-  const { response } = await startRender();
+  const response = post(server, form({ asset: await noisyJpeg(4000, 3000), text: 'slow' }));
   const killing = setInterval(() => {
     void busy().then((isBusy) => isBusy && killWorkers(signal));
   }, 50);
@@ -85,8 +82,6 @@ it('stops the render and removes its directory when the client disconnects', asy
   const client = new AbortController();
   const { response } = await startRender({ signal: client.signal });
   expect(server.workDirectories()).toHaveLength(1);
-  // So that it can't complete the render.
-  for (const pid of imageWorkers(server)) process.kill(pid, 'SIGSTOP');
   client.abort();
   await expect(response).rejects.toThrow('aborted');
   await until(() => busy().then((isBusy) => !isBusy));
@@ -116,31 +111,39 @@ it('closes the files of aborted uploads', async () => {
   expect(descriptors()).toBeLessThanOrEqual(before + 3);
 });
 
-it('retries a render first when its worker dies, even with a full queue', async () => {
-  const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
-  try {
-    const response = post(small, form({ asset: slow, text: 'slow' }));
+describe('with a queue of length 0', () => {
+  let small: RunningServer;
+  beforeAll(async () => {
+    small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
+  });
+  afterAll(async () => {
+    await small.stop();
+  });
+
+  /** The worker is stopped. */
+  const startHeld = async (): Promise<{ response: Promise<Response>; release: () => void }> => {
+    await until(() => health(small).then(({ renderer }) => renderer.images.ready === 1));
+    const release = holdImages(small);
+    const response = post(small, form({ asset: photo, text: 'held' }));
     await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
+    return { response, release };
+  };
+
+  it('retries a render first when its worker dies', async () => {
+    const { response } = await startHeld();
     for (const pid of imageWorkers(small)) process.kill(pid, 'SIGKILL');
     expect((await response).status).toBe(200);
     await (await response).arrayBuffer();
-  } finally {
-    await small.stop();
-  }
-});
+  });
 
-it('returns 503 immediately when the queue is full', async () => {
-  const small = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '0' });
-  try {
-    const first = post(small, form({ asset: slow, text: 'slow' }));
-    await until(() => health(small).then(({ renderer }) => renderer.images.busy > 0));
+  it('returns 503 immediately to a second render', async () => {
+    const { response, release } = await startHeld();
     const second = await post(small, form({ width: '64', height: '64', text: 'a' }));
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await problemOf(second)).toMatchObject({ status: 503, code: 'overloaded' });
-    await (await first).arrayBuffer();
-  } finally {
-    await small.stop();
-  }
+    release();
+    await (await response).arrayBuffer();
+  });
 });
 
 it('returns 504 when the deadline of a request passes', async () => {

@@ -1,6 +1,9 @@
 // Plans, keys, usage and the operator pages: what they show, and what they change in the service.
 
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStore } from '../../src/store/sql-store.ts';
+import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
 import { Visitor } from './visitor.ts';
 
@@ -276,9 +279,14 @@ describe('the operator pages', () => {
   it('page through accounts and the audit log, and show the health of the service', async () => {
     const operator = newVisitor();
     await operator.signIn('operator@example.com');
+    const engine = new SqliteEngine(path.join(server.dataDirectory, 'storybar.db'));
+    const { accounts } = createStore(engine);
     for (let index = 0; index < 26; index += 1) {
-      await server.cli('accounts', 'create', '--plan', 'free', '--name', `batch ${index}`);
+      const id = `batch-${String(index).padStart(2, '0')}`;
+      await accounts.create({ id, name: `batch ${index}` }, 'system');
+      await accounts.subscribe(id, 'free', 'now', 'system');
     }
+    await engine.close();
     const first = (await operator.get('/operator/accounts?q=batch')).text;
     expect(first.match(/>batch \d+</gu)).toHaveLength(25);
     const older = /href="(?<path>\/operator\/accounts\?[^"]+)">Older/u.exec(first)?.groups?.['path'] ?? '';

@@ -1,10 +1,15 @@
-import { describe, inject } from 'vitest';
-import { NO_POSTGRES } from '../postgres-server.ts';
+import { beforeAll, describe, inject } from 'vitest';
+import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { storeContract } from './contract.ts';
-import { postgresDatabase } from './databases.ts';
+import { databaseAt, migratedDatabase } from './databases.ts';
 
 const url = inject('postgresUrl');
 
 describe.skipIf(url === '')(`the store on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, () => {
-  storeContract(async () => await postgresDatabase(url));
+  let template: string;
+  beforeAll(async () => {
+    template = await migratedDatabase(url);
+  });
+
+  storeContract(async () => databaseAt(await createDatabase(url, template)));
 });

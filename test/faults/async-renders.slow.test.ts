@@ -9,7 +9,7 @@ import { noisyJpeg } from '../pictures.ts';
 import { embeddedDatabase, type RunningDatabase } from '../running-database.ts';
 import { form, post, type RunningServer, startServer, until } from '../running-server.ts';
 
-const KILLS = 5;
+const KILLS = 3;
 const PER_ROUND = 12;
 
 let database: RunningDatabase;

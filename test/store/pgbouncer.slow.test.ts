@@ -8,21 +8,23 @@ import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { hasPgBouncer, NO_PGBOUNCER, type RunningPgBouncer, startPgBouncer } from '../running-pgbouncer.ts';
 import { form, post, startServer } from '../running-server.ts';
 import { storeContract } from './contract.ts';
-import { databaseAt, openAt } from './databases.ts';
+import { databaseAt, migratedDatabase, openAt } from './databases.ts';
 
 const url = inject('postgresUrl');
 const reason = url === '' ? `: ${NO_POSTGRES}` : hasPgBouncer ? '' : `: ${NO_PGBOUNCER}`;
 
 describe.skipIf(reason !== '')(`the store through PgBouncer in transaction mode${reason}`, () => {
   let bouncer: RunningPgBouncer;
+  let template: string;
   beforeAll(async () => {
+    template = await migratedDatabase(url);
     bouncer = await startPgBouncer(url);
   });
   afterAll(async () => {
     await bouncer.stop();
   });
 
-  storeContract(async () => databaseAt(bouncer.urlOf(await createDatabase(url))));
+  storeContract(async () => databaseAt(bouncer.urlOf(await createDatabase(url, template))));
 
   it('leaves no session settings behind on shared connections', async () => {
     const place = bouncer.urlOf(await createDatabase(url));
