@@ -17,7 +17,7 @@ import { CAPTIONS } from './scene.ts';
 import { settle } from './settle.ts';
 import { fixed, formatTable } from './table.ts';
 
-const SHARP_QUALITY = 90;
+export const SHARP_QUALITY = 90;
 const SPLICE = 'storybar, splice';
 
 export async function reportJpegOutput(photo: Photo, rounds: number): Promise<string> {
@@ -49,7 +49,7 @@ export async function reportJpegOutput(photo: Photo, rounds: number): Promise<st
   );
   const jpegtran = await measureJpegtran(standard, photo, rounds);
   const header = [`3 bars on ${photo.name}, JPEG output`, 'median ms', 'CPU ms', 'x sharp', 'MB'];
-  return formatTable([header, ...all.map((series) => row(series, seriesNamed(all, peer))), jpegtran]);
+  return formatTable([header, ...all.map((series) => jpegRow(series, seriesNamed(all, peer))), jpegtran]);
 }
 
 const DROP_SHARE = 0.1;
@@ -89,7 +89,7 @@ async function measureJpegtran(photo: Buffer, { width, height }: Photo, rounds: 
   }
 }
 
-function row(series: Series<Uint8Array>, peer: Series<Uint8Array>): string[] {
+export function jpegRow(series: Series<Uint8Array>, peer: Series<Uint8Array>): string[] {
   return [
     series.name,
     fixed(median(series.times), 1),

@@ -18,6 +18,7 @@ import { sharpPeers } from './sharp-peers.ts';
 import { fixed, formatTable } from './table.ts';
 import { reportStyles } from './styles.ts';
 import { formatTargets } from './targets.ts';
+import { reportTurnedJpeg } from './turned-jpeg.ts';
 
 const HELP = `bench:image [--rounds N] [--quick] [--photo FILE] [--keep DIRECTORY]
   --rounds   rounds for the large photo (default 7); the small one gets three times as many, slow peers fewer
@@ -79,6 +80,8 @@ async function compareAll(options: BenchOptions, rounds: number, onExit: (stop: 
   printSkipped(candidates);
   console.log(`${await reportJpegOutput(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
   console.log(`${await reportJpegOutput(large, rounds)}\n`);
+  console.log(`${await reportTurnedJpeg(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
+  console.log(`${await reportTurnedJpeg(large, rounds)}\n`);
   console.log(`${await reportStyles(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
 
   const overlays = (await measureOverlays(rounds)).map((series) => {

@@ -12,6 +12,11 @@ export type ImageOutput =
       readonly quality: number;
       /** Keep the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for the others. */
       readonly keepsSource: boolean;
+      /**
+       * An EXIF orientation from 2 to 8: the same, but turn the compressed data upright. `keepsSource` is false then, because
+       * workers of older versions would leave the image as it is stored.
+       */
+      readonly turnsSource?: number;
     };
 
 /** WebP is lossless here. */
@@ -20,18 +25,29 @@ export type TransparentOutput = { readonly format: 'png' } | { readonly format: 
 /** The largest side that an encoder accepts. */
 const MAX_SIDE: Readonly<Record<ImageOutput['format'], number>> = { png: 65_535, jpeg: 65_500, webp: 16_383 };
 
-/** `isConverted`: the pixels of the asset can't stay as they are, because they are scaled, turned or converted to sRGB. */
+export interface SourceFacts {
+  /** The pixels of the asset can't stay as they are, because they are scaled or converted to sRGB. */
+  readonly isConverted: boolean;
+  /** From EXIF, 2 to 8. */
+  readonly orientation?: number | undefined;
+}
+
 export function imageOutput(
   { format = FORMATS_OF.image[0], quality }: RequestedOutput,
-  isConverted: boolean,
+  { isConverted, orientation }: SourceFacts,
 ): ImageOutput {
   switch (format) {
     case 'png':
       return { format };
     case 'webp':
       return { format, quality: quality ?? DEFAULT_QUALITY };
-    case 'jpeg':
-      return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: quality === undefined && !isConverted };
+    case 'jpeg': {
+      if (quality !== undefined || isConverted)
+        return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: false };
+      const output = { format, quality: DEFAULT_QUALITY };
+      if (orientation === undefined) return { ...output, keepsSource: true };
+      return { ...output, keepsSource: false, turnsSource: orientation };
+    }
     case 'mp4':
       throw unexpected(format, 'an image');
   }

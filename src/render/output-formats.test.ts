@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { filesOf, hasSharedMedia, sharedMedia } from '../../test/shared-media.ts';
 import type { RequestedOutput } from '../caption/output-format.ts';
 import { probeImage } from '../media/image.ts';
+import { must } from '../primitives/must.ts';
 import { readHeaders } from '../raster/jpeg/headers.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render.ts';
@@ -123,12 +124,37 @@ describe('a JPEG that stays a JPEG', () => {
     expect((await changedRows(bytes))[1]).toBeGreaterThan(SIZE.height - 20);
   });
 
-  it('is encoded again, upright, when EXIF says that it must be turned', async () => {
-    const turned = await sharp(jpeg).withMetadata({ orientation: 6 }).toBuffer();
-    const { bytes, sourcePixels } = await render(turned, { format: 'jpeg' });
+  it('is turned upright without being encoded again when EXIF says so', async () => {
+    for (const orientation of [3, 6]) {
+      const turned = await sharp(jpeg).keepMetadata().withMetadata({ orientation }).jpeg({ quality: 80 }).toBuffer();
+      const { bytes, bars, sourcePixels, ...size } = await render(turned, { format: 'jpeg' });
+      expect(sourcePixels).toBe('kept');
+      const { width, height, orientation: tag } = await sharp(bytes).metadata();
+      expect({ width, height, tag }).toEqual({ width: size.width, height: size.height, tag: undefined });
+      const [before, after] = [await sharp(turned).autoOrient().raw().toBuffer(), await sharp(bytes).raw().toBuffer()];
+      const untouched = (must(bars[0], 'the bar').top - 17) * width * 3;
+      const difference = before
+        .subarray(0, untouched)
+        .reduce((most, value, at) => Math.max(most, Math.abs(value - (after[at] ?? 0))), 0);
+      expect(difference).toBeLessThanOrEqual(4);
+      expect(bytes.length).toBeLessThan(turned.length * 1.05);
+    }
+  });
+
+  it('is encoded again, upright, when a side that EXIF says to mirror ends within an MCU', async () => {
+    const cut = await sharp(jpeg).resize(320, 232, { fit: 'fill' }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const { bytes, sourcePixels } = await render(cut, { format: 'jpeg' });
     expect(sourcePixels).toBe('reencoded');
     const { width, height, orientation } = await sharp(bytes).metadata();
-    expect({ width, height, orientation }).toEqual({ width: SIZE.height, height: SIZE.width, orientation: undefined });
+    expect({ width, height, orientation }).toEqual({ width: 232, height: 320, orientation: undefined });
+  });
+
+  it('asks workers of older versions, which ignore the turn, to encode it again', async () => {
+    const turned = await sharp(jpeg).withMetadata({ orientation: 3 }).toBuffer();
+    const { output } = composeImageRecipe(await probeImage(turned), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
+      output: { format: 'jpeg' },
+    });
+    expect(output).toEqual({ format: 'jpeg', quality: 90, keepsSource: false, turnsSource: 3 });
   });
 
   it('loses an sRGB profile, and is encoded again with another one', async () => {
@@ -181,6 +207,22 @@ describe.skipIf(!hasSharedMedia)('real JPEGs (skipped without ../shared/media)',
       expect(bytes.length).toBeLessThan(imageData * 1.05);
     },
   );
+
+  /** The others have a mirrored side that ends within an MCU. */
+  const TURNED = ['Landscape_4', 'Landscape_5', 'Landscape_8', 'Portrait_2', 'Portrait_5', 'Portrait_6'];
+
+  it.each(filesOf('jpeg_orientation'))('turns %s upright, without encoding it again if it can', async (file) => {
+    const { bytes, sourcePixels } = await render(readFileSync(sharedMedia(file)), { format: 'jpeg' });
+    const isKept = /_[01]\.jpg$/u.test(file) || TURNED.some((name) => file.includes(name));
+    expect(sourcePixels).toBe(isKept ? 'kept' : 'reencoded');
+    const { width, height, orientation } = await sharp(bytes).metadata();
+    const isWide = file.includes('Landscape');
+    expect({ width, height, orientation }).toEqual({
+      width: isWide ? 1800 : 1200,
+      height: isWide ? 1200 : 1800,
+      orientation: undefined,
+    });
+  });
 
   it.each(filesOf('jpeg_corrupt'))(
     'refuses the damaged file %s as JPEG exactly when it refuses it as PNG',

@@ -5,10 +5,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
-import { readHeaders } from '../raster/jpeg/headers.ts';
 import { spliceBands } from '../raster/jpeg/splice.ts';
+import { readUprightHeaders } from '../raster/jpeg/turn.ts';
 import { drawBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
+import type { ImageOutput } from './image-output.ts';
 import type { BarReport } from './layout-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -29,6 +30,9 @@ export interface RenderFacts {
   readonly sourcePixels?: SourcePixels;
   readonly timings: Timings;
 }
+
+/** EXIF orientation of an image that is stored as it is shown. */
+const UPRIGHT = 1;
 
 export interface Rendered extends RenderFacts {
   readonly bytes: Buffer;
@@ -59,16 +63,23 @@ async function renderKeepingSource(
   asset: Uint8Array,
   tools: RenderTools,
 ): Promise<Rendered | undefined> {
-  if (!isSpliceable(recipe, asset)) return undefined;
+  const orientation = keptOrientation(recipe.output);
+  if (orientation === undefined || !isSpliceable(recipe, asset, orientation)) return undefined;
   const stopwatch = new Stopwatch();
   const { bands, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands));
+  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands, orientation));
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
-function isSpliceable({ canvas, decode, output }: ImageRecipe, asset: Uint8Array): boolean {
-  if (output.format !== 'jpeg' || !output.keepsSource) return false;
-  const headers = readHeaders(asset);
+/** How the compressed data of the asset is turned if it is kept. */
+function keptOrientation(output: ImageOutput): number | undefined {
+  if (output.format !== 'jpeg') return undefined;
+  return output.keepsSource ? UPRIGHT : output.turnsSource;
+}
+
+/** Checked before anything is drawn, because it would have to be drawn again for the decoded pixels. */
+function isSpliceable({ canvas, decode }: ImageRecipe, asset: Uint8Array, orientation: number): boolean {
+  const headers = readUprightHeaders(asset, orientation);
   if (headers === undefined || (headers.hasProfile && !decode.ignoreProfile)) return false;
   return headers.width === canvas.width && headers.height === canvas.height;
 }

@@ -1,6 +1,8 @@
 // Collects bits, most significant first, in a buffer that grows.
 
 const MIN_ROOM = 16;
+/** Rows with text take more bits than before. */
+const EXTRA_BYTES = 65_536;
 const MAX_BITS = 24;
 
 export class BitWriter {
@@ -10,8 +12,9 @@ export class BitWriter {
   #pending = 0;
   #pendingBits = 0;
 
-  constructor(capacity: number) {
-    this.#bytes = new Uint8Array(capacity + MIN_ROOM);
+  /** `sourceBytes`: the size of the data of which most will be written again. */
+  constructor(sourceBytes: number) {
+    this.#bytes = new Uint8Array(sourceBytes + EXTRA_BYTES);
   }
 
   /** At most 24 bits. */

@@ -1,8 +1,9 @@
 // Blends the overlay into the coefficients of a block.
 
 import { BAR_ALPHA_BYTE } from '../band.ts';
-import type { OverlayStrip } from './overlay-strip.ts';
-import { type Scales, toFrequencies, toSamples, ZIGZAG } from './transform.ts';
+import type { McuBlock } from './mcu.ts';
+import { MIXED, type OverlayStrip, PLAIN } from './overlay-strip.ts';
+import { toFrequencies, toSamples, ZIGZAG } from './transform.ts';
 
 const BAR_ALPHA = BAR_ALPHA_BYTE / 255;
 const BAR_SHARE = 1 - BAR_ALPHA;
@@ -16,19 +17,19 @@ const [LOWEST, HIGHEST] = [-1023, 1023];
 const CB_WEIGHTS = [-0.168736, -0.331264, 0.5] as const;
 const CR_WEIGHTS = [0.5, -0.418688, -0.081312] as const;
 
-export interface BlockShape {
-  /** 0 is luma, 1 and 2 are chroma. */
-  readonly component: 0 | 1 | 2;
-  readonly scales: Scales;
-  /** In pixels, from the top of the strip. */
-  readonly top: number;
-  /** How many pixels a sample covers. */
-  readonly scaleX: number;
-  readonly scaleY: number;
+const BLOCK_SIDE = 8;
+
+/** `column`: that of the MCU. */
+export function blendOverlay(coefficients: Int32Array, block: McuBlock, column: number, strip: OverlayStrip): void {
+  const { component, steps, top, scaleX, scaleY } = block;
+  const left = column * block.mcuWidth + block.left;
+  const coverage = strip.coverage(left, top, BLOCK_SIDE * scaleX, BLOCK_SIDE * scaleY);
+  if (coverage === PLAIN) blendPlainBar(coefficients, steps, component);
+  else if (coverage === MIXED) blendPixels(coefficients, block, strip, left);
 }
 
 /** A bar without text is black at one alpha, so it only scales the coefficients. Black is the middle of Cb and Cr. */
-export function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, component: 0 | 1 | 2): void {
+function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, component: 0 | 1 | 2): void {
   const share = BAR_SHARE;
   for (let index = 1; index < 64; index += 1) {
     const value = coefficients[index] ?? 0;
@@ -41,7 +42,7 @@ export function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, comp
 const samples = new Float64Array(64);
 
 /** `left`: in pixels, from the left edge of the strip. */
-export function blendPixels(coefficients: Int32Array, shape: BlockShape, strip: OverlayStrip, left: number): void {
+function blendPixels(coefficients: Int32Array, shape: McuBlock, strip: OverlayStrip, left: number): void {
   const block = samples;
   const zigzag = ZIGZAG;
   const { toSamples: up, toCoefficients: down } = shape.scales;
@@ -71,7 +72,7 @@ function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, top: nu
 }
 
 /** The mean over the pixels that a sample covers. */
-function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, shape: BlockShape, left: number): void {
+function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, shape: McuBlock, left: number): void {
   const { top, scaleX, scaleY } = shape;
   const [red, green, blue] = shape.component === 1 ? CB_WEIGHTS : CR_WEIGHTS;
   const total = 255 * scaleX * scaleY;

@@ -3,6 +3,7 @@
 
 import type { BitWriter } from './bit-writer.ts';
 import { FAST_BITS, type HuffmanTable, TO_THE_END } from './huffman.ts';
+import type { CoefficientMoves } from './turn.ts';
 
 const BLOCK = 64;
 /** The largest difference of DC values in 8-bit images has 11 bits, the largest AC coefficient 10. */
@@ -124,8 +125,14 @@ export function recodeAc(
   return index > BLOCK ? -1 : at;
 }
 
-/** Fills `coefficients` from index 1 on, in zigzag order, and returns the position after them. */
-export function readAc(bytes: DataView, position: number, table: HuffmanTable, coefficients: Int32Array): number {
+/** Fills `coefficients` except the first one, in zigzag order, and returns the position after them. */
+export function readAc(
+  bytes: DataView,
+  position: number,
+  table: HuffmanTable,
+  { places, signs }: CoefficientMoves,
+  coefficients: Int32Array,
+): number {
   coefficients.fill(0);
   let at = position;
   let index = 1;
@@ -141,7 +148,7 @@ export function readAc(bytes: DataView, position: number, table: HuffmanTable, c
     }
     index += (entry >> 4) & 15;
     if (index >= BLOCK || size > MAX_AC_BITS) return -1;
-    coefficients[index] = signed(peek16(bytes, at) >> (16 - size), size);
+    coefficients[places[index] ?? 0] = signed(peek16(bytes, at) >> (16 - size), size) * (signs[index] ?? 0);
     at += size;
     index += 1;
   }

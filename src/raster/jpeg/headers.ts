@@ -3,7 +3,7 @@
 
 import type { Size } from '../../layout/geometry.ts';
 
-interface Component {
+export interface Component {
   readonly horizontal: number;
   readonly vertical: number;
   /** Quantization steps in zigzag order. */
@@ -35,7 +35,7 @@ export interface JpegHeaders extends Size {
   readonly dataStart: number;
 }
 
-const MARKER = {
+export const MARKER = {
   sof0: 0xc0,
   sof1: 0xc1,
   dht: 0xc4,
@@ -45,7 +45,7 @@ const MARKER = {
   app0: 0xe0,
   app2: 0xe2,
   app14: 0xee,
-};
+} as const;
 const MAX_DC_SYMBOL = 15;
 const APP_OR_COMMENT = { first: 0xe0, last: 0xef, comment: 0xfe };
 

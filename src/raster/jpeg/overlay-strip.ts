@@ -46,6 +46,33 @@ export class OverlayStrip {
   }
 }
 
+/** The strips of an image. */
+export class OverlayStrips {
+  readonly #image: Size;
+  readonly #mcu: Size;
+  readonly #bands: readonly Band[];
+  #last: { readonly row: number; readonly strip: OverlayStrip } | undefined;
+
+  constructor(image: Size, mcu: Size, bands: readonly Band[]) {
+    this.#image = image;
+    this.#mcu = mcu;
+    this.#bands = bands;
+  }
+
+  /** The strip of a row of MCUs, or `undefined` if no band touches it. */
+  at(row: number): OverlayStrip | undefined {
+    const top = row * this.#mcu.height;
+    const isAt = (band: Band): boolean => band.top < top + this.#mcu.height && band.top + band.height > top;
+    if (!this.#bands.some(isAt)) return undefined;
+    if (this.#last?.row !== row) {
+      const width = Math.ceil(this.#image.width / this.#mcu.width) * this.#mcu.width;
+      const size = { width, height: this.#mcu.height };
+      this.#last = { row, strip: new OverlayStrip(this.#image, this.#bands, top, size) };
+    }
+    return this.#last.strip;
+  }
+}
+
 /** What covers each cell of 8 x 8 pixels. */
 function cellsOf(words: Int32Array, stride: number): Uint8Array {
   const perRow = stride >> 3;

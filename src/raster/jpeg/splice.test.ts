@@ -3,40 +3,13 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { randomCases } from '../../../test/random-cases.ts';
+import { barAt, barsOn, encodeSample, type JpegSample, pixelsOf, touchedRows } from '../../../test/jpeg-samples.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../../../test/shared-media.ts';
-import type { Size } from '../../layout/geometry.ts';
 import { must } from '../../primitives/must.ts';
-import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
+import type { Band } from '../band.ts';
 import { bakeBands } from '../blend.ts';
-import { type JpegHeaders, readHeaders } from './headers.ts';
+import { readHeaders } from './headers.ts';
 import { spliceBands } from './splice.ts';
-
-const WHITE = 0xffffffff | 0;
-const HALF_WHITE = 0x80ffffff | 0;
-
-/** A bar with white shapes whose edges are half transparent. */
-function barAt(width: number, top: number, height: number): Band {
-  const pixels = new Uint8ClampedArray(width * height * 4);
-  const words = wordsOf(pixels);
-  for (let at = 0; at < words.length; at += 1) {
-    const [x, y] = [at % width, Math.floor(at / width)];
-    const isText = y > height / 4 && y < (3 * height) / 4 && x % 40 < 12;
-    words[at] = isText ? (x % 40 < 2 ? HALF_WHITE : WHITE) : PLAIN_BAR;
-  }
-  return { top, height, width, pixels };
-}
-
-/** This many bars, of a tenth of the height at most and never touching. */
-function barsOn({ width, height }: Size, count: number): Band[] {
-  const distance = height / count;
-  return Array.from({ length: count }, (_, index) =>
-    barAt(width, Math.floor(index * distance + distance / 3), Math.max(1, Math.floor(distance / 3))),
-  );
-}
-
-async function pixelsOf(jpeg: Uint8Array): Promise<Buffer> {
-  return await sharp(jpeg, { failOn: 'error', ignoreIcc: true }).toColorspace('srgb').raw().toBuffer();
-}
 
 interface Comparison {
   readonly changedRowsOutside: number;
@@ -65,49 +38,7 @@ async function compare(source: Uint8Array, spliced: Uint8Array, bands: readonly 
   return { changedRowsOutside: rows.filter(isChanged).length, differenceInside: count === 0 ? 0 : sum / count };
 }
 
-/** With subsampled chroma, decoders also use the chroma of the neighboring row of MCUs for one line. */
-function touchedRows({ components }: JpegHeaders, bands: readonly Band[]): Set<number> {
-  const vertical = components[0]?.vertical ?? 1;
-  const [side, margin] = [8 * vertical, vertical > 1 ? 1 : 0];
-  return new Set(
-    bands.flatMap(({ top, height }) => {
-      const first = Math.floor(top / side) * side - margin;
-      const last = Math.ceil((top + height) / side) * side + margin;
-      return Array.from({ length: last - first }, (_, index) => first + index);
-    }),
-  );
-}
-
-interface Sample extends Size {
-  readonly quality: number;
-  readonly chromaSubsampling: '4:2:0' | '4:4:4';
-  readonly optimizeCoding: boolean;
-  readonly isGray: boolean;
-  readonly seed: number;
-}
-
-async function encodeSample({
-  width,
-  height,
-  quality,
-  chromaSubsampling,
-  optimizeCoding,
-  isGray,
-  seed,
-}: Sample): Promise<Buffer> {
-  const data = Buffer.alloc(width * height * 3);
-  let state = seed >>> 0;
-  for (let at = 0; at < data.length; at += 1) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    const pixel = Math.floor(at / 3);
-    data[at] = 60 + ((pixel % width) / width) * 100 + (pixel / data.length) * 200 + (state >>> 27) + (at % 3) * 15;
-  }
-  const image = sharp(data, { raw: { width, height, channels: 3 } });
-  const colored = isGray ? image.toColorspace('b-w') : image;
-  return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding }).toBuffer();
-}
-
-const samples: fc.Arbitrary<Sample> = fc.record({
+const samples: fc.Arbitrary<JpegSample> = fc.record({
   width: fc.integer({ min: 1, max: 200 }),
   height: fc.integer({ min: 1, max: 200 }),
   quality: fc.integer({ min: 40, max: 100 }),

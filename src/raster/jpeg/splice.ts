@@ -2,10 +2,9 @@
 // again, with the tables of the source. Of all others the bits are copied, or, if the Huffman tables have no room for
 // the codes of the bars, the same coefficients are written with other codes.
 
-import type { Size } from '../../layout/geometry.ts';
 import { type Band, wordsOf } from '../band.ts';
 import { BitWriter } from './bit-writer.ts';
-import { blendPixels, blendPlainBar } from './blend-block.ts';
+import { blendOverlay } from './blend-block.ts';
 import {
   type McuOrder,
   readAc,
@@ -18,14 +17,13 @@ import {
 } from './blocks.ts';
 import { type EntropyData, type Interval, readEntropyData, writeEntropyData } from './entropy-data.ts';
 import { type HuffmanSpec, type JpegHeaders, readHeaders } from './headers.ts';
-import { buildTable, extend, type HuffmanTable } from './huffman.ts';
-import { MIXED, OverlayStrip, PLAIN } from './overlay-strip.ts';
-import { type Scales, scalesOf } from './transform.ts';
+import { blocksOf, type McuBlock, mcuGrid, mcuSize, orderOf, type SplicedImage } from './mcu.ts';
+import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
+import { coefficientMoves, NO_TURN, turnFor, turnHeaders } from './turn.ts';
+import { TurnedSplice } from './turned-splice.ts';
 
-const BLOCK_SIDE = 8;
 const END_OF_IMAGE = Uint8Array.of(0xff, 0xd9);
-/** Rows with text take more bits than before. */
-const EXTRA_BYTES = 65_536;
+const UNMOVED = coefficientMoves(NO_TURN);
 
 /** 16 x 16 gray pixels, and a bar on them. */
 const SAMPLE = Buffer.from(
@@ -38,17 +36,17 @@ const SAMPLE = Buffer.from(
 const SAMPLE_BAR: Band = { top: 0, height: 8, width: 16, pixels: new Uint8ClampedArray(16 * 8 * 4) };
 /**
  * V8 throws optimized code away when garbage collection frees the last object of a shape it was compiled for. A render
- * would leave none, and the next one would run unoptimized, so the objects of a small one stay.
+ * would leave none, and the next one would run unoptimized, so the objects of small ones stay.
  */
-let keptAlive: Splice | undefined;
+let keptAlive: readonly unknown[] | undefined;
 
 /**
- * Returns `undefined` for every file that isn't a plain, undamaged JPEG with the needed codes. Bands must be as wide as
- * the stored image, so the caller must not pass an image whose EXIF orientation turns it.
+ * `orientation`: as in EXIF. Bands must be as wide as the upright image. Returns `undefined` for every file that isn't a plain,
+ * undamaged JPEG with the needed codes, or that can't be turned without decoding it.
  */
-export function spliceBands(file: Uint8Array, bands: readonly Band[]): Buffer | undefined {
-  keptAlive ??= spliceSample();
-  const prepared = prepare(file, bands);
+export function spliceBands(file: Uint8Array, bands: readonly Band[], orientation = 1): Buffer | undefined {
+  keptAlive ??= [spliceSample(1), spliceSample(6)];
+  const prepared = prepare(file, bands, orientation);
   const spliced = prepared?.splice.run();
   if (prepared === undefined || spliced === undefined) return undefined;
   const { headers, blocks } = prepared;
@@ -59,25 +57,32 @@ export function spliceBands(file: Uint8Array, bands: readonly Band[]): Buffer | 
   return Buffer.concat([...start, ...writeEntropyData(spliced), END_OF_IMAGE]);
 }
 
-function spliceSample(): Splice | undefined {
-  const splice = prepare(SAMPLE, [SAMPLE_BAR])?.splice;
+function spliceSample(orientation: number): unknown {
+  const splice = prepare(SAMPLE, [SAMPLE_BAR], orientation)?.splice;
   splice?.run();
   return splice;
 }
 
 interface Prepared {
+  /** Of the upright image. */
   readonly headers: JpegHeaders;
   readonly blocks: readonly McuBlock[];
-  readonly splice: Splice;
+  readonly splice: { run(): EntropyData | undefined };
 }
 
-function prepare(file: Uint8Array, bands: readonly Band[]): Prepared | undefined {
-  const headers = readHeaders(file);
-  if (headers === undefined || bands.some(({ width }) => width !== headers.width)) return undefined;
+function prepare(file: Uint8Array, bands: readonly Band[], orientation: number): Prepared | undefined {
+  const source = readHeaders(file);
+  const turn = turnFor(orientation);
+  const headers = source && turn && turnHeaders(source, turn);
+  if (source === undefined || turn === undefined || headers === undefined) return undefined;
+  if (bands.some(({ width }) => width !== headers.width)) return undefined;
   if (headers.components.length === 1 && !bands.every(isGray)) return undefined;
   const data = readEntropyData(file, headers.dataStart);
   const blocks = data && blocksOf(headers);
-  return data && blocks && { headers, blocks, splice: new Splice(headers, blocks, data, bands) };
+  if (data === undefined || blocks === undefined) return undefined;
+  const output = { headers, blocks, bands };
+  const splice = turn === NO_TURN ? new Splice(output, data) : new TurnedSplice(source, turn, output, data);
+  return { headers, blocks, splice };
 }
 
 function tableSegment({ id, counts, symbols }: HuffmanSpec): Uint8Array {
@@ -91,76 +96,12 @@ function isGray({ pixels }: Band): boolean {
   );
 }
 
-/** The table of the source and that of the output. */
-interface Codec {
-  readonly source: HuffmanTable;
-  readonly output: HuffmanTable;
-  readonly spec: HuffmanSpec;
-  readonly keepsCodes: boolean;
-}
-
-/** Components usually share tables. */
-function codecCache(): (spec: HuffmanSpec) => Codec | undefined {
-  const codecs = new Map<HuffmanSpec, Codec | undefined>();
-  return (spec) => {
-    if (!codecs.has(spec)) codecs.set(spec, createCodec(spec));
-    return codecs.get(spec);
-  };
-}
-
-function createCodec(spec: HuffmanSpec): Codec | undefined {
-  const source = buildTable(spec);
-  const extended = extend(spec);
-  const output = extended && buildTable(extended.spec);
-  return source && output && { source, output, ...extended };
-}
-
-/** One block of an MCU. */
-interface McuBlock {
-  readonly component: 0 | 1 | 2;
-  readonly steps: Uint16Array;
-  readonly scales: Scales;
-  readonly dc: Codec;
-  readonly ac: Codec;
-  /** In pixels, relative to the MCU. */
-  readonly left: number;
-  readonly top: number;
-  readonly scaleX: number;
-  readonly scaleY: number;
-}
-
-function mcuSize({ components }: JpegHeaders): Size {
-  const [luma] = components;
-  return { width: BLOCK_SIDE * (luma?.horizontal ?? 1), height: BLOCK_SIDE * (luma?.vertical ?? 1) };
-}
-
-function blocksOf(headers: JpegHeaders): readonly McuBlock[] | undefined {
-  const { width, height } = mcuSize(headers);
-  const blocks: McuBlock[] = [];
-  const codecOf = codecCache();
-  for (const [index, { horizontal, vertical, steps, ...specs }] of headers.components.entries()) {
-    const dc = codecOf(specs.dc);
-    const ac = codecOf(specs.ac);
-    if (dc === undefined || ac === undefined) return undefined;
-    const scales = scalesOf(steps);
-    const scaleX = width / (BLOCK_SIDE * horizontal);
-    const scaleY = height / (BLOCK_SIDE * vertical);
-    for (let at = 0; at < horizontal * vertical; at += 1) {
-      const left = (at % horizontal) * BLOCK_SIDE;
-      const top = Math.floor(at / horizontal) * BLOCK_SIDE;
-      blocks.push({ component: index as 0 | 1 | 2, steps, scales, dc, ac, left, top, scaleX, scaleY });
-    }
-  }
-  return blocks;
-}
-
 class Splice {
-  readonly #bands: readonly Band[];
   readonly #blocks: readonly McuBlock[];
   readonly #headers: JpegHeaders;
   readonly #source: EntropyData;
+  readonly #overlay: OverlayStrips;
   readonly #writer: BitWriter;
-  readonly #mcu: Size;
   readonly #mcusPerRow: number;
   readonly #keepsCodes: boolean;
   readonly #order: McuOrder;
@@ -173,27 +114,22 @@ class Splice {
   readonly #outputDc = new Int32Array(3);
   readonly #difference = new Int32Array(1);
   readonly #coefficients = new Int32Array(64);
-  #strip: { readonly row: number; readonly overlay: OverlayStrip } | undefined;
 
-  constructor(headers: JpegHeaders, blocks: readonly McuBlock[], source: EntropyData, bands: readonly Band[]) {
+  constructor({ headers, blocks, bands }: SplicedImage, source: EntropyData) {
     this.#headers = headers;
     this.#blocks = blocks;
     this.#source = source;
-    this.#bands = bands;
-    this.#mcu = mcuSize(headers);
+    this.#overlay = new OverlayStrips(headers, mcuSize(headers), bands);
     this.#keepsCodes = blocks.every(({ dc, ac }) => dc.keepsCodes && ac.keepsCodes);
-    this.#mcusPerRow = Math.ceil(headers.width / this.#mcu.width);
-    this.#order = {
-      components: Uint8Array.from(blocks, ({ component }) => component),
-      dc: blocks.map(({ dc }) => dc.source),
-      ac: blocks.map(({ ac }) => ac.source),
-    };
+    this.#mcusPerRow = mcuGrid(headers).columns;
+    this.#order = orderOf(blocks);
     this.#view = new DataView(source.bytes.buffer, source.bytes.byteOffset, source.bytes.length);
-    this.#writer = new BitWriter(source.bytes.length + EXTRA_BYTES);
+    this.#writer = new BitWriter(source.bytes.length);
   }
 
   run(): EntropyData | undefined {
-    const total = this.#mcusPerRow * Math.ceil(this.#headers.height / this.#mcu.height);
+    const { columns, rows } = mcuGrid(this.#headers);
+    const total = columns * rows;
     const perInterval = this.#headers.restartInterval === 0 ? total : this.#headers.restartInterval;
     if (this.#source.intervals.length !== Math.ceil(total / perInterval)) return undefined;
     const intervals: Interval[] = [];
@@ -213,18 +149,13 @@ class Splice {
     for (let mcu = first; mcu < last; ) {
       const row = Math.floor(mcu / this.#mcusPerRow);
       const rowEnd = Math.min(last, (row + 1) * this.#mcusPerRow);
-      const isDone = this.#isTouched(row) ? this.#blendMcus(row, mcu, rowEnd) : this.#carryOver(rowEnd - mcu);
+      const strip = this.#overlay.at(row);
+      const isDone = strip ? this.#blendMcus(strip, mcu, rowEnd) : this.#carryOver(rowEnd - mcu);
       if (!isDone) return false;
       mcu = rowEnd;
     }
     // Less than a byte of padding is left, otherwise we have misread something.
     return this.#end - this.#position < 8;
-  }
-
-  #isTouched(row: number): boolean {
-    const top = row * this.#mcu.height;
-    const isAt = ({ top: start, height }: Band): boolean => start < top + this.#mcu.height && start + height > top;
-    return this.#bands.some(isAt);
   }
 
   #carryOver(count: number): boolean {
@@ -280,36 +211,24 @@ class Splice {
     return true;
   }
 
-  #blendMcus(row: number, first: number, last: number): boolean {
-    const overlay = this.#overlayOf(row);
+  #blendMcus(strip: OverlayStrip, first: number, last: number): boolean {
     for (let mcu = first; mcu < last; mcu += 1) {
-      const left = (mcu % this.#mcusPerRow) * this.#mcu.width;
-      for (const block of this.#blocks) if (!this.#blendBlock(block, left, overlay)) return false;
+      const column = mcu % this.#mcusPerRow;
+      for (const block of this.#blocks) if (!this.#blendBlock(block, column, strip)) return false;
     }
     return true;
   }
 
-  #overlayOf(row: number): OverlayStrip {
-    if (this.#strip?.row !== row) {
-      const size = { width: this.#mcusPerRow * this.#mcu.width, height: this.#mcu.height };
-      this.#strip = { row, overlay: new OverlayStrip(this.#headers, this.#bands, row * this.#mcu.height, size) };
-    }
-    return this.#strip.overlay;
-  }
-
-  #blendBlock(block: McuBlock, mcuLeft: number, overlay: OverlayStrip): boolean {
-    const { component, steps, dc, ac, top, scaleX, scaleY } = block;
+  #blendBlock(block: McuBlock, column: number, strip: OverlayStrip): boolean {
+    const { component, dc, ac } = block;
     const coefficients = this.#coefficients;
     const afterDc = readDifference(this.#view, this.#position, dc.source, this.#difference);
-    const after = afterDc < 0 ? -1 : readAc(this.#view, afterDc, ac.source, coefficients);
+    const after = afterDc < 0 ? -1 : readAc(this.#view, afterDc, ac.source, UNMOVED, coefficients);
     if (after < 0 || after > this.#end) return false;
     this.#position = after;
     coefficients[0] = (this.#sourceDc[component] ?? 0) + (this.#difference[0] ?? 0);
     this.#sourceDc[component] = coefficients[0];
-    const left = mcuLeft + block.left;
-    const coverage = overlay.coverage(left, top, BLOCK_SIDE * scaleX, BLOCK_SIDE * scaleY);
-    if (coverage === PLAIN) blendPlainBar(coefficients, steps, component);
-    else if (coverage === MIXED) blendPixels(coefficients, block, overlay, left);
+    blendOverlay(coefficients, block, column, strip);
     const value = coefficients[0] ?? 0;
     const difference = value - (this.#outputDc[component] ?? 0);
     this.#outputDc[component] = value;

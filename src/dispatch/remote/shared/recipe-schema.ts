@@ -72,7 +72,12 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     output: z.discriminatedUnion('format', [
       z.object({ format: z.literal('png') }),
       z.object({ format: z.literal('webp'), quality: qualitySchema }),
-      z.object({ format: z.literal('jpeg'), quality: qualitySchema, keepsSource: z.boolean() }),
+      z.object({
+        format: z.literal('jpeg'),
+        quality: qualitySchema,
+        keepsSource: z.boolean(),
+        turnsSource: z.int().min(2).max(8).exactOptional(),
+      }),
     ]),
   }),
   z.object({

@@ -1,0 +1,58 @@
+// Measures three bars on a JPEG that EXIF says to turn, as phones store photos that are taken upright: turned without decoding
+// it, next to sharp, which decodes, turns and encodes.
+
+import sharp from 'sharp';
+import { renderOverlay } from '../../src/index.ts';
+import { spliceBands } from '../../src/raster/jpeg/splice.ts';
+import { drawBands } from '../../src/render/bands.ts';
+import { createRenderTools } from '../../src/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/render/timing.ts';
+import { jpegRow, SHARP_QUALITY } from './jpeg-output.ts';
+import type { Photo } from './pictures.ts';
+import { interleave, seriesNamed } from './rounds.ts';
+import { CAPTIONS } from './scene.ts';
+import { settle } from './settle.ts';
+import { formatTable } from './table.ts';
+
+const ORIENTATION = 6;
+/** Other sides can't be turned without decoding the image. */
+const MCU = 16;
+
+export async function reportTurnedJpeg(photo: Photo, rounds: number): Promise<string> {
+  const [width, height] = [Math.floor(photo.width / MCU) * MCU, Math.floor(photo.height / MCU) * MCU];
+  const source = await sharp(photo.jpeg)
+    .extract({ left: 0, top: 0, width, height })
+    .jpeg({ quality: SHARP_QUALITY })
+    .withMetadata({ orientation: ORIENTATION })
+    .toBuffer();
+  const canvas = { width: height, height: width };
+  const overlay = await renderOverlay(canvas, CAPTIONS);
+  const tools = createRenderTools();
+  const peer = 'sharp autoOrient, composite, jpeg()';
+  const all = await interleave<Uint8Array>(
+    [
+      {
+        name: 'storybar, turned and spliced',
+        run: async () => {
+          const { bands } = await drawBands({ canvas, overlays: CAPTIONS }, tools, new Stopwatch());
+          const spliced = spliceBands(source, bands, ORIENTATION);
+          if (spliced === undefined) throw new Error(`${photo.name} can't be turned`);
+          return spliced;
+        },
+      },
+      {
+        name: peer,
+        run: () =>
+          sharp(source)
+            .autoOrient()
+            .composite([{ input: overlay.bytes }])
+            .jpeg({ quality: SHARP_QUALITY })
+            .toBuffer(),
+      },
+    ],
+    rounds,
+    settle,
+  );
+  const header = [`3 bars on ${photo.name}, EXIF orientation ${ORIENTATION}`, 'median ms', 'CPU ms', 'x sharp', 'MB'];
+  return formatTable([header, ...all.map((series) => jpegRow(series, seriesNamed(all, peer)))]);
+}

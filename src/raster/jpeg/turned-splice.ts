@@ -1,0 +1,73 @@
+// Draws bands on a JPEG that EXIF says to turn, and writes it upright. Blocks are read in the order of the upright image, so
+// all of them are written with new codes, but only those that a band touches are quantized again.
+
+import { BitWriter } from './bit-writer.ts';
+import { blendOverlay } from './blend-block.ts';
+import { type BlockIndex, type BlockPlaces, blockPlaces, indexBlocks } from './block-index.ts';
+import { readAc, writeAc, writeDifference } from './blocks.ts';
+import type { EntropyData } from './entropy-data.ts';
+import type { JpegHeaders } from './headers.ts';
+import { type McuBlock, mcuGrid, mcuSize, orderOf, type SplicedImage } from './mcu.ts';
+import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
+import { type CoefficientMoves, coefficientMoves, type Turn } from './turn.ts';
+
+export class TurnedSplice {
+  readonly #source: JpegHeaders;
+  readonly #data: EntropyData;
+  readonly #image: SplicedImage;
+  readonly #places: BlockPlaces;
+  readonly #moves: CoefficientMoves;
+  readonly #view: DataView;
+  readonly #writer: BitWriter;
+  /** The last DC value of each component. */
+  readonly #dc = new Int32Array(3);
+  readonly #coefficients = new Int32Array(64);
+
+  constructor(source: JpegHeaders, turn: Turn, image: SplicedImage, data: EntropyData) {
+    this.#source = source;
+    this.#data = data;
+    this.#image = image;
+    this.#places = blockPlaces(source, turn);
+    this.#moves = coefficientMoves(turn);
+    this.#view = new DataView(data.bytes.buffer, data.bytes.byteOffset, data.bytes.length);
+    this.#writer = new BitWriter(data.bytes.length);
+  }
+
+  run(): EntropyData | undefined {
+    const { headers, blocks, bands } = this.#image;
+    const index = indexBlocks(this.#source, orderOf(blocks), this.#data);
+    if (index === undefined) return undefined;
+    const overlay = new OverlayStrips(headers, mcuSize(headers), bands);
+    const { columns, rows } = mcuGrid(headers);
+    for (let row = 0; row < rows; row += 1) {
+      if (!this.#writeRow(index, row, columns, overlay.at(row))) return undefined;
+    }
+    const end = this.#writer.align();
+    return { bytes: this.#writer.bytes, intervals: [{ start: 0, end }] };
+  }
+
+  #writeRow({ positions, dcValues }: BlockIndex, row: number, columns: number, strip?: OverlayStrip): boolean {
+    const { blocks } = this.#image;
+    const { starts, perRow, perColumn } = this.#places;
+    const coefficients = this.#coefficients;
+    for (let column = 0; column < columns; column += 1) {
+      for (let number = 0; number < blocks.length; number += 1) {
+        const block = blocks[number] as McuBlock;
+        const at = (starts[number] ?? 0) + row * (perRow[number] ?? 0) + column * (perColumn[number] ?? 0);
+        const after = readAc(this.#view, positions[at] ?? 0, block.ac.source, this.#moves, coefficients);
+        if (after < 0) return false;
+        coefficients[0] = dcValues[at] ?? 0;
+        if (strip !== undefined) blendOverlay(coefficients, block, column, strip);
+        if (!this.#writeBlock(block)) return false;
+      }
+    }
+    return true;
+  }
+
+  #writeBlock({ component, dc, ac }: McuBlock): boolean {
+    const value = this.#coefficients[0] ?? 0;
+    const difference = value - (this.#dc[component] ?? 0);
+    this.#dc[component] = value;
+    return writeDifference(this.#writer, difference, dc.output) && writeAc(this.#writer, this.#coefficients, ac.output);
+  }
+}

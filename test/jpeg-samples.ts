@@ -1,0 +1,75 @@
+// JPEGs made from noise, bars for them, and what decoders make of both.
+
+import sharp from 'sharp';
+import type { Size } from '../src/layout/geometry.ts';
+import { type Band, PLAIN_BAR, wordsOf } from '../src/raster/band.ts';
+import type { JpegHeaders } from '../src/raster/jpeg/headers.ts';
+
+const WHITE = 0xffffffff | 0;
+const HALF_WHITE = 0x80ffffff | 0;
+
+/** A bar with white shapes whose edges are half transparent. */
+export function barAt(width: number, top: number, height: number): Band {
+  const pixels = new Uint8ClampedArray(width * height * 4);
+  const words = wordsOf(pixels);
+  for (let at = 0; at < words.length; at += 1) {
+    const [x, y] = [at % width, Math.floor(at / width)];
+    const isText = y > height / 4 && y < (3 * height) / 4 && x % 40 < 12;
+    words[at] = isText ? (x % 40 < 2 ? HALF_WHITE : WHITE) : PLAIN_BAR;
+  }
+  return { top, height, width, pixels };
+}
+
+/** This many bars, of a tenth of the height at most and never touching. */
+export function barsOn({ width, height }: Size, count: number): Band[] {
+  const distance = height / count;
+  return Array.from({ length: count }, (_, index) =>
+    barAt(width, Math.floor(index * distance + distance / 3), Math.max(1, Math.floor(distance / 3))),
+  );
+}
+
+export async function pixelsOf(jpeg: Uint8Array): Promise<Buffer> {
+  return await sharp(jpeg, { failOn: 'error', ignoreIcc: true }).toColorspace('srgb').raw().toBuffer();
+}
+
+/** With subsampled chroma, decoders also use the chroma of the neighboring row of MCUs for one line. */
+export function touchedRows({ components }: JpegHeaders, bands: readonly Band[]): Set<number> {
+  const vertical = components[0]?.vertical ?? 1;
+  const [side, margin] = [8 * vertical, vertical > 1 ? 1 : 0];
+  return new Set(
+    bands.flatMap(({ top, height }) => {
+      const first = Math.floor(top / side) * side - margin;
+      const last = Math.ceil((top + height) / side) * side + margin;
+      return Array.from({ length: last - first }, (_, index) => first + index);
+    }),
+  );
+}
+
+export interface JpegSample extends Size {
+  readonly quality: number;
+  readonly chromaSubsampling: '4:2:0' | '4:4:4';
+  readonly optimizeCoding: boolean;
+  readonly isGray: boolean;
+  readonly seed: number;
+}
+
+export async function encodeSample({
+  width,
+  height,
+  quality,
+  chromaSubsampling,
+  optimizeCoding,
+  isGray,
+  seed,
+}: JpegSample): Promise<Buffer> {
+  const data = Buffer.alloc(width * height * 3);
+  let state = seed >>> 0;
+  for (let at = 0; at < data.length; at += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const pixel = Math.floor(at / 3);
+    data[at] = 60 + ((pixel % width) / width) * 100 + (pixel / data.length) * 200 + (state >>> 27) + (at % 3) * 15;
+  }
+  const image = sharp(data, { raw: { width, height, channels: 3 } });
+  const colored = isGray ? image.toColorspace('b-w') : image;
+  return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding }).toBuffer();
+}
