@@ -3,41 +3,103 @@
 
 import type { Mask } from './soft-shadow.ts';
 
-/** Where the mask ends, draws a disc around each pixel. Partly covered pixels get a disc that is smaller by what is missing. */
+/**
+ * Draws a disc around each pixel where the mask ends. Partly covered pixels get a disc that is smaller by what is missing. A
+ * line through a disc costs only its ends, so that the time grows with the pixels of an emoji and not with their square.
+ * `distance` is at least 1.
+ */
 export function grown(mask: Mask, distance: number): Uint8Array {
   const { width, height, values } = mask;
-  const result = Uint8Array.from(values);
+  const { rowStarts, columns } = edgesOf(mask);
+  const result = values.map((value) => (value === 0 ? 0 : coverageOf(distance + value / 255)));
   const reach = Math.ceil(distance + 1);
+  const solid = new Int32Array(width + 1);
   for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
-      const value = values[y * width + x] ?? 0;
-      if (value === 0 || isInside(mask, x, y)) continue;
-      stamp(result, mask, { x, y, reach, radius: distance + value / 255 });
+    const line = result.subarray(y * width, (y + 1) * width);
+    for (let row = Math.max(0, y - reach); row <= Math.min(height - 1, y + reach); row += 1) {
+      const end = rowStarts[row + 1] ?? 0;
+      for (let edge = rowStarts[row] ?? 0; edge < end; edge += 1) {
+        const x = columns[edge] ?? 0;
+        addDisc(line, solid, x, y - row, distance + (values[row * width + x] ?? 0) / 255);
+      }
     }
+    fillSolid(line, solid);
   }
   return result;
 }
 
-function isInside({ width, height, values }: Mask, x: number, y: number): boolean {
-  if (x === 0 || y === 0 || x === width - 1 || y === height - 1) return false;
-  const at = y * width + x;
-  return values[at - 1] === 255 && values[at + 1] === 255 && values[at - width] === 255 && values[at + width] === 255;
+interface Edges {
+  /** Where the edges of each row start in `columns`, and where those of the last one end. */
+  readonly rowStarts: Uint32Array;
+  readonly columns: Uint32Array;
 }
 
-interface Disc {
-  readonly x: number;
-  readonly y: number;
-  readonly reach: number;
-  /** Half a pixel more than that of the disc, so that coverage is this minus the distance. */
-  readonly radius: number;
-}
-
-function stamp(result: Uint8Array, { width, height }: Mask, { x, y, reach, radius }: Disc): void {
-  for (let row = Math.max(0, y - reach); row <= Math.min(height - 1, y + reach); row += 1) {
-    for (let column = Math.max(0, x - reach); column <= Math.min(width - 1, x + reach); column += 1) {
-      const coverage = Math.min(255, Math.round((radius - Math.hypot(column - x, row - y)) * 255));
-      const at = row * width + column;
-      if (coverage > (result[at] ?? 0)) result[at] = coverage;
-    }
+function edgesOf(mask: Mask): Edges {
+  const rowStarts = new Uint32Array(mask.height + 1);
+  const columns: number[] = [];
+  for (let y = 0; y < mask.height; y += 1) {
+    for (let x = 0; x < mask.width; x += 1) if (isEdge(mask, x, y)) columns.push(x);
+    rowStarts[y + 1] = columns.length;
   }
+  return { rowStarts, columns: Uint32Array.from(columns) };
+}
+
+/**
+ * One step toward any other pixel is at least 0.41 closer to it, so a neighbor whose disc is smaller by less than that covers
+ * everything that the disc of the pixel would, except the pixel itself.
+ */
+const MAX_DROP = Math.floor((Math.SQRT2 - 1) * 255);
+
+function isEdge({ width, height, values }: Mask, x: number, y: number): boolean {
+  const at = y * width + x;
+  const value = values[at] ?? 0;
+  if (value === 0) return false;
+  if (x === 0 || y === 0 || x === width - 1 || y === height - 1) return true;
+  const least = Math.max(1, value - MAX_DROP);
+  const [left = 0, right = 0, above = 0, below = 0] = [
+    values[at - 1],
+    values[at + 1],
+    values[at - width],
+    values[at + width],
+  ];
+  return left < least || right < least || above < least || below < least;
+}
+
+/** `depth`: how far a pixel is inside the disc, whose radius is half a pixel more. */
+function coverageOf(depth: number): number {
+  return Math.max(0, Math.min(255, Math.round(depth * 255)));
+}
+
+/** A pixel that is this far inside the disc is fully covered. */
+const SOLID_DEPTH = 254.5 / 255;
+
+/** Adds a line through a disc, `dy` above or below its center. `solid` counts where fully covered pixels start and end. */
+function addDisc(line: Uint8Array, solid: Int32Array, x: number, dy: number, radius: number): void {
+  const squared = dy * dy;
+  const inner = radius - SOLID_DEPTH;
+  let dx = 0;
+  if (inner * inner >= squared && inner >= 0) {
+    const half = Math.floor(Math.sqrt(inner * inner - squared));
+    const start = Math.max(0, x - half);
+    const end = Math.min(line.length, x + half + 1);
+    solid[start] = (solid[start] ?? 0) + 1;
+    solid[end] = (solid[end] ?? 0) - 1;
+    dx = half + 1;
+  }
+  for (; ; dx += 1) {
+    const coverage = coverageOf(radius - Math.sqrt(dx * dx + squared));
+    if (coverage === 0) return;
+    if (x >= dx && coverage > (line[x - dx] ?? 0)) line[x - dx] = coverage;
+    if (x + dx < line.length && coverage > (line[x + dx] ?? 0)) line[x + dx] = coverage;
+  }
+}
+
+/** Also clears `solid` for the next line. */
+function fillSolid(line: Uint8Array, solid: Int32Array): void {
+  let discs = 0;
+  for (let x = 0; x < line.length; x += 1) {
+    discs += solid[x] ?? 0;
+    if (discs > 0) line[x] = 255;
+  }
+  solid.fill(0);
 }
