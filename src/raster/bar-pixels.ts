@@ -4,7 +4,8 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
 import type { Look } from '../layout/look.ts';
 import type { Run } from '../layout/measurer.ts';
-import { type Band, compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
+import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
+import type { PaintedStrips } from './painted-strips.ts';
 
 export interface PaintedRun extends Run {
   /** The ends of its advance width, in pixels from the left edge of the canvas. */
@@ -29,22 +30,62 @@ function textOnBar({ color, background }: Look): Int32Array {
 /** How far emoji extend from their baseline and advance width, in em, with some room to spare. */
 const EMOJI_REACH = { above: 1.5, below: 0.6, aside: 0.25 };
 
-/** The bar with the text on the canvas in its color. Only columns with text are read, because reading takes the most time. */
-export function readTextOnBar(context: SKRSContext2D, bar: Bar, width: number): Uint8ClampedArray {
-  const { left, columns } = inkedColumns(bar, width);
-  const drawn = wordsOf(context.getImageData(left, 0, columns, bar.height).data);
-  const pixels = new Uint8ClampedArray(width * bar.height * 4);
-  const shades = textOnBar(bar.look);
-  const plain = shades[0] ?? 0;
-  const words = wordsOf(pixels).fill(plain);
-  for (let row = 0, from = 0; row < bar.height; row += 1) {
-    const start = row * width + left;
-    for (let column = 0; column < columns; column += 1, from += 1) {
-      const word = drawn[from] ?? 0;
-      if (word !== 0) words[start + column] = shades[word >>> 24] ?? plain;
+/** A bar with its text and emoji. Only columns with text are read, because reading takes the most time. */
+export class BarPixels {
+  readonly #bar: Bar;
+  readonly #width: number;
+  readonly #emoji: readonly PaintedRun[];
+  readonly #pixels: Uint8ClampedArray;
+  readonly #shades: Int32Array;
+
+  constructor(bar: Bar, width: number, emoji: readonly PaintedRun[]) {
+    this.#bar = bar;
+    this.#width = width;
+    this.#emoji = emoji;
+    this.#shades = textOnBar(bar.look);
+    this.#pixels = new Uint8ClampedArray(width * bar.height * 4);
+  }
+
+  add(context: SKRSContext2D, strips: PaintedStrips): void {
+    this.#addText(context, strips);
+    if (strips.emoji !== undefined) this.#addEmoji(context, strips, strips.emoji);
+  }
+
+  finish(): Uint8ClampedArray {
+    return this.#pixels;
+  }
+
+  #addText(context: SKRSContext2D, { top, rows, text }: PaintedStrips): void {
+    const { left, columns } = inkedColumns(this.#bar, this.#width);
+    const drawn = wordsOf(context.getImageData(left, text, columns, rows).data);
+    const shades = this.#shades;
+    const plain = shades[0] ?? 0;
+    const words = wordsOf(this.#pixels).fill(plain, top * this.#width, (top + rows) * this.#width);
+    for (let row = 0, from = 0; row < rows; row += 1) {
+      const start = (top + row) * this.#width + left;
+      for (let column = 0; column < columns; column += 1, from += 1) {
+        const word = drawn[from] ?? 0;
+        if (word !== 0) words[start + column] = shades[word >>> 24] ?? plain;
+      }
     }
   }
-  return pixels;
+
+  #addEmoji(context: SKRSContext2D, { top: first, rows }: PaintedStrips, strip: number): void {
+    const [runs, { fontSize }] = [this.#emoji, this.#bar];
+    const aside = fontSize * EMOJI_REACH.aside;
+    const left = Math.max(0, Math.floor(Math.min(...runs.map(({ x }) => x)) - aside));
+    const right = Math.min(this.#width, Math.ceil(Math.max(...runs.map((run) => run.right)) + aside));
+    const baselines = runs.map(({ baseline }) => baseline);
+    const top = Math.max(first, Math.floor(Math.min(...baselines) - fontSize * EMOJI_REACH.above));
+    const bottom = Math.min(first + rows, Math.ceil(Math.max(...baselines) + fontSize * EMOJI_REACH.below));
+    if (bottom <= top) return;
+    const columns = right - left;
+    const drawn = wordsOf(context.getImageData(left, strip + top - first, columns, bottom - top).data);
+    for (let row = top; row < bottom; row += 1) {
+      const from = (row - top) * columns;
+      compositeOver(wordsOf(this.#pixels), row * this.#width + left, drawn.subarray(from, from + columns));
+    }
+  }
 }
 
 /** The columns that text can reach. Ink can extend beyond the advance width, but never by more than an em. */
@@ -52,26 +93,4 @@ export function inkedColumns({ lines, fontSize }: Bar, width: number): { left: n
   const left = Math.max(0, Math.floor(Math.min(...lines.map(({ x }) => x)) - fontSize));
   const right = Math.min(width, Math.ceil(Math.max(...lines.map((line) => line.x + line.width)) + fontSize) + 1);
   return { left, columns: right - left };
-}
-
-/** Composites color emoji, painted one bar height lower on the canvas, over the bar, in place. */
-export function compositeEmoji(
-  context: SKRSContext2D,
-  bar: Bar,
-  runs: readonly PaintedRun[],
-  { width, pixels }: Pick<Band, 'width' | 'pixels'>,
-): void {
-  const above = bar.fontSize * EMOJI_REACH.above;
-  const below = bar.fontSize * EMOJI_REACH.below;
-  const aside = bar.fontSize * EMOJI_REACH.aside;
-  const left = Math.max(0, Math.floor(Math.min(...runs.map(({ x }) => x)) - aside));
-  const right = Math.min(width, Math.ceil(Math.max(...runs.map((run) => run.right)) + aside));
-  const top = Math.max(0, Math.floor(Math.min(...runs.map(({ baseline }) => baseline)) - above));
-  const bottom = Math.min(bar.height, Math.ceil(Math.max(...runs.map(({ baseline }) => baseline)) + below));
-  const columns = right - left;
-  const drawn = wordsOf(context.getImageData(left, bar.height + top, columns, bottom - top).data);
-  for (let row = top; row < bottom; row += 1) {
-    const from = (row - top) * columns;
-    compositeOver(wordsOf(pixels), row * width + left, drawn.subarray(from, from + columns));
-  }
 }

@@ -1,4 +1,5 @@
-// Turns what Skia has drawn on a transparent canvas into the pixels of a box, or of text with an outline or a shadow.
+// Turns what Skia has drawn on a transparent canvas into the pixels of a box, or of text with an outline or a shadow. Of letters
+// and shapes, only the coverage is kept, because a caption can fill an image of 50 megapixels.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
@@ -6,15 +7,8 @@ import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
 import { inkedColumns } from './bar-pixels.ts';
 import { grown } from './grown-mask.ts';
-import { blurred } from './soft-shadow.ts';
-
-/** Where the parts of a caption are on the canvas, one bar height each. */
-export interface Strips {
-  readonly text: number;
-  readonly emoji: number | undefined;
-  /** The label of a box, or the stroke of an outline. */
-  readonly shape: number | undefined;
-}
+import type { PaintedStrips } from './painted-strips.ts';
+import { blurred, type Mask } from './soft-shadow.ts';
 
 const BLACK = { red: 0, green: 0, blue: 0, alpha: 255 };
 
@@ -31,95 +25,131 @@ const SHADOW_ALPHA: Uint8Array = Uint8Array.from({ length: 0x1_00_0000 >> UNUSED
   Math.round(SHADOW_MAX_ALPHA * (1 - Math.exp((-SHADOW_GAIN * share) / (0xff_0000 >> UNUSED_BITS)))),
 );
 
-interface Layers {
-  readonly columns: number;
-  readonly rows: number;
-  /** RGBA words, of which only the alpha counts. */
-  readonly text: Int32Array;
-  readonly shape: Int32Array | undefined;
-  readonly emoji: Int32Array | undefined;
-}
+export class SurroundPixels {
+  readonly #bar: Bar;
+  readonly #width: number;
+  readonly #left: number;
+  readonly #columns: number;
+  readonly #text: Uint8Array;
+  #shape: Uint8Array | undefined;
+  /** RGBA words. */
+  #emoji: Int32Array | undefined;
 
-export function readSurrounded(context: SKRSContext2D, bar: Bar, width: number, strips: Strips): Uint8ClampedArray {
-  const { left, columns } = inkedColumns(bar, width);
-  const read = (top: number): Int32Array => wordsOf(context.getImageData(left, top, columns, bar.height).data);
-  const layers: Layers = {
-    columns,
-    rows: bar.height,
-    text: read(strips.text),
-    shape: strips.shape === undefined ? undefined : read(strips.shape),
-    emoji: strips.emoji === undefined ? undefined : read(strips.emoji),
-  };
-  const composed = surroundOf(bar, layers);
-  compositeText(composed, layers.text, bar.look);
-  if (layers.emoji) compositeOver(composed, 0, layers.emoji);
-  const pixels = new Uint8ClampedArray(width * bar.height * 4);
-  const words = wordsOf(pixels);
-  for (let row = 0; row < bar.height; row += 1) {
-    words.set(composed.subarray(row * columns, (row + 1) * columns), row * width + left);
+  constructor(bar: Bar, width: number) {
+    const { left, columns } = inkedColumns(bar, width);
+    this.#bar = bar;
+    this.#width = width;
+    this.#left = left;
+    this.#columns = columns;
+    this.#text = new Uint8Array(columns * bar.height);
   }
-  return pixels;
-}
 
-/** What is behind the letters, as RGBA words. */
-function surroundOf({ look, fontSize }: Bar, layers: Layers): Int32Array {
-  if (look.surround === 'shadow') return shadowOf(layers, fontSize);
-  if (look.surround === 'outline') return outlineOf(layers, look.color.alpha === 255, fontSize);
-  const label = wordsByCoverage(look.background ?? BLACK);
-  const words = new Int32Array(layers.text.length);
-  const { shape = words } = layers;
-  for (let index = 0; index < words.length; index += 1) words[index] = label[(shape[index] ?? 0) >>> 24] ?? 0;
-  return words;
+  add(context: SKRSContext2D, { top, rows, text, shape, emoji }: PaintedStrips): void {
+    const [columns, size] = [this.#columns, this.#text.length];
+    const read = (from: number): Int32Array => wordsOf(context.getImageData(this.#left, from, columns, rows).data);
+    copyAlphas(read(text), this.#text, top * columns);
+    if (shape !== undefined) copyAlphas(read(shape), (this.#shape ??= new Uint8Array(size)), top * columns);
+    if (emoji === undefined) return;
+    this.#emoji ??= new Int32Array(size);
+    this.#emoji.set(read(emoji), top * columns);
+  }
+
+  finish(): Uint8ClampedArray {
+    const { look, height } = this.#bar;
+    const surround = this.#surround();
+    const text = new TextColors(look);
+    const pixels = new Uint8ClampedArray(this.#width * height * 4);
+    const words = wordsOf(pixels);
+    for (let row = 0; row < height; row += 1) {
+      const start = row * this.#width + this.#left;
+      const line = words.subarray(start, start + this.#columns);
+      const [from, to] = [row * this.#columns, (row + 1) * this.#columns];
+      surround(line, from);
+      text.composite(line, this.#text.subarray(from, to));
+      if (this.#emoji) compositeOver(line, 0, this.#emoji.subarray(from, to));
+    }
+    return pixels;
+  }
+
+  /** Draws what is behind the letters of a line, which starts at this index of the masks. */
+  #surround(): (line: Int32Array, from: number) => void {
+    const { look, fontSize } = this.#bar;
+    if (look.surround === 'shadow') return this.#shadow(fontSize);
+    if (look.surround === 'outline') return this.#outline(look.color.alpha === 255, fontSize);
+    const label = wordsByCoverage(look.background ?? BLACK);
+    const shape = this.#shape ?? this.#text;
+    return (line, from) => {
+      for (let x = 0; x < line.length; x += 1) line[x] = label[shape[from + x] ?? 0] ?? 0;
+    };
+  }
+
+  /** Under opaque text the outline is solid, so that no gap shows between both. It must not shine through other text. */
+  #outline(isTextOpaque: boolean, em: number): (line: Int32Array, from: number) => void {
+    const aroundEmoji = this.#emoji && grown(this.#mask(alphasOf(this.#emoji)), Math.max(1, OUTLINE_WIDTH * em));
+    const [text, shape] = [this.#text, this.#shape];
+    return (line, from) => {
+      for (let x = 0; x < line.length; x += 1) {
+        const letter = text[from + x] ?? 0;
+        let coverage = Math.max(letter, shape?.[from + x] ?? 0);
+        if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
+        if (aroundEmoji) coverage = Math.max(coverage, aroundEmoji[from + x] ?? 0);
+        line[x] = coverage << 24;
+      }
+    };
+  }
+
+  #shadow(em: number): (line: Int32Array, from: number) => void {
+    const values = this.#emoji ? alphasOf(this.#emoji) : this.#text;
+    if (this.#emoji) {
+      for (let at = 0; at < values.length; at += 1) values[at] = Math.max(values[at] ?? 0, this.#text[at] ?? 0);
+    }
+    const shadow = blurred(this.#mask(values), Math.max(1, Math.round((SHADOW_REACH * em) / 3)));
+    const drop = Math.round(SHADOW_DROP * em) * this.#columns;
+    return (line, from) => {
+      if (from < drop) return;
+      for (let x = 0; x < line.length; x += 1) {
+        line[x] = (SHADOW_ALPHA[(shadow[from - drop + x] ?? 0) >> UNUSED_BITS] ?? 0) << 24;
+      }
+    };
+  }
+
+  #mask(values: Uint8Array): Mask {
+    return { width: this.#columns, height: this.#bar.height, values };
+  }
 }
 
 /** Letters are mostly on one word: the label, or the outline under them. Its mixtures are computed only once. */
-function compositeText(below: Int32Array, text: Int32Array, { color, background }: Look): void {
-  const colored = wordsByCoverage(color);
-  const usual = wordsByCoverage(background ?? BLACK)[255] ?? 0;
-  const onUsual = colored.map((word) => (word >>> 24 === 0 ? usual : mix(word, usual)));
-  for (let index = 0; index < text.length; index += 1) {
-    const coverage = (text[index] ?? 0) >>> 24;
-    if (coverage === 0) continue;
-    const word = colored[coverage] ?? 0;
-    const target = below[index] ?? 0;
-    if (target === usual) below[index] = onUsual[coverage] ?? 0;
-    else if (word >>> 24 > 0) below[index] = mix(word, target);
-  }
-}
+class TextColors {
+  readonly #colored: Int32Array;
+  readonly #usual: number;
+  readonly #onUsual: Int32Array;
 
-/** Under opaque text the outline is solid, so that no gap shows between both. It must not shine through other text. */
-function outlineOf({ text, shape, emoji, columns, rows }: Layers, isTextOpaque: boolean, em: number): Int32Array {
-  const width = Math.max(1, OUTLINE_WIDTH * em);
-  const aroundEmoji = emoji && grown({ width: columns, height: rows, values: alphasOf(emoji) }, width);
-  const words = new Int32Array(text.length);
-  for (let index = 0; index < words.length; index += 1) {
-    const letter = (text[index] ?? 0) >>> 24;
-    let coverage = Math.max(letter, (shape?.[index] ?? 0) >>> 24);
-    if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
-    if (aroundEmoji) coverage = Math.max(coverage, aroundEmoji[index] ?? 0);
-    words[index] = coverage << 24;
+  constructor({ color, background }: Look) {
+    const usual = wordsByCoverage(background ?? BLACK)[255] ?? 0;
+    this.#colored = wordsByCoverage(color);
+    this.#usual = usual;
+    this.#onUsual = this.#colored.map((word) => (word >>> 24 === 0 ? usual : mix(word, usual)));
   }
-  return words;
-}
 
-function shadowOf({ text, emoji, columns, rows }: Layers, em: number): Int32Array {
-  const values = alphasOf(text);
-  if (emoji) {
-    for (let index = 0; index < values.length; index += 1) {
-      values[index] = Math.max(values[index] ?? 0, (emoji[index] ?? 0) >>> 24);
+  composite(below: Int32Array, text: Uint8Array): void {
+    const [colored, usual, onUsual] = [this.#colored, this.#usual, this.#onUsual];
+    for (let index = 0; index < text.length; index += 1) {
+      const coverage = text[index] ?? 0;
+      if (coverage === 0) continue;
+      const word = colored[coverage] ?? 0;
+      const target = below[index] ?? 0;
+      if (target === usual) below[index] = onUsual[coverage] ?? 0;
+      else if (word >>> 24 > 0) below[index] = mix(word, target);
     }
   }
-  const shadow = blurred({ width: columns, height: rows, values }, Math.max(1, Math.round((SHADOW_REACH * em) / 3)));
-  const drop = Math.round(SHADOW_DROP * em) * columns;
-  const words = new Int32Array(text.length);
-  for (let index = drop; index < words.length; index += 1) {
-    words[index] = (SHADOW_ALPHA[(shadow[index - drop] ?? 0) >> UNUSED_BITS] ?? 0) << 24;
-  }
-  return words;
+}
+
+function copyAlphas(words: Int32Array, to: Uint8Array, start: number): void {
+  for (let index = 0; index < words.length; index += 1) to[start + index] = (words[index] ?? 0) >>> 24;
 }
 
 function alphasOf(words: Int32Array): Uint8Array {
   const alphas = new Uint8Array(words.length);
-  for (let index = 0; index < words.length; index += 1) alphas[index] = (words[index] ?? 0) >>> 24;
+  copyAlphas(words, alphas, 0);
   return alphas;
 }

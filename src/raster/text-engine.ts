@@ -12,12 +12,13 @@ import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import type { Extent, Measurer, Run } from '../layout/measurer.ts';
 import { style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
-import { compositeEmoji, type PaintedRun, readTextOnBar, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
+import { BarPixels, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
+import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from './painted-strips.ts';
 import { runParts } from './run-parts.ts';
-import { readSurrounded } from './surround-pixels.ts';
+import { SurroundPixels } from './surround-pixels.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
@@ -26,10 +27,13 @@ export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor'>;
 export class TextEngine {
   readonly #index: FontSource;
   readonly #registered = new Set<string>();
+  readonly #maxCanvasPixels: number;
   #canvas: Canvas = createCanvas(1, 1);
 
-  constructor(index: FontSource = new FontIndex()) {
+  /** A smaller canvas needs less memory, and more time for large captions. */
+  constructor(index: FontSource = new FontIndex(), maxCanvasPixels: number = MAX_CANVAS_PIXELS) {
     this.#index = index;
+    this.#maxCanvasPixels = maxCanvasPixels;
   }
 
   drawable(caption: string): DrawableCaption {
@@ -73,11 +77,25 @@ export class TextEngine {
 
   /** Draws the bars as bands that don't overlap, from top to bottom. */
   draw(layout: Layout): Band[] {
-    return groupOverlapping(layout.bars).map(({ top, bottom, bars }) => {
+    const steps = this.drawInSteps(layout);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  /**
+   * The same, with a step after each part that needs much memory. What was read from a canvas is freed by finalizers, so the
+   * event loop should turn between the steps.
+   */
+  *drawInSteps({ bars: all, canvas }: Layout): Generator<undefined, Band[]> {
+    const bands: Band[] = [];
+    for (const { top, bottom, bars } of groupOverlapping(all)) {
       const [first] = bars;
-      if (bars.length === 1 && first) return { ...rowsOf(first), ...this.#drawBar(first, layout.canvas.width) };
-      return this.#merge(top, bottom, bars, layout.canvas.width);
-    });
+      if (bars.length === 1 && first) bands.push({ ...rowsOf(first), ...(yield* this.#drawBar(first, canvas.width)) });
+      else bands.push(yield* this.#merge(top, bottom, bars, canvas.width));
+    }
+    return bands;
   }
 
   /** Draws the watermark of a canvas as a separate band. */
@@ -95,49 +113,54 @@ export class TextEngine {
     return { top: box.top, height: box.height, width: canvas.width, pixels: data };
   }
 
-  #merge(top: number, bottom: number, bars: readonly Bar[], width: number): Band {
+  *#merge(top: number, bottom: number, bars: readonly Bar[], width: number): Generator<undefined, Band> {
     const pixels = new Uint8ClampedArray(width * (bottom - top) * 4);
     for (const bar of bars) {
-      const drawn = this.#drawBar(bar, width);
+      const drawn = yield* this.#drawBar(bar, width);
       compositeOver(wordsOf(pixels), (bar.top - top) * width, wordsOf(drawn.pixels));
     }
     return { top, height: bottom - top, width, pixels };
   }
 
-  /** Paints everything in strips on the same canvas before reading any, because drawing again after reading would be slow. */
-  #drawBar(bar: Bar, width: number): Pick<Band, 'width' | 'pixels'> {
+  *#drawBar(bar: Bar, width: number): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
     const { surround } = bar.look;
     const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
     const runs = bar.lines.flatMap(paintedRuns);
     const emoji = runs.filter(({ kind }) => kind === 'emoji');
-    // A gap keeps ink that reaches out of one strip out of the next.
-    const pitch = bar.height + (surround === 'bar' ? 0 : Math.ceil(bar.fontSize / 2));
-    const strips = {
-      text: 0,
-      emoji: emoji.length > 0 ? pitch : undefined,
-      shape: surround === 'box' || surround === 'outline' ? 2 * pitch : undefined,
-    };
-    const height = (strips.shape ?? strips.emoji ?? 0) + bar.height;
+    const hasShape = surround === 'box' || surround === 'outline';
+    const pixels = surround === 'bar' ? new BarPixels(bar, width, emoji) : new SurroundPixels(bar, width);
+    const kinds = { hasEmoji: emoji.length > 0, hasShape };
+    for (const strips of stripsOf({ width, height: bar.height }, kinds, this.#maxCanvasPixels)) {
+      pixels.add(this.#paintStrips(bar, { runs, fonts, width }, strips), strips);
+      if (width * canvasHeight(strips) > STEP_PIXELS) yield;
+    }
+    return { width, pixels: pixels.finish() };
+  }
+
+  #paintStrips(bar: Bar, { runs, fonts, width }: BarText, strips: PaintedStrips): SKRSContext2D {
+    const height = canvasHeight(strips);
     const context = this.#contextOf(width, height);
     context.clearRect(0, 0, width, height);
     context.fillStyle = TRUE_COVERAGE_GRAY;
     context.strokeStyle = TRUE_COVERAGE_GRAY;
     context.lineJoin = 'round';
     context.lineWidth = Math.max(2, 2 * OUTLINE_WIDTH * bar.fontSize);
-    for (const run of runs) {
-      const y = run.baseline - (run.kind === 'text' ? 0 : style.emojiRaise * bar.fontSize);
-      for (const part of partsOf(context, fonts, run, bar.fontSize)) {
-        setFont(context, part.fonts, run, bar.fontSize);
-        const x = run.x + part.x;
-        context.fillText(part.text, x, y + ((run.kind === 'emoji' ? strips.emoji : strips.text) ?? 0));
-        if (surround === 'outline' && run.kind !== 'emoji') context.strokeText(part.text, x, y + (strips.shape ?? 0));
-      }
-    }
-    if (surround === 'box') paintLabel(context, bar, strips.shape ?? 0);
-    if (surround !== 'bar') return { width, pixels: readSurrounded(context, bar, width, strips) };
-    const pixels = readTextOnBar(context, bar, width);
-    if (emoji.length > 0) compositeEmoji(context, bar, emoji, { width, pixels });
-    return { width, pixels };
+    const reach = MAX_INK * bar.fontSize;
+    const isNear = ({ baseline }: PaintedRun): boolean =>
+      baseline > strips.top - reach && baseline < strips.top + strips.rows + reach;
+    const shown = runs.filter(isNear);
+    const letters = shown.filter(({ kind }) => kind !== 'emoji');
+    const emoji = shown.filter(({ kind }) => kind === 'emoji');
+    const paintIn = (strip: number | undefined, paint: () => void): void => {
+      if (strip !== undefined) paintClipped(context, { width, strip, ...strips }, paint);
+    };
+    paintIn(strips.text, () => paintRuns(context, letters, fonts, bar.fontSize, 'fillText'));
+    paintIn(strips.emoji, () => paintRuns(context, emoji, fonts, bar.fontSize, 'fillText'));
+    paintIn(strips.shape, () => {
+      if (bar.look.surround === 'box') paintLabel(context, bar, 0);
+      else paintRuns(context, letters, fonts, bar.fontSize, 'strokeText');
+    });
+    return context;
   }
 
   /** Never shrinks the canvas while the width stays the same, so that its memory is reused. */
@@ -156,6 +179,17 @@ export class TextEngine {
   }
 }
 
+interface BarText {
+  readonly runs: readonly PaintedRun[];
+  readonly fonts: CaptionFonts;
+  readonly width: number;
+}
+
+/** 8 MB of a canvas. */
+const STEP_PIXELS = 2_000_000;
+/** No ink is farther from its baseline than this, in em: stacked marks of Tibetan and Javanese are the tallest. */
+const MAX_INK = 4;
+
 function paintedRuns({ runs, x: left, width, baseline, emojiBaseline }: Bar['lines'][number]): PaintedRun[] {
   return runs.map((run, index) => ({
     ...run,
@@ -163,6 +197,42 @@ function paintedRuns({ runs, x: left, width, baseline, emojiBaseline }: Bar['lin
     right: left + (runs[index + 1]?.x ?? width),
     baseline: run.kind === 'text' ? baseline : emojiBaseline,
   }));
+}
+
+interface StripArea extends Pick<PaintedStrips, 'top' | 'rows'> {
+  /** Where the strip starts on the canvas. */
+  readonly strip: number;
+  readonly width: number;
+}
+
+/** Paints as if the bar started at the top of the canvas. Ink that reaches out of the strip must not get into the next one. */
+function paintClipped(context: SKRSContext2D, { strip, top, rows, width }: StripArea, paint: () => void): void {
+  context.save();
+  try {
+    context.beginPath();
+    context.rect(0, strip, width, rows);
+    context.clip();
+    context.translate(0, strip - top);
+    paint();
+  } finally {
+    context.restore();
+  }
+}
+
+function paintRuns(
+  context: SKRSContext2D,
+  runs: readonly PaintedRun[],
+  fonts: CaptionFonts,
+  fontSize: number,
+  method: 'fillText' | 'strokeText',
+): void {
+  for (const run of runs) {
+    const y = run.baseline - (run.kind === 'text' ? 0 : style.emojiRaise * fontSize);
+    for (const part of partsOf(context, fonts, run, fontSize)) {
+      setFont(context, part.fonts, run, fontSize);
+      context[method](part.text, run.x + part.x, y);
+    }
+  }
 }
 
 function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {

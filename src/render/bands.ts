@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Overlay } from '../caption/overlay.ts';
 import { withoutTimes } from '../caption/timing-field.ts';
 import { type Layout, layoutOverlays } from '../layout/layout.ts';
@@ -58,11 +59,26 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
 /** Lays out and draws the overlays. The result is the same for images, videos and transparent PNGs. */
 export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<DrawnBands> {
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
-  const bands = await stopwatch.step('draw', () => drawLayout(layout, recipe, tools));
+  const bands = await stopwatch.step('draw', async () => {
+    const steps = tools.text.drawInSteps(layout);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return withWatermark(value, layout, recipe, tools);
+      await setImmediate();
+    }
+  });
   return { bands, bars, missingGlyphs, warnings };
 }
 
-export function drawLayout(layout: Layout, { watermark }: Pick<Drawing, 'watermark'>, { text }: RenderTools): Band[] {
-  const drawn = text.draw(layout);
-  return watermark ? compositeWatermark(drawn, text.drawWatermark(layout.canvas)) : drawn;
+export function drawLayout(layout: Layout, recipe: Pick<Drawing, 'watermark'>, tools: RenderTools): Band[] {
+  return withWatermark(tools.text.draw(layout), layout, recipe, tools);
+}
+
+function withWatermark(
+  bands: Band[],
+  { canvas }: Layout,
+  { watermark }: Pick<Drawing, 'watermark'>,
+  { text }: RenderTools,
+): Band[] {
+  return watermark ? compositeWatermark(bands, text.drawWatermark(canvas)) : bands;
 }
