@@ -175,17 +175,23 @@ export class SqlLedger implements Ledger {
     // Whatever the caller asks for, a test key never draws on the credits of the account.
     const credits = hold.mode === 'test' ? 0 : hold.credits;
     if (hold.attempt !== undefined) await lockAttempt(session, { renderId: hold.renderId, number: hold.attempt });
+    let more = credits;
     if (!(await this.#insertHold(session, hold, credits))) {
-      const existing = await first(session, 'select state from renders where id = ?', [hold.renderId]);
-      const granted = text(must(existing, 'the existing hold'), 'state') !== 'released';
-      return { granted, balance: await readBalance(session, accountId, startsAt, limit) };
+      const existing = must(await lockHold(session, hold.renderId), 'the existing hold');
+      if (existing.state !== 'reserved') {
+        const granted = existing.state === 'settled';
+        return { granted, balance: await readBalance(session, accountId, startsAt, limit) };
+      }
+      // The file behind a URL can change between two attempts, and its price with it.
+      more = credits - existing.credits;
+      await session.run('update renders set credits = ?, kind = ? where id = ?', [credits, hold.kind, hold.renderId]);
     }
-    if (credits === 0) return { granted: true, balance: await readBalance(session, accountId, startsAt, limit) };
-    let balance = await takeCredits(session, hold, credits);
+    if (more === 0) return { granted: true, balance: await readBalance(session, accountId, startsAt, limit) };
+    let balance = await takeCredits(session, hold, more);
     if (balance === undefined) {
       // Not enough credits, or the first hold of the period. Another server may be adding the period at this moment.
       await addPeriod(session, hold);
-      balance = await takeCredits(session, hold, credits);
+      balance = await takeCredits(session, hold, more);
     }
     if (balance === undefined) throw new NotEnoughCredits();
     return { granted: true, balance };
@@ -274,7 +280,20 @@ export async function closeHold(
   return true;
 }
 
-/** The balance after the credits were taken; undefined when there is no such period yet or too little left in it. */
+/** Until the transaction ends, no other one can change the hold. */
+async function lockHold(
+  session: SqlSession,
+  renderId: string,
+): Promise<{ readonly state: string; readonly credits: number } | undefined> {
+  const sql = 'update renders set outcome = outcome where id = ? returning state, credits';
+  const row = await first(session, sql, [renderId]);
+  return row && { state: text(row, 'state'), credits: integer(row, 'credits') };
+}
+
+/**
+ * The balance after the credits were taken, or given back if negative. Undefined when there is no such period yet or too
+ * little left in it.
+ */
 async function takeCredits(
   session: SqlSession,
   { accountId, period, limit }: NewHold,
@@ -283,8 +302,8 @@ async function takeCredits(
   const row = await first(
     session,
     `update periods set reserved = reserved + ?
-     where account_id = ? and starts_at = ? and used + reserved + ? <= ? returning used, reserved`,
-    [credits, accountId, period.startsAt.toISOString(), credits, limit],
+     where account_id = ? and starts_at = ? and (? <= 0 or used + reserved + ? <= ?) returning used, reserved`,
+    [credits, accountId, period.startsAt.toISOString(), credits, credits, limit],
   );
   return row && { used: integer(row, 'used'), reserved: integer(row, 'reserved'), limit };
 }

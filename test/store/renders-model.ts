@@ -137,7 +137,11 @@ export class RendersModel {
       results.push(await server.store.renders.succeed(work.claim.attempt, success));
     }
     server.work.delete(id);
-    if (results[0]) await this.#end(id, 'succeeded');
+    if (results[0]) {
+      await this.#end(id, 'succeeded');
+      // The price of the attempt that succeeded, which may differ from that of an earlier one.
+      same(this.#ended.get(id)?.credits, work.credits);
+    }
     same(results[1] ?? false, false);
   }
 
