@@ -133,10 +133,16 @@ function deleteOperation(schema: 'Render' | 'Batch'): Json {
   return {
     operationId: `delete${schema}`,
     summary: `Cancel or delete a ${noun}`,
-    description: `Cancels a ${noun} that hasn't ended, free of charge. One that has ended is deleted with its results.`,
+    description:
+      `Deletes a ${noun} that has ended, with its results. Otherwise cancels what hasn't ended, free of charge; ` +
+      'a render that ends at the same moment keeps its result.',
     tags: ['Stored renders'],
     parameters: [ID_PARAMETER],
-    responses: { '200': json('Canceled.', schema), '204': { description: 'Deleted.' }, ...renderErrorResponses() },
+    responses: {
+      '200': json('Canceled, or ended at the same moment.', schema),
+      '204': { description: 'Deleted.' },
+      ...renderErrorResponses(),
+    },
   };
 }
 

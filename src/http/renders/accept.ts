@@ -5,14 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
-import type {
-  OverLimit,
-  Acceptance,
-  AcceptOptions,
-  NewRender,
-  Renders,
-  StoredAsset,
-  StoredLimits,
+import {
+  acceptedRecord,
+  type OverLimit,
+  type Acceptance,
+  type AcceptOptions,
+  type NewRender,
+  type Renders,
+  type StoredAsset,
+  type StoredLimits,
 } from '../../store/renders/renders.ts';
 import { storageError, storageLimitsOf } from './storage-room.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -67,7 +68,9 @@ export class RenderAcceptor {
     const asset = assetOf(request.id, parsed);
     if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path);
     const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });
+    const at = new Date();
     const acceptance = await this.add(caller, [render], {
+      at,
       ...(idempotencyKey !== undefined && {
         idempotency: { key: `${caller.mode}:${idempotencyKey}`, fingerprint: asyncFingerprint(upload) },
       }),
@@ -77,7 +80,9 @@ export class RenderAcceptor {
       throw error;
     });
     if (acceptance.isReplay) await this.#discard(asset);
-    const record = await this.#options.renders.find({ accountId: caller.accountId }, acceptance.id);
+    const record = acceptance.isReplay
+      ? await this.#options.renders.find({ accountId: caller.accountId }, acceptance.id)
+      : acceptedRecord(render, at);
     reply.headers({
       ...(acceptance.isReplay && { 'idempotency-replayed': 'true' }),
       'x-render-id': acceptance.id,

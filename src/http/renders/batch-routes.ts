@@ -6,7 +6,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { typeName } from '../../caption/field-reader.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import { RENDER_STATUSES, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';
+import {
+  acceptedRecord,
+  RENDER_STATUSES,
+  type NewRender,
+  type RenderRecord,
+  type RenderScope,
+} from '../../store/renders/renders.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import { smallBodyReader } from '../overlay/body.ts';
@@ -19,7 +25,8 @@ import type { RouteGroup } from '../route-group.ts';
 import { watchPace } from '../transport/pace.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
 import { newRender, type RenderAcceptor } from './accept.ts';
-import { deleteEnded, idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
+import { cancelRender, deleteEnded } from './render-actions.ts';
+import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 import { BATCHES_PATH, renderToJson } from './render-view.ts';
 import { asyncFingerprint, storeRequest } from './stored-request.ts';
 
@@ -72,7 +79,9 @@ async function create(
   const batchId = request.id;
   const renders = parseBatch(dependencies, form, caller, batchId);
   const { accountId, keyId, mode } = caller;
+  const at = new Date();
   const { id, isReplay } = await acceptor.add(caller, renders, {
+    at,
     batch: { id: batchId, accountId, keyId, mode },
     ...(key !== undefined && {
       idempotency: { key: `${mode}:${key}`, fingerprint: asyncFingerprint({ ...form, asset: undefined }) },
@@ -83,7 +92,9 @@ async function create(
     'x-render-id': id,
     ...(isReplay && { 'idempotency-replayed': 'true' }),
   });
-  return await show(dependencies, { accountId }, id, request);
+  if (isReplay) return await show(dependencies, { accountId }, id, request);
+  const records = renders.map((render) => acceptedRecord(render, at));
+  return batchToJson(id, records, dependencies.linkBase.urlFor(request));
 }
 
 async function receiveBatch(
@@ -171,12 +182,15 @@ async function show(
   request: FastifyRequest,
 ): Promise<object> {
   const renders = await rendersOf(dependencies, scope, batchId);
+  return batchToJson(batchId, renders, dependencies.linkBase.urlFor(request));
+}
+
+function batchToJson(id: string, renders: readonly RenderRecord[], baseUrl: string): object {
   const counts = Object.fromEntries(
     RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
   );
-  const baseUrl = dependencies.linkBase.urlFor(request);
   return {
-    id: batchId,
+    id,
     status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
     ...counts,
     credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
@@ -199,8 +213,7 @@ async function cancelBatch(
   }
   for (const { id } of open) {
     // Changes nothing in a render that has ended meanwhile.
-    await dependencies.renders.cancel(scope, id);
-    dependencies.runner.cancel(id);
+    await cancelRender(dependencies, scope, id);
   }
   return await show(dependencies, scope, batchId, request);
 }

@@ -2,9 +2,15 @@
 
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
-import { must } from '../../primitives/must.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
-import { isOutcomeUnknown, type RenderRecord, type Renders, type RenderSuccess } from '../../store/renders/renders.ts';
+import {
+  finishedRecord,
+  isOutcomeUnknown,
+  type NewRender,
+  type RenderRecord,
+  type Renders,
+  type RenderSuccess,
+} from '../../store/renders/renders.ts';
 import type { Remembered } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -65,19 +71,19 @@ export class LinkDelivery {
 
   /** Stores and charges the render in one transaction. */
   async deliver(context: OverlayContext, request: FinishedRequest): Promise<void> {
-    const { renders, storage, marketplace, resultHours } = this.#options;
+    const { storage, marketplace, resultHours } = this.#options;
     const { caller, request: raw, reply, lifetime } = context;
     await this.assertRoom(caller);
     const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours);
+    let render: RenderRecord;
     try {
       lifetime.signal.throwIfAborted();
-      await this.#add(context, request, success);
+      render = await this.#add(context, request, success);
     } catch (error) {
       // When the outcome is unknown, the render may need its object. The sweep deletes one that no render needs.
       if (!isOutcomeUnknown(error)) await storage.delete(success.output.name).catch(() => undefined);
       throw error;
     }
-    const render = must(await renders.find({ accountId: caller.accountId }, raw.id), 'the stored render');
     reply.headers(billingHeaders(marketplace, raw, request.prepared.reservation));
     this.#respond(context, render);
   }
@@ -86,23 +92,22 @@ export class LinkDelivery {
     { caller, request: { id } }: OverlayContext,
     { upload, prepared, remembered: remember }: FinishedRequest,
     success: RenderSuccess,
-  ): Promise<void> {
+  ): Promise<RenderRecord> {
     const { accountId, keyId, mode, plan, subscription } = caller;
     const limits = storageLimitsOf(caller);
-    const addition = await this.#options.renders.addFinished(
-      {
-        ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
-        ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
-        lane: prepared.asset?.kind ?? 'image',
-        maxRunning: plan.concurrentRenders,
-      },
-      success,
-      { limits, remember },
-    );
+    const at = new Date();
+    const render: NewRender = {
+      ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
+      ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
+      lane: prepared.asset?.kind ?? 'image',
+      maxRunning: plan.concurrentRenders,
+    };
+    const addition = await this.#options.renders.addFinished(render, success, { limits, remember, at });
     if (addition.kind === 'over limit') throw storageError(addition, limits);
     if (addition.kind === 'hold gone') {
       throw new AppError('storage_unavailable', 'The result could not be stored. Try again.', { retryAfterSeconds: 2 });
     }
+    return finishedRecord(render, success, at);
   }
 
   #respond({ request, reply }: OverlayContext, render: RenderRecord): void {

@@ -9,6 +9,7 @@ import type { Caller } from '../access/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import type { RouteGroup } from '../route-group.ts';
 import type { LinkBase } from './link-base.ts';
+import { cancelRender, deleteEnded } from './render-actions.ts';
 import type { RenderRunner } from './render-runner.ts';
 import { RENDERS_PATH, renderToJson } from './render-view.ts';
 
@@ -55,9 +56,9 @@ export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup 
       app.delete(
         `${RENDERS_PATH}/:id`,
         readRoute(dependencies, async (caller, request, reply) => {
-          const canceled = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
-          if (canceled === undefined) reply.code(204);
-          return canceled && renderToJson(canceled, dependencies.linkBase.urlFor(request));
+          const kept = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
+          if (kept === undefined) reply.code(204);
+          return kept && renderToJson(kept, dependencies.linkBase.urlFor(request));
         }),
       );
     },
@@ -79,32 +80,19 @@ export function idOf({ params }: FastifyRequest): string {
   return (params as { readonly id: string }).id;
 }
 
-/** Cancels a render that hasn't ended and returns it; deletes one that has. */
+/**
+ * Deletes a render that has ended. Cancels any other and returns it. If it ends at the same moment, it is returned as it ended:
+ * its result is paid for, and only a client that has seen this can want to delete it.
+ */
 async function cancelOrDelete(
   dependencies: RenderRouteDependencies,
   scope: RenderScope,
   id: string,
 ): Promise<RenderRecord | undefined> {
-  const { renders, runner } = dependencies;
-  const before = found(await renders.find(scope, id));
-  if (before.finishedAt === undefined) {
-    const after = found(await renders.cancel(scope, id));
-    runner.cancel(id);
-    // It may have ended at the same moment.
-    if (after.status === 'canceled') return after;
-  }
-  await deleteEnded(dependencies, scope, found(await renders.find(scope, id)));
+  const before = found(await dependencies.renders.find(scope, id));
+  if (before.finishedAt === undefined) return found(await cancelRender(dependencies, scope, id));
+  await deleteEnded(dependencies, scope, before);
   return undefined;
-}
-
-/** Deletes the render with its objects. Another request may have deleted it already. */
-export async function deleteEnded(
-  { renders, storage }: Pick<RenderRouteDependencies, 'renders' | 'storage'>,
-  scope: RenderScope,
-  { id, output, asset }: RenderRecord,
-): Promise<void> {
-  for (const object of [output, asset]) if (object) await storage.delete(object.name);
-  await renders.remove(scope, id);
 }
 
 function found(render: RenderRecord | undefined): RenderRecord {

@@ -1,11 +1,16 @@
 // A stored render as the API shows it.
 
-import type { RenderRecord } from '../../store/renders/renders.ts';
-import { extensionOf, parseResult } from './render-result.ts';
+import type { RenderRecord, StoredOutput } from '../../store/renders/renders.ts';
+import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
 
 export const RESULTS_PATH = '/v1/results';
 export const RENDERS_PATH = '/v1/renders';
 export const BATCHES_PATH = '/v1/batches';
+
+/** The path of a link, on any server with this database. */
+export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: RenderResult): string {
+  return `${RESULTS_PATH}/${token}.${extensionOf(result)}`;
+}
 
 /** `baseUrl` is where clients reach this server. */
 export function renderToJson(render: RenderRecord, baseUrl: string): object {
@@ -29,7 +34,7 @@ export function renderToJson(render: RenderRecord, baseUrl: string): object {
     output:
       output && result
         ? {
-            url: `${baseUrl}${RESULTS_PATH}/${output.token}.${extensionOf(result)}`,
+            url: `${baseUrl}${resultPath(output, result)}`,
             content_type: result.headers['content-type'],
             bytes: output.bytes,
             width: result.width,

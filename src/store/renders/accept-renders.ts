@@ -16,6 +16,8 @@ import type {
 } from './renders.ts';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
+/** Sorts before every time, so that a new render is due whatever happens to the clock. */
+const DUE_NOW = '';
 
 export async function acceptRenders(
   session: SqlSession,
@@ -163,7 +165,7 @@ export async function insertRender(
       ...[period.startsAt.toISOString(), period.endsAt.toISOString(), renews ? 1 : 0, maxRunning],
       ...[asset?.name ?? null, asset?.format ?? null, asset?.bytes ?? 0, asset?.sha256 ?? null, asset ? 1 : 0],
       // A caption without an asset counts as an image.
-      ...[lane === 'fetch' ? null : lane, at, at],
+      ...[lane === 'fetch' ? null : lane, DUE_NOW, at],
     ],
   );
 }

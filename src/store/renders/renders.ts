@@ -115,6 +115,8 @@ export interface NewRenderBatch {
 
 export interface AcceptOptions {
   readonly limits: StoredLimits;
+  /** The time of acceptance, if the caller has to know it; see `acceptedRecord`. */
+  readonly at?: Date;
   readonly batch?: NewRenderBatch;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string };
 }
@@ -149,6 +151,8 @@ export interface StorageDemand {
 
 export interface FinishedOptions {
   readonly limits: StorageLimits;
+  /** When the render ended, if the caller has to know it; see `finishedRecord`. */
+  readonly at?: Date;
   readonly remember?: Remembered | undefined;
 }
 
@@ -166,6 +170,9 @@ export interface RenderPage {
   /** The id of the last render of the page before. */
   readonly after?: string | undefined;
   readonly batchId?: string | undefined;
+  readonly status?: RenderStatus | undefined;
+  /** When they were accepted: `YYYY-MM-DD` in UTC. */
+  readonly day?: string | undefined;
 }
 
 /** An object that is no longer needed. */
@@ -231,6 +238,26 @@ export interface RenderEvents {
   /** Oldest first. */
   pending(count: number): Promise<RenderEvent[]>;
   markHandled(eventId: string): Promise<void>;
+}
+
+/** The record of a render that has just been accepted. A response that needs no second look can't fail after the commit. */
+export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
+  const { lane, maxRunning: _maxRunning, ...origin } = render;
+  return {
+    ...origin,
+    ...{ status: 'queued', progress: 0, output: undefined, result: undefined, error: undefined, credits: undefined },
+    // A caption without an asset counts as an image.
+    sourceType: lane === 'fetch' ? undefined : lane,
+    ...{ createdAt: at, startedAt: undefined, finishedAt: undefined },
+  };
+}
+
+/** The record of a render that has just been added with `addFinished`. */
+export function finishedRecord(render: NewRender, success: RenderSuccess, at: Date): RenderRecord {
+  const { output, result, sourceType, credits } = success;
+  const times = { createdAt: at, startedAt: at, finishedAt: at };
+  const ending = { status: 'succeeded', progress: 1, output, result, sourceType, credits } as const;
+  return { ...acceptedRecord(render, at), ...ending, ...times };
 }
 
 /** Whether a write that threw this may have been made nevertheless. */

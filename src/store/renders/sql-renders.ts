@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Engine, first, type SqlSession } from '../engine.ts';
-import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import { date, oneOf, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
 import { addUsage } from '../sql-usage.ts';
@@ -36,6 +36,8 @@ import {
 
 /** Renewed far more often, so that some failed renewals do no harm. */
 const LEASE_MS = 30_000;
+/** No pause is that long, so a waiting render that is due later was written before the clock was set back. */
+const MAX_PAUSE_MS = 60_000;
 const ACTIVE = "status in ('queued', 'rendering')";
 const IS_LATEST = "id = ? and attempts = ? and status = 'rendering'";
 
@@ -59,13 +61,15 @@ export class SqlRenders implements Renders {
 
   async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
     return await this.#engine.transaction(
-      async (session) => await acceptRenders(session, renders, options, this.#clock()),
+      async (session) => await acceptRenders(session, renders, options, options.at ?? this.#clock()),
     );
   }
 
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
     const now = this.#clock();
     const at = now.toISOString();
+    const tooLate = new Date(now.getTime() + MAX_PAUSE_MS).toISOString();
+    const isDue = "(due_at <= ? or (due_at > ? and status = 'queued'))";
     // The running renders of the account of `j`: a lease in the past belongs to a dead server.
     const running = `(select count(*) from render_jobs r
                       where r.account_id = j.account_id and r.status = 'rendering' and r.due_at > ?)`;
@@ -75,15 +79,15 @@ export class SqlRenders implements Renders {
           session,
           `update render_jobs set status = 'rendering', owner = ?, due_at = ?, attempts = attempts + 1,
              started_at = coalesce(started_at, ?)
-           where ${ACTIVE} and due_at <= ? and id = (
+           where ${ACTIVE} and ${isDue} and id = (
              select j.id from render_jobs j
-             where j.lane = ? and j.${ACTIVE} and j.due_at <= ? and ${running} < j.max_running
+             where j.lane = ? and j.${ACTIVE} and ${isDue} and ${running} < j.max_running
              order by ${running},
                coalesce((select max(r.started_at) from render_jobs r where r.account_id = j.account_id), ''),
                j.created_at, j.id
              limit 1${this.#engine.dialect === 'postgres' ? ' for update skip locked' : ''})
            returning *`,
-          [this.#owner, this.#leaseEnd(now), at, at, lane, at, at, at],
+          [this.#owner, this.#leaseEnd(now), at, at, tooLate, lane, at, tooLate, at, at],
         ),
     );
     if (row === undefined) return undefined;
@@ -110,13 +114,8 @@ export class SqlRenders implements Renders {
 
   async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const row = await this.#writeSuccess(
-        session,
-        `attempts = ? and status = 'rendering'`,
-        [number],
-        renderId,
-        success,
-      );
+      const isLatest = ["attempts = ? and status = 'rendering'", number] as const;
+      const row = await this.#writeSuccess(session, isLatest, renderId, success, this.#clock());
       if (row === undefined) return false;
       await this.#settle(session, renderId, success);
       await this.#addEvent(session, row, 'render.succeeded');
@@ -131,9 +130,8 @@ export class SqlRenders implements Renders {
   async addFinished(
     render: NewRender,
     success: RenderSuccess,
-    { limits, remember }: FinishedOptions,
+    { limits, remember, at: now = this.#clock() }: FinishedOptions,
   ): Promise<Addition> {
-    const now = this.#clock();
     const { accountId, mode } = render;
     const demand = { accountId, mode, renders: 1, bytes: success.output.bytes };
     try {
@@ -143,7 +141,7 @@ export class SqlRenders implements Renders {
         if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
         await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
-        const row = await this.#writeSuccess(session, 'attempts = ?', [0], render.id, success);
+        const row = await this.#writeSuccess(session, ['attempts = ?', 0], render.id, success, now);
         await this.#settle(session, render.id, success);
         if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
         return { kind: 'added' };
@@ -195,18 +193,18 @@ export class SqlRenders implements Renders {
     return row && toRender(row);
   }
 
-  async list(scope: RenderScope, { limit, after, batchId }: RenderPage): Promise<RenderRecord[]> {
+  async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
     const { sql, values } = inScope(scope);
-    const conditions = [
-      sql,
-      ...(batchId === undefined ? [] : ['batch_id = ?']),
-      ...(after === undefined
-        ? []
-        : ['(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)']),
-    ];
+    const conditions: [sql: string, values: readonly SqlValue[]][] = [[sql, values]];
+    if (batchId !== undefined) conditions.push(['batch_id = ?', [batchId]]);
+    if (status !== undefined) conditions.push(['status = ?', [status]]);
+    if (day !== undefined) conditions.push(['created_at >= ? and created_at <= ?', [`${day}T`, `${day}U`]]);
+    const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)';
+    if (after !== undefined) conditions.push([older, [after]]);
     const rows = await this.#engine.all(
-      `select * from render_jobs where ${conditions.join(' and ')} order by created_at desc, id desc limit ?`,
-      [...values, ...(batchId === undefined ? [] : [batchId]), ...(after === undefined ? [] : [after]), limit],
+      `select * from render_jobs where ${conditions.map(([condition]) => condition).join(' and ')}
+       order by created_at desc, id desc limit ?`,
+      [...conditions.flatMap(([, parameters]) => parameters), limit],
     );
     return rows.map(toRender);
   }
@@ -269,12 +267,12 @@ export class SqlRenders implements Renders {
 
   async #writeSuccess(
     session: SqlSession,
-    condition: string,
-    values: readonly number[],
+    [condition, attempt]: readonly [sql: string, attempt: number],
     renderId: string,
     { output, result, sourceType, credits }: RenderSuccess,
+    now: Date,
   ): Promise<SqlRow | undefined> {
-    const at = this.#clock().toISOString();
+    const at = now.toISOString();
     return await first(
       session,
       `update render_jobs set status = 'succeeded', owner = null, finished_at = ?, started_at = coalesce(started_at, ?),
@@ -282,18 +280,9 @@ export class SqlRenders implements Renders {
          expires_at = ?
        where id = ? and ${condition} returning id, account_id, mode`,
       [
-        ...[
-          at,
-          at,
-          result,
-          sourceType,
-          credits,
-          output.name,
-          output.bytes,
-          output.token,
-          output.expiresAt.toISOString(),
-        ],
-        ...[renderId, ...values],
+        ...[at, at, result, sourceType, credits],
+        ...[output.name, output.bytes, output.token, output.expiresAt.toISOString()],
+        ...[renderId, attempt],
       ],
     );
   }

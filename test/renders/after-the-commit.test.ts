@@ -1,0 +1,213 @@
+// Responses about stored renders when something happens between the commit and the response: the database goes away, or a
+// render ends while it is being canceled.
+
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { DEFAULT_PLANS } from '../../src/account/plans.ts';
+import { AppError } from '../../src/errors.ts';
+import type { Caller } from '../../src/http/access/caller.ts';
+import { FetchPolicy } from '../../src/http/fetch/fetch-policy.ts';
+import type { OverlayContext } from '../../src/http/overlay/overlay-handler.ts';
+import { parseRequest } from '../../src/http/overlay/parse.ts';
+import type { Upload } from '../../src/http/overlay/receive.ts';
+import { RenderAcceptor } from '../../src/http/renders/accept.ts';
+import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
+import { LinkBase } from '../../src/http/renders/link-base.ts';
+import { type FinishedRequest, LinkDelivery } from '../../src/http/renders/link-delivery.ts';
+import { renderRoutes } from '../../src/http/renders/render-routes.ts';
+import { renderToJson } from '../../src/http/renders/render-view.ts';
+import { must } from '../../src/primitives/must.ts';
+import { FileStorage } from '../../src/storage/file-storage.ts';
+import type { Renders } from '../../src/store/renders/renders.ts';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../store/databases.ts';
+import { renderSetup } from '../store/render-setup.ts';
+import { World } from '../store/world.ts';
+
+const url = inject('postgresUrl');
+const FIELDS = { text: 'Hello', width: 64, height: 64 };
+const BASE = 'https://captions.example';
+const marketplace = { isClaimed: () => false, billingHeader: 'x-billing' };
+const linkBase = new LinkBase({ isAsync: true, lacksSharedStorage: false, publicUrl: BASE, host: '127.0.0.1' });
+
+let world: World;
+let folder: string;
+let storage: FileStorage;
+let caller: Caller;
+let app: FastifyInstance;
+/** Changes what the routes see of the store. */
+let changes: Partial<Renders>;
+
+const { accepted, claimed, reserve, success } = renderSetup(() => world);
+
+/** The database answers no question after the commit. */
+const AWAY = async (): Promise<never> => {
+  throw new AppError('storage_unavailable', 'The service cannot reach its database right now. Try again.');
+};
+
+async function begin(database: TestDatabase): Promise<void> {
+  world = await World.begin(database);
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-commit-'));
+  storage = await FileStorage.open(path.join(folder, 'objects'));
+  const accountId = await world.account();
+  const subscription = await world.subscription(accountId);
+  caller = { accountId, keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest, subscription } as Caller;
+  changes = {};
+  // Methods of the store are on its prototype, hence the proxy instead of a copy.
+  const renders = new Proxy(world.store.renders, {
+    get: (target, name: keyof Renders) => {
+      const value = changes[name] ?? target[name];
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  app = fastify({ genReqId: () => randomUUID() });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  const logger = pino({ level: 'silent' });
+  const acceptor = new RenderAcceptor({
+    ...{ renders, storage, linkBase, logger, wake: () => undefined },
+    marketplace: marketplace as never,
+  });
+  const dependencies = {
+    ...{ renders, storage, linkBase, marketplace, acceptor, keys: world.store.keys },
+    authenticator: { authenticate: async () => caller },
+    admission: { countRead: async () => undefined, countRequest: async () => undefined },
+    runner: { cancel: () => undefined, ended: async () => undefined },
+    fetcher: { policy: new FetchPolicy('off', []) },
+    shutdown: new AbortController().signal,
+  } as unknown as BatchDependencies;
+  renderRoutes(dependencies).register(app);
+  batchRoutes(dependencies).register(app);
+  const fields = Object.entries(FIELDS).map(([name, value]) => ({ name, value }));
+  const upload = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined } as unknown as Upload;
+  app.post('/accept', async (request, reply) => {
+    const parsed = parseRequest(upload, new FetchPolicy('off', []));
+    await acceptor.accept({ caller, idempotencyKey: undefined, request, reply }, upload, parsed);
+    return reply;
+  });
+  const links = new LinkDelivery({ renders, storage, linkBase, marketplace: marketplace as never, resultHours: 24 });
+  app.post('/link', async (request, reply) => {
+    await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
+    const lifetime = { signal: new AbortController().signal };
+    const context = { caller, request, reply, lifetime } as unknown as OverlayContext;
+    await links.deliver(context, finishedRequest(request.id, upload));
+    return reply;
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+function finishedRequest(id: string, upload: Upload): FinishedRequest {
+  const output = path.join(folder, 'output');
+  writeFileSync(output, 'rendered');
+  const facts = { width: 64, height: 64, warnings: [], missingGlyphs: 0 };
+  const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
+  const prepared = { recipe: { kind: 'overlay' }, asset: undefined, reservation: { credits: 3, remaining: 97 } };
+  return { upload, prepared, finished: { output, facts }, headers, renderMs: 5 } as unknown as FinishedRequest;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly credits: number | null;
+}
+
+async function send(method: 'POST' | 'DELETE', address: string, body?: object): Promise<[number, Shown]> {
+  const response = await fetch(new URL(address, app.listeningOrigin), {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  const text = await response.text();
+  return [response.status, (text === '' ? {} : JSON.parse(text)) as Shown];
+}
+
+async function stored(id: string): Promise<object> {
+  const record = await world.store.renders.find({ accountId: caller.accountId }, id);
+  return renderToJson(must(record, 'the stored render'), BASE);
+}
+
+describe.each([
+  ['SQLite', async (): Promise<TestDatabase> => sqliteDatabase(), false],
+  [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => await postgresDatabase(url), url === ''],
+])('on %s', (_name, create, skip) => {
+  beforeEach(async () => {
+    if (!skip) await begin(await create());
+  });
+  afterEach(async () => {
+    if (skip) return;
+    await app.close();
+    await world.database.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.skipIf(skip)('a request is accepted with the stored render, although the database goes away then', async () => {
+    changes = { find: AWAY, list: AWAY };
+    const [status, render] = await send('POST', '/accept');
+    expect([status, render.status]).toEqual([202, 'queued']);
+    expect(render).toEqual(await stored(render.id));
+  });
+
+  it.skipIf(skip)(
+    'a batch is accepted in the order of its requests, although the database goes away then',
+    async () => {
+      changes = { find: AWAY, list: AWAY };
+      const requests = ['one', 'two', 'three'].map((text) => ({ ...FIELDS, text }));
+      const [status, batch] = await send('POST', '/v1/batches', { requests });
+      expect(status).toBe(202);
+      const { renders } = batch as unknown as { renders: Shown[] };
+      const listed = await world.store.renders.list({ accountId: caller.accountId }, { limit: 10, batchId: batch.id });
+      expect(renders).toEqual(listed.map((record) => renderToJson(record, BASE)));
+      expect(listed.map(({ request }) => /one|two|three/u.exec(request)?.[0])).toEqual(['one', 'two', 'three']);
+    },
+  );
+
+  it.skipIf(skip)('a link is delivered with its charge, although the database goes away then', async () => {
+    changes = { find: AWAY };
+    const [status, render] = await send('POST', '/link');
+    expect([status, render.status, render.credits]).toEqual([200, 'succeeded', 3]);
+    expect(render).toEqual(await stored(render.id));
+    expect(await world.balance(caller.accountId)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it.skipIf(skip)(
+    'DELETE returns a render that ends at the same moment, and keeps the result that was charged',
+    async () => {
+      const { id } = await accepted(caller.accountId);
+      const claim = await claimed();
+      await reserve(claim);
+      const result = JSON.stringify({
+        headers: { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` },
+        ...{ width: 64, height: 64, duration: null, warnings: [], missingGlyphs: 0 },
+      });
+      const done = success(id, { result });
+      writeFileSync(path.join(folder, 'output'), 'rendered');
+      await storage.put(done.output.name, path.join(folder, 'output'));
+      changes = {
+        cancel: async (...args) => {
+          await world.store.renders.succeed(claim.attempt, done);
+          return await world.store.renders.cancel(...args);
+        },
+      };
+      const [status, render] = await send('DELETE', `/v1/renders/${id}`);
+      expect([status, render.status, render.credits]).toEqual([200, 'succeeded', 3]);
+      expect(await storage.size(done.output.name)).toBe(8);
+      expect(await world.balance(caller.accountId)).toEqual({ used: 3, reserved: 0 });
+      // The client has seen that it ended, so now it is deleted.
+      expect((await send('DELETE', `/v1/renders/${id}`))[0]).toBe(204);
+      expect(await storage.size(done.output.name)).toBeUndefined();
+    },
+  );
+
+  it.skipIf(skip)('DELETE cancels a render without a charge, and its late result is refused', async () => {
+    const { id } = await accepted(caller.accountId);
+    const claim = await claimed();
+    await reserve(claim);
+    expect(await send('DELETE', `/v1/renders/${id}`)).toMatchObject([200, { status: 'canceled', credits: 0 }]);
+    expect(await world.store.renders.succeed(claim.attempt, success(id))).toBe(false);
+    expect(await world.balance(caller.accountId)).toEqual({ used: 0, reserved: 0 });
+  });
+});
