@@ -11,6 +11,7 @@ import { PeriodicTasks } from './background/periodic-tasks.ts';
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
+const KEEP_UNCONFIRMED_DAYS = 7;
 const KEEP_REQUESTS_DAYS = 30;
 const MAX_REQUESTS_PER_ACCOUNT = 100_000;
 
@@ -46,6 +47,7 @@ export class Housekeeping {
     this.#tasks.every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
     this.#tasks.every(SECOND_MS, 'write request log', async () => await this.#writeRequestLog());
     this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
+    this.#tasks.every(HOUR_MS, 'remove unconfirmed accounts', async () => await this.#removeUnconfirmed());
   }
 
   /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
@@ -94,6 +96,13 @@ export class Housekeeping {
     await replayCache.removeExpired();
     await store.requests.trim(new Date(Date.now() - KEEP_REQUESTS_DAYS * DAY_MS), MAX_REQUESTS_PER_ACCOUNT);
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
+  }
+
+  async #removeUnconfirmed(): Promise<void> {
+    if (!this.#isTimeTrusted) return;
+    const { store, logger } = this.#options;
+    const removed = await store.users.removeUnconfirmed(new Date(Date.now() - KEEP_UNCONFIRMED_DAYS * DAY_MS));
+    if (removed > 0) logger.info({ removed }, 'unconfirmed accounts removed');
   }
 
   async #heartbeat(): Promise<void> {

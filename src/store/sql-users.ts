@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from './actor.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
+import { removeUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
@@ -163,6 +164,10 @@ export class SqlUsers implements Users {
 
   async removeExpired(): Promise<void> {
     await this.#engine.run('delete from password_links where expires_at <= ?', [this.#clock().toISOString()]);
+  }
+
+  async removeUnconfirmed(before: Date): Promise<number> {
+    return await removeUnconfirmed(this.#engine, this.#clock, before);
   }
 
   async #findConfirmation(session: SqlSession, hash: string): Promise<Confirmation | undefined> {

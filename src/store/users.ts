@@ -61,6 +61,11 @@ export interface Users {
   /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
   searchAccounts(query: string, page: { after?: string | undefined; count: number }): Promise<string[]>;
   removeExpired(): Promise<void>;
+  /**
+   * Removes accounts from before `before` whose user never confirmed an address and that have paid for nothing, with all
+   * their data. The audit log stays. Returns how many were removed.
+   */
+  removeUnconfirmed(before: Date): Promise<number>;
 }
 
 export interface NewSession {

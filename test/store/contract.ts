@@ -6,10 +6,12 @@ import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
+import { renderAttemptsContract } from './contract-render-attempts.ts';
 import { renderEndsContract } from './contract-render-ends.ts';
 import { rendersContract } from './contract-renders.ts';
 import { requestsContract } from './contract-requests.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
+import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
 import type { TestDatabase } from './databases.ts';
 import { World } from './world.ts';
@@ -21,9 +23,11 @@ const CONTRACTS = {
   'the ledger': ledgerContract,
   idempotency: idempotencyContract,
   'stored renders': rendersContract,
+  'attempts of stored renders': renderAttemptsContract,
   'ends of stored renders': renderEndsContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,
+  'accounts without a confirmed address': unconfirmedContract,
   'the log of requests': requestsContract,
 };
 

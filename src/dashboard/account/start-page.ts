@@ -56,7 +56,7 @@ export function unconfirmedNote(visit: SignedInVisit): Html | undefined {
   const { unconfirmedEmail } = visit.user;
   if (unconfirmedEmail === null) return undefined;
   return html`<div class="caution">
-<p>We’ve sent a link to <strong>${unconfirmedEmail}</strong>. Your test key works already. Confirm your address to create live keys.</p>
+<p>We’ve sent a link to <strong>${unconfirmedEmail}</strong>. Your test key works already. Confirm your address to create live keys. Accounts without a confirmed address are deleted after 7 days.</p>
 ${form(visit, '/dashboard/confirmation', html`<button class="link" type="submit">Send the email again</button>`)}
 </div>`;
 }

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { hashKey } from '../../src/account/api-key.ts';
+import { TABLES } from '../../src/store/copy.ts';
+import { integer } from '../../src/store/rows.ts';
+import type { User } from '../../src/store/users.ts';
+import { renderSetup } from './render-setup.ts';
+import { DAY, HOUR, type World } from './world.ts';
+
+const WEEK = 7 * DAY;
+
+export function unconfirmedContract(world: () => World): void {
+  const { accepted, claimed, reserve, success } = renderSetup(world);
+
+  const signUp = async (): Promise<User> => {
+    const { users, sessions } = world().store;
+    const email = `${randomUUID()}@example.com`;
+    const user = await users.signUpUnconfirmed(email, 'hash');
+    const later = new Date(world().clock().getTime() + 30 * DAY);
+    await users.addConfirmation(randomUUID(), { userId: user.id, email, role: 'member', expiresAt: later });
+    await sessions.begin({ hash: randomUUID(), userId: user.id, idleUntil: later, endsAt: later });
+    return user;
+  };
+  const addKey = async ({ accountId }: User, mode: 'live' | 'test'): Promise<void> => {
+    const facts = { id: randomUUID(), name: 'k', prefix: 'p', lastFour: 'l', hash: hashKey(randomUUID()) };
+    await world().store.keys.create({ ...facts, accountId, mode }, 'cli:test');
+  };
+  const remove = async (): Promise<number> =>
+    await world().store.users.removeUnconfirmed(new Date(world().clock().getTime() - WEEK));
+  const exists = async ({ accountId }: User): Promise<boolean> =>
+    (await world().store.accounts.find(accountId)) !== undefined;
+
+  it('are removed after a while with everything that belongs to them but the audit log', async () => {
+    const { accounts, renders, requests, idempotency, usage } = world().store;
+    const user = await signUp();
+    const { accountId } = user;
+    await addKey(user, 'test');
+    await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+    await accepted(accountId, { mode: 'test' });
+    const claim = await claimed();
+    await reserve(claim);
+    await renders.succeed(claim.attempt, success(claim.render.id, { credits: 0 }));
+    await idempotency.claim(accountId, 'k', 'fp', 'r');
+    await usage.addRefusals([{ accountId, mode: 'test', outcome: 'rate_limited', count: 1 }]);
+    const at = world().clock().toISOString();
+    const request = { keyId: null, path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 0 };
+    const sizes = { bytesIn: 1, bytesOut: 1, faults: [] };
+    await requests.append(
+      Array.from({ length: 1_100 }, () => ({ id: randomUUID(), accountId, at, ...request, ...sizes })),
+    );
+    world().pass(WEEK - 1);
+    expect(await remove()).toBe(0);
+    world().pass(HOUR);
+    // Its result is still in storage.
+    expect(await remove()).toBe(0);
+    for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);
+    expect(await remove()).toBe(1);
+    expect(await exists(user)).toBe(false);
+    for (const { name } of TABLES.filter(({ name: table }) => !['audit', 'owners', 'trusted_time'].includes(table))) {
+      const [row] = await world().engine.all(`select count(*) as n from ${name}`);
+      expect([name, integer(row ?? {}, 'n')]).toEqual([name, 0]);
+    }
+    expect((await world().actions(accountId)).at(-1)).toBe('system account.removed');
+    expect(await remove()).toBe(0);
+  });
+
+  it('stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
+    const { accounts, users, ledger } = world().store;
+    const [confirmed, charged, suspended, keyed, paying, running, shared, forgotten] = [
+      ...[await signUp(), await signUp(), await signUp(), await signUp()],
+      ...[await signUp(), await signUp(), await signUp(), await signUp()],
+    ] as [User, User, User, User, User, User, User, User];
+    const later = new Date(world().clock().getTime() + DAY);
+    const email = 'ann@example.com';
+    await users.addConfirmation('link', { userId: confirmed.id, email, role: 'member', expiresAt: later });
+    expect(await users.confirm('link', confirmed.id)).toMatchObject({ email });
+    for (const { accountId } of [charged, running]) await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+    const hold = await world().hold(charged.accountId);
+    await ledger.reserve(hold);
+    await ledger.settle(hold.renderId, { outcome: 'delivered', durationMs: 1 });
+    await accounts.setSuspended(suspended.accountId, true, 'cli:test');
+    await addKey(keyed, 'live');
+    await accounts.linkCustomer(paying.accountId, 'cus_1');
+    await accepted(running.accountId, { mode: 'test' });
+    await users.addLink(
+      'invite',
+      { email: 'bob@example.com', role: 'member', accountId: shared.accountId, expiresAt: later },
+      'cli:test',
+    );
+    await users.useLink('invite', 'hash');
+    // Accounts without users belong to the command line or a marketplace.
+    const local = await world().account();
+    world().pass(2 * WEEK);
+    expect(await remove()).toBe(1);
+    const kept = [confirmed, charged, suspended, keyed, paying, running, shared];
+    expect(await Promise.all(kept.map(exists))).toEqual(kept.map(() => true));
+    expect(await exists(forgotten)).toBe(false);
+    expect(await accounts.find(local)).toBeDefined();
+  });
+
+  it('are either removed or confirmed when both happen at the same time', async () => {
+    const { users } = world().store;
+    const other = await world().server('there/2/x');
+    const signedUp = await Promise.all(Array.from({ length: 10 }, signUp));
+    world().pass(2 * WEEK);
+    const expiresAt = new Date(world().clock().getTime() + DAY);
+    for (const { id } of signedUp) {
+      await users.addConfirmation(`link ${id}`, { userId: id, email: `${id}@example.com`, role: 'member', expiresAt });
+    }
+    const [removed, ...confirmed] = await Promise.all([
+      remove(),
+      ...signedUp.map(async ({ id }) => await other.users.confirm(`link ${id}`, id)),
+    ]);
+    expect(removed + confirmed.filter((user) => user !== undefined).length).toBe(signedUp.length);
+    for (const [index, user] of confirmed.entries()) {
+      const signedUpUser = signedUp[index];
+      expect(signedUpUser && (await exists(signedUpUser))).toBe(user !== undefined);
+    }
+  });
+}
