@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { LoggedRequest } from '../../src/store/requests/request-log.ts';
+import { SqlRequestLog } from '../../src/store/requests/sql-request-log.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60_000;
@@ -56,5 +57,28 @@ export function requestsContract(world: () => World): void {
     expect(await requests.trim(before, 3)).toBe(3);
     expect(await requests.list(mine, { count: 10 })).toEqual(entries.slice(0, 3));
     expect(await requests.list(other, { count: 10 })).toHaveLength(1);
+  });
+
+  it('trims in batches, so that other writers wait for none of them long', async () => {
+    const [mine, other] = [await account(), await account()];
+    const deletions: number[] = [];
+    const { engine } = world();
+    const watched: typeof engine = {
+      dialect: engine.dialect,
+      all: async (sql, values) => await engine.all(sql, values),
+      run: async (sql, values) => {
+        const changed = await engine.run(sql, values);
+        if (sql.startsWith('delete')) deletions.push(changed);
+        return changed;
+      },
+      transaction: async (work) => await engine.transaction(work),
+      close: async () => await engine.close(),
+    };
+    const requests = new SqlRequestLog(watched);
+    await requests.append(Array.from({ length: 1_203 }, () => request(mine, 60)));
+    await requests.append(Array.from({ length: 700 }, (_, index) => request(other, index / 60)));
+    expect(await requests.trim(new Date('2026-03-10T11:30:00.000Z'), 100)).toBe(1_803);
+    expect(Math.max(...deletions)).toBeLessThanOrEqual(500);
+    expect(await requests.list(other, { count: 1_000 })).toHaveLength(100);
   });
 }

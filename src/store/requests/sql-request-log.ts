@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first } from '../engine.ts';
 import { integer, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
 import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
@@ -5,6 +6,7 @@ import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts'
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
 /** Rows per statement, well below the number of parameters that either database allows. */
 const BATCH = 50;
+const DELETE_BATCH = 500;
 const ROW = `(${COLUMNS.split(', ')
   .map(() => '?')
   .join(', ')})`;
@@ -48,20 +50,33 @@ export class SqlRequestLog implements RequestLog {
   }
 
   async trim(before: Date, maxPerAccount: number): Promise<number> {
-    let deleted = await this.#engine.run('delete from requests where at < ?', [before.toISOString()]);
+    let deleted = await this.#deleteInBatches('at < ?', [before.toISOString()]);
     const crowded = await this.#engine.all('select account_id from requests group by account_id having count(*) > ?', [
       maxPerAccount,
     ]);
     for (const row of crowded) {
       const accountId = text(row, 'account_id');
-      deleted += await this.#engine.run(
-        `delete from requests where account_id = ? and (at, id) <= (
-           select at, id from requests where account_id = ? order by at desc, id desc limit 1 offset ?
-         )`,
-        [accountId, accountId, maxPerAccount],
-      );
+      // The newest request that is one too many.
+      const sql = 'select at, id from requests where account_id = ? order by at desc, id desc limit 1 offset ?';
+      const last = await first(this.#engine, sql, [accountId, maxPerAccount]);
+      if (last === undefined) continue;
+      const values = [accountId, text(last, 'at'), text(last, 'id')];
+      deleted += await this.#deleteInBatches('account_id = ? and (at, id) <= (?, ?)', values);
     }
     return deleted;
+  }
+
+  /** With a pause after each batch, so that neither the server nor writers to the database wait for all of them. */
+  async #deleteInBatches(condition: string, values: readonly SqlValue[]): Promise<number> {
+    let total = 0;
+    for (let deleted = DELETE_BATCH; deleted === DELETE_BATCH; await yieldToEventLoop()) {
+      deleted = await this.#engine.run(
+        `delete from requests where id in (select id from requests where ${condition} limit ?)`,
+        [...values, DELETE_BATCH],
+      );
+      total += deleted;
+    }
+    return total;
   }
 }
 
