@@ -2,7 +2,7 @@
 
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { EXIT_CODES, UsageError } from './exit-codes.ts';
+import { CommandFailure, EXIT_CODES, UsageError } from './exit-codes.ts';
 import { causeOf } from '../main/cause-of.ts';
 import { VERSION } from '../main/version.ts';
 
@@ -13,6 +13,7 @@ Usage: storybar <command> [options]
   storybar serve      Start the HTTP server.
   storybar worker     Render for API servers on other machines.
   storybar render     Caption an image or a video without a server.
+  storybar send       Caption an image or a video with a server, and download the result.
 
   storybar keys       Manage API keys: create, rotate, suspend, revoke.
   storybar accounts   Manage accounts: plans, credits, suspension.
@@ -32,6 +33,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
+  send: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
   doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
   accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
@@ -76,6 +78,10 @@ function report(error: unknown, json: boolean): number {
 function describe(error: unknown): Failure {
   if (error instanceof UsageError || isParseArgsError(error)) {
     return { exit: EXIT_CODES.usage, code: 'usage', message: error.message };
+  }
+  if (error instanceof CommandFailure) {
+    const { exit, code, message, faults } = error;
+    return { exit, code, message, faults };
   }
   if (error instanceof SettingsError) {
     return { exit: EXIT_CODES.settings, code: 'settings', message: 'invalid settings:', faults: error.faults };

@@ -8,6 +8,27 @@ export class UsageError extends Error {
   }
 }
 
+/** Ends a command with a code and an exit code of its own. */
+export class CommandFailure extends Error {
+  readonly code: string;
+  readonly exit: number;
+  readonly faults: readonly string[];
+
+  constructor(message: string, { code, exit, faults = [] }: FailureFacts) {
+    super(message);
+    this.name = 'CommandFailure';
+    this.code = code;
+    this.exit = exit;
+    this.faults = faults;
+  }
+}
+
+export interface FailureFacts {
+  readonly code: string;
+  readonly exit: number;
+  readonly faults?: readonly string[];
+}
+
 /** Codes of sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 internal error, 77 no permission, 78 configuration. */
 export const EXIT_CODES = {
   usage: 64,

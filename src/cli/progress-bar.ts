@@ -33,10 +33,14 @@ export class ProgressBar {
 
 export function progressLine({ frames, totalFrames }: Progress, seconds: number): string {
   const share = totalFrames > 0 ? Math.min(1, frames / totalFrames) : 0;
-  const filled = Math.round(share * WIDTH);
   const rate = seconds > 0 ? frames / seconds : 0;
   const left = rate > 0 ? Math.ceil(Math.max(0, totalFrames - frames) / rate) : 0;
   const clock = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
-  const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
-  return `${bar} ${Math.round(share * 100)} %  ${Math.round(rate)} fps  ${clock} left`;
+  return `${barLine(share)}  ${Math.round(rate)} fps  ${clock} left`;
+}
+
+/** `share` is from 0 to 1. */
+export function barLine(share: number): string {
+  const filled = Math.round(share * WIDTH);
+  return `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${Math.round(share * 100)} %`;
 }

@@ -1,7 +1,6 @@
 // `storybar render` runs the renderer without a server or a store.
 
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
@@ -20,6 +19,7 @@ import { isVideoFormat } from '../media/sniff.ts';
 import { sniffFile } from '../media/sniff-file.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
+import { outputNextTo, readSubtitles } from './local-files.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
@@ -95,12 +95,6 @@ export async function renderCommand(args: string[]): Promise<void> {
   else await renderFile(asset, asset, job);
 }
 
-async function readSubtitles(file: string): Promise<string> {
-  return await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`);
-  });
-}
-
 interface RenderArguments {
   readonly captions: Captions;
   readonly look: LookOptions;
@@ -141,11 +135,6 @@ async function captionVideo(asset: string, captions: Captions, look: LookOptions
   const facts = await renderVideo(asset, output, captions, { ...look, onProgress }).finally(() => bar.clear());
   const seconds = facts.durationSeconds.toFixed(1);
   report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
-}
-
-function outputNextTo(asset: string, extension: string): string {
-  const { dir, name } = path.parse(asset);
-  return path.join(dir, `${name}-captioned.${extension}`);
 }
 
 async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeSettings, readSettings, SettingsError } from './settings.ts';
+import { describeSettings, readClientSettings, readSettings, SettingsError } from './settings.ts';
 
 describe('readSettings', () => {
   it('works without any configuration', () => {
@@ -106,7 +106,8 @@ describe('readSettings', () => {
   });
 
   it.each(describeSettings().filter(({ isSecret }) => isSecret))('reads $variable from a file', ({ variable }) => {
-    expect(() => readSettings({ [`${variable}_FILE`]: '/nowhere/secret' })).toThrow(
+    const environment = { [`${variable}_FILE`]: '/nowhere/secret' };
+    expect(() => ({ ...readSettings(environment), ...readClientSettings(environment) })).toThrow(
       expect.objectContaining({
         faults: [`${variable}_FILE must name a readable file; got "/nowhere/secret" (ENOENT)`],
       }),
@@ -145,6 +146,19 @@ describe('readSettings', () => {
 
 describe('describeSettings', () => {
   it('describes every setting', () => {
-    expect(describeSettings()).toHaveLength(Object.keys(readSettings({})).length);
+    const settings = { ...readSettings({}), ...readClientSettings({}) };
+    expect(describeSettings()).toHaveLength(Object.keys(settings).length);
+  });
+});
+
+describe('readClientSettings', () => {
+  it('reads the server and the key, whatever the settings of a server on the same machine are', () => {
+    const environment = { STORYBAR_URL: 'https://captions.example/', STORYBAR_API_KEY: 'sb_live_x', PORT: 'broken' };
+    expect(readClientSettings(environment)).toEqual({ serverUrl: 'https://captions.example', apiKey: 'sb_live_x' });
+    expect(readClientSettings({})).toEqual({ serverUrl: '', apiKey: '' });
+  });
+
+  it('refuses a server that is not a URL', () => {
+    expect(() => readClientSettings({ STORYBAR_URL: 'captions' })).toThrow('STORYBAR_URL must be a URL');
   });
 });

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { ACCOUNT_SETTINGS } from './account-settings.ts';
+import { CLIENT_SETTINGS } from './client-settings.ts';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
 import type { Setting } from './setting.ts';
@@ -23,7 +24,9 @@ const SETTINGS = {
 const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN|_HEADERS$/u;
 
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
-export type Settings = { readonly [Name in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[Name]> };
+type Values<Table> = { readonly [Name in keyof Table]: Parsed<Table[Name]> };
+export type Settings = Values<typeof SETTINGS>;
+export type ClientSettings = Values<typeof CLIENT_SETTINGS>;
 
 export class SettingsError extends Error {
   readonly faults: readonly string[];
@@ -39,8 +42,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Throws a `SettingsError` that lists every invalid setting. */
 export function readSettings(environment: Environment = process.env): Settings {
+  return readTable(SETTINGS, environment);
+}
+
+/** Only these, so that a client doesn't depend on the settings of a server. */
+export function readClientSettings(environment: Environment = process.env): ClientSettings {
+  return readTable(CLIENT_SETTINGS, environment);
+}
+
+function readTable<Table extends Readonly<Record<string, Setting<unknown>>>>(
+  table: Table,
+  environment: Environment,
+): Values<Table> {
   const faults: string[] = [];
-  const entries = Object.entries(SETTINGS).map(([name, { variable, defaultText, parse }]) => {
+  const entries = Object.entries(table).map(([name, { variable, defaultText, parse }]) => {
     const given = SECRET.test(variable) ? readSecret(environment, variable) : { text: environment[variable] };
     if ('fault' in given) {
       faults.push(given.fault);
@@ -53,7 +68,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     return [name, undefined];
   });
   if (faults.length > 0) throw new SettingsError(faults);
-  return Object.freeze(Object.fromEntries(entries)) as Settings;
+  return Object.freeze(Object.fromEntries(entries)) as Values<Table>;
 }
 
 /** From the variable itself, or from the file that the variable with the suffix `_FILE` names. */
@@ -81,7 +96,7 @@ export function describeSettings(): {
   description: string;
   isSecret: boolean;
 }[] {
-  return Object.values(SETTINGS).map(({ variable, defaultText, description }) => ({
+  return Object.values({ ...SETTINGS, ...CLIENT_SETTINGS }).map(({ variable, defaultText, description }) => ({
     variable,
     // These defaults depend on the machine, which must not change the generated page. The description explains them.
     defaultText: variable.endsWith('_WORKERS') ? '' : defaultText,

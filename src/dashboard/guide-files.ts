@@ -8,6 +8,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['timed-captions', 'guides/timed-captions.md', 'Captions'],
   ['errors', 'errors.md'],
   ['limits', 'guides/limits.md'],
+  ['asynchronous', 'guides/asynchronous.md'],
   ['integrations', 'guides/integrations.md'],
   ['marketplace', 'guides/marketplace.md'],
   ['versioning', 'guides/versioning.md'],

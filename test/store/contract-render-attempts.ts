@@ -65,9 +65,8 @@ export function renderAttemptsContract(world: () => World): void {
     const { renders } = world().store;
     const id = await world().account();
     await accepted(id);
-    world().pass(-5 * HOUR);
+    world().pass(-20_000);
     const first = await claimed();
-    world().pass(5 * HOUR);
     await renders.giveBack(first.attempt, 20_000);
     // A pause is kept.
     expect(await renders.claim('image')).toBeUndefined();

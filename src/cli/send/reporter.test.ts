@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { Reporter } from './reporter.ts';
+
+function written(isTTY: boolean, isQuiet: boolean, use: (reporter: Reporter) => void): string {
+  let text = '';
+  const write = (chunk: string | Uint8Array): boolean => {
+    text += String(chunk);
+    return true;
+  };
+  use(new Reporter({ isTTY, write } as unknown as ConstructorParameters<typeof Reporter>[0], isQuiet));
+  return text;
+}
+
+describe('the progress of storybar send', () => {
+  it('is a bar on a terminal, which a line replaces', () => {
+    const text = written(true, false, (reporter) => {
+      reporter.progress('Rendering', 0.5);
+      reporter.note('Done');
+    });
+    expect(text).toBe(`\r\u001b[K${'█'.repeat(15)}${'░'.repeat(15)} 50 %  Rendering\r\u001b[KDone\n`);
+  });
+
+  it('is few lines elsewhere', () => {
+    const text = written(false, false, (reporter) => {
+      for (let percent = 0; percent <= 100; percent += 1) reporter.progress('Uploading a.mp4', percent / 100);
+      reporter.progress('Waiting in the queue', 0);
+      reporter.progress('Waiting in the queue', 0);
+      reporter.progress('Rendering', 0.02);
+      reporter.clear();
+    });
+    const lines = text.split('\n');
+    expect(lines.slice(0, 2)).toEqual(['Uploading a.mp4', 'Uploading a.mp4: 10 %']);
+    expect(lines.slice(-3)).toEqual(['Waiting in the queue', 'Rendering', '']);
+    expect(lines).toHaveLength(14);
+    expect(text).not.toContain('\u001b');
+  });
+
+  it('is nothing with --json, on a terminal, too', () => {
+    const text = written(true, true, (reporter) => {
+      reporter.progress('Rendering', 0.5);
+      reporter.note('Done');
+      reporter.clear();
+    });
+    expect(text).toBe('');
+  });
+});

@@ -1,0 +1,105 @@
+// `storybar send` renders with a server: upload, wait, download. What the server has accepted survives this command, so an
+// interrupted one can be continued.
+
+import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { type ClientSettings, readClientSettings } from '../../config/settings.ts';
+import { UsageError } from '../exit-codes.ts';
+import { printer } from '../print.ts';
+import { readSubtitles } from '../local-files.ts';
+import { withInterrupts } from './interrupts.ts';
+import { Reporter } from './reporter.ts';
+import { Sending } from './sending.ts';
+import { Service } from './service.ts';
+
+const HELP = `Usage: storybar send <image or video, file or URL> --text <caption> [-o <file>]
+       storybar send --width <px> --height <px> --text <caption> [-o <file>]
+       storybar send --resume <render id> [-o <file>]
+       storybar send --cancel <render id>
+
+Captions an image or a video with a Storybar server, and downloads the result. The server fetches a URL itself. The captions
+and their look have the options of "storybar render": --text, --overlays, --captions, --position, --lang, --style,
+--safe-area, --format and --quality; --strict refuses captions with warnings.
+
+--url is the server, and --key the API key. They default to STORYBAR_URL and STORYBAR_API_KEY. Prefer the variable for the
+key, because other users of this machine can see the arguments of a command.
+
+A file is uploaded and rendered asynchronously, so nothing depends on a connection that stays open. After Ctrl-C or a crash,
+the render goes on, and --resume waits for it and downloads its result. --cancel cancels it, free of charge. --no-wait only
+uploads. Requests that fail are repeated, with the same idempotency key, so that they are charged once; --idempotency-key
+sets that key. "-o -" writes to standard output. --json prints the render as JSON.
+
+Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 server or render failed, 77 refused key,
+130 interrupted.
+`;
+
+const OPTIONS = {
+  text: { type: 'string' },
+  overlays: { type: 'string' },
+  captions: { type: 'string' },
+  position: { type: 'string' },
+  lang: { type: 'string' },
+  style: { type: 'string' },
+  'safe-area': { type: 'string' },
+  width: { type: 'string' },
+  height: { type: 'string' },
+  format: { type: 'string' },
+  quality: { type: 'string' },
+  strict: { type: 'boolean' },
+  url: { type: 'string' },
+  key: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  resume: { type: 'string' },
+  cancel: { type: 'string' },
+  'no-wait': { type: 'boolean' },
+  'idempotency-key': { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export async function sendCommand(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const { url, key, output, resume, cancel, json = false, help: _help, ...rest } = values;
+  const { 'no-wait': isDetached = false, 'idempotency-key': idempotencyKey = randomUUID(), captions, ...plain } = rest;
+  const [asset, ...more] = positionals;
+  if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
+  const fields = { ...plain, ...(captions !== undefined && { captions: await readSubtitles(captions) }) };
+  const existing = resume ?? cancel;
+  if (existing !== undefined && (asset !== undefined || Object.keys(fields).length > 0)) {
+    throw new UsageError('--resume and --cancel take a render id, and no file or captions');
+  }
+  const server = serverOf(readClientSettings(), url, key);
+  const reporter = new Reporter(process.stderr, json);
+  const print = printer(json);
+  await withInterrupts(async (signal) => {
+    const onRetry = (reason: string, seconds: number): void => reporter.note(`${reason} Trying again in ${seconds} s.`);
+    const service = new Service({ ...server, signal, onRetry });
+    const sending = new Sending({ service, reporter, print, signal, output, isDetached });
+    if (cancel !== undefined) await sending.cancel(cancel);
+    else if (resume !== undefined) await sending.finish(resume, undefined);
+    else await sending.send(asset, formFields(fields), idempotencyKey);
+  });
+}
+
+function serverOf(
+  settings: ClientSettings,
+  url = settings.serverUrl,
+  key = settings.apiKey,
+): { url: string; key: string } {
+  if (!/^https?:\/\//iu.test(url) || !URL.canParse(url)) {
+    const got = url === '' ? '' : `; got "${url}"`;
+    throw new UsageError(`give the URL of the server with --url or STORYBAR_URL${got}`);
+  }
+  if (key === '') throw new UsageError('give your API key with STORYBAR_API_KEY or --key');
+  // A header can't hold other characters, and the error of the HTTP client would repeat the key.
+  if (!/^[\x21-\x7e]+$/u.test(key)) throw new UsageError("the API key has characters that a key can't have");
+  return { url: url.replace(/\/+$/u, ''), key };
+}
+
+function formFields(values: Readonly<Record<string, string | boolean>>): [string, string][] {
+  return Object.entries(values).map(([name, value]) => [name.replace('-', '_'), String(value)]);
+}
