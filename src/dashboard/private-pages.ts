@@ -2,6 +2,7 @@
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
+import type { RenderActions } from '../http/renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -12,6 +13,7 @@ import { addPlanPages } from './account/plan-page.ts';
 import { addSecurityPages } from './account/security-page.ts';
 import { addSignInPages } from './account/sign-in-page.ts';
 import { addSignUpPages } from './account/sign-up-page.ts';
+import { addRenderPages } from './account/render-pages.ts';
 import { addRequestPages } from './account/request-pages.ts';
 import { PublicForms } from './account/public-forms.ts';
 import { SignedInRoutes } from './account/signed-in-routes.ts';
@@ -31,6 +33,7 @@ export interface PrivatePagesDependencies {
   readonly billing: Billing;
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
+  readonly renderActions: RenderActions;
   readonly health: () => HealthReport;
   /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
@@ -51,6 +54,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addStartPage(members, dependencies);
       addUsagePages(members, dependencies);
       addRequestPages(members, dependencies);
+      addRenderPages(members, dependencies);
       addKeyPages(members, dependencies);
       addPlanPages(members, dependencies);
       addSecurityPages(members, dependencies);

@@ -19,6 +19,7 @@ import { sampleRoutes } from '../dashboard/samples.ts';
 import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/reference/problem.ts';
+import type { RenderActions } from '../http/renders/render-actions.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { FileSender } from '../http/overlay/send.ts';
@@ -47,6 +48,7 @@ export interface PagesDependencies {
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
   readonly renderer: Renderer;
+  readonly renderActions: RenderActions;
   readonly workArea: WorkArea;
   readonly sender: FileSender;
   readonly shutdown: AbortSignal;

@@ -71,9 +71,10 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const running = new RunningRequests();
   const forRenders = { renderer, workArea, uploads, sender, running };
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
-  const pages = resources.add(await createPages({ ...parts, shutdown: shutdown.signal }));
   const fetcher = createFetcher(settings);
   const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
+  const { renderActions } = renders;
+  const pages = resources.add(await createPages({ ...parts, renderActions, shutdown: shutdown.signal }));
   const app = createServer({
     ...billing.parts,
     ...renders.parts,

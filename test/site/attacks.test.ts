@@ -17,6 +17,7 @@ const FIRST_KEY_ONLY = [expect.any(String)];
 const PRIVATE_PATHS = [
   '/dashboard',
   '/dashboard/requests',
+  '/dashboard/renders',
 
   '/dashboard/keys',
   '/dashboard/plan',

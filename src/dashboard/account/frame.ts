@@ -30,6 +30,7 @@ interface Tab {
 const TABS: readonly Tab[] = [
   { path: '/dashboard', label: 'Usage' },
   { path: '/dashboard/requests', label: 'Requests' },
+  { path: '/dashboard/renders', label: 'Renders' },
   { path: '/dashboard/keys', label: 'Keys' },
   { path: '/dashboard/plan', label: 'Plan' },
   { path: '/dashboard/security', label: 'Password' },

@@ -109,7 +109,7 @@ function keyName({ keyId }: LoggedRequest, keys: readonly KeySummary[]): string 
   return keys.find(({ id }) => id === keyId)?.name ?? (keyId === null ? 'marketplace' : 'deleted key');
 }
 
-function bytesLabel(bytes: number): string {
+export function bytesLabel(bytes: number): string {
   return bytes < 100_000 ? `${count(Math.ceil(bytes / 1_000))} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 

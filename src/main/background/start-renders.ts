@@ -10,6 +10,7 @@ import { BackgroundSlots } from '../../http/renders/background-slots.ts';
 import { batchRoutes } from '../../http/renders/batch-routes.ts';
 import { LinkBase } from '../../http/renders/link-base.ts';
 import { LinkDelivery } from '../../http/renders/link-delivery.ts';
+import { RenderActions } from '../../http/renders/render-actions.ts';
 import { RenderRunner, type RunnerOptions } from '../../http/renders/render-runner.ts';
 import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
 import { resultRoutes } from '../../http/renders/result-route.ts';
@@ -37,6 +38,7 @@ export interface RendersOptions extends Shared {
 export interface RenderServices {
   readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links'>;
   readonly groups: readonly RouteGroup[];
+  readonly renderActions: RenderActions;
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   return {
     parts: { acceptor, links: new LinkDelivery({ ...common, resultHours }) },
     groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
+    renderActions: new RenderActions({ renders, storage, runner }),
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {
       tasks.stop();

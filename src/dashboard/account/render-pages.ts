@@ -1,0 +1,237 @@
+// Stored renders: asynchronous ones, and results with a link. A list with filters, and one render with what can be done to it.
+
+import { AppError } from '../../errors.ts';
+import { PROBLEMS } from '../../http/reference/statuses.ts';
+import type { RenderActions } from '../../http/renders/render-actions.ts';
+import { parseResult } from '../../http/renders/render-result.ts';
+import { resultPath } from '../../http/renders/render-view.ts';
+import { must } from '../../primitives/must.ts';
+import { RENDER_STATUSES, type RenderPage, type RenderRecord, type RenderStatus } from '../../store/renders/renders.ts';
+import type { KeySummary, Store } from '../../store/store.ts';
+import { type Html, html } from '../html.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
+import { count, time } from './fields.ts';
+import { form, seeOther, sendPrivate } from './frame.ts';
+import { bytesLabel } from './request-pages.ts';
+import { idOf, queryOf, type SignedInRoutes } from './signed-in-routes.ts';
+
+export interface RenderPagesDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'renders' | 'keys'>;
+  readonly renderActions: RenderActions;
+}
+
+const PATH = '/dashboard/renders';
+const PAGE_SIZE = 50;
+const LABELS: Readonly<Record<RenderStatus, { readonly label: string; readonly level: string }>> = {
+  queued: { label: 'Queued', level: '' },
+  rendering: { label: 'Rendering', level: '' },
+  succeeded: { label: 'Succeeded', level: 'good' },
+  failed: { label: 'Failed', level: 'bad' },
+  canceled: { label: 'Canceled', level: 'warn' },
+};
+
+export function addRenderPages(routes: SignedInRoutes, { site, store, renderActions }: RenderPagesDependencies): void {
+  routes.page(PATH, async (visit) => {
+    const { accountId } = visit.user;
+    const keys = await store.keys.list(accountId);
+    const keyId = queryOf(visit, 'key');
+    const scope = { accountId, ...(keyId !== undefined && { keyId }) };
+    const found = await store.renders.list(scope, { ...filterOf(visit), limit: PAGE_SIZE + 1 });
+    const body = html`${filterForm(visit, keys)}${renderTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
+    return sendPrivate(site, visit, { title: 'Renders', path: PATH, body });
+  });
+  routes.page(`${PATH}/:id`, async (visit) => {
+    const { accountId } = visit.user;
+    const render = await store.renders.find({ accountId }, idOf(visit));
+    if (render === undefined) throw notFound();
+    const body = renderBody(visit, render, await store.keys.list(accountId));
+    return sendPrivate(site, visit, { title: 'Render', path: PATH, body });
+  });
+  routes.action(`${PATH}/:id/cancel`, async (visit) => {
+    const render = await renderActions.cancel(visit.user.accountId, idOf(visit));
+    if (render === undefined) throw notFound();
+    return seeOther(visit, `${PATH}/${render.id}?done=render-${render.status === 'canceled' ? 'canceled' : 'ended'}`);
+  });
+  routes.action(`${PATH}/:id/delete`, async (visit) => {
+    if (await renderActions.remove(visit.user.accountId, idOf(visit)))
+      return seeOther(visit, `${PATH}?done=render-deleted`);
+    throw notFound();
+  });
+}
+
+function notFound(): AppError {
+  return new AppError('not_found', "This render doesn't exist. It may have been deleted.");
+}
+
+function filterOf(visit: SignedInVisit): Omit<RenderPage, 'limit'> {
+  const status = queryOf(visit, 'status');
+  const day = queryOf(visit, 'day');
+  return {
+    status: RENDER_STATUSES.find((known) => known === status),
+    day: day !== undefined && /^\d{4}-\d{2}-\d{2}$/u.test(day) ? day : undefined,
+    after: queryOf(visit, 'after'),
+  };
+}
+
+/** The current filters as a query string, with changes. */
+function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string>>): string {
+  const current = Object.fromEntries(['status', 'key', 'day'].map((name) => [name, queryOf(visit, name) ?? '']));
+  const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== '');
+  return new URLSearchParams(entries).toString();
+}
+
+function filterForm(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
+  const option = (name: string, value: string, label: string): Html =>
+    html`<option value="${value}"${queryOf(visit, name) === value && html` selected`}>${label}</option>`;
+  return html`<form class="filters" method="get" action="${PATH}">
+<div class="field"><label for="status">Status</label><select id="status" name="status">
+<option value="">All</option>${RENDER_STATUSES.map((status) => option('status', status, LABELS[status].label))}</select></div>
+<div class="field"><label for="key">Key</label><select id="key" name="key">
+<option value="">All</option>${keys.map(({ id, name, lastFour }) => option('key', id, `${name} (…${lastFour})`))}</select></div>
+<div class="field"><label for="day">Day (UTC)</label><input id="day" name="day" type="date" value="${queryOf(visit, 'day') ?? ''}"></div>
+<button class="button quiet" type="submit">Filter</button>
+</form>`;
+}
+
+function renderTable(renders: readonly RenderRecord[], keys: readonly KeySummary[]): Html {
+  if (renders.length === 0) {
+    return html`<p>No renders found. <a href="/docs/asynchronous">Asynchronous renders</a> and results with a link appear here.</p>`;
+  }
+  return table(
+    'Renders',
+    ['Render', 'Status', 'Created (UTC)', 'Source', 'Key', 'Credits', 'Result'],
+    renders.map((render) => [
+      html`<a href="${PATH}/${render.id}"><code>${render.id.slice(0, 8)}</code></a>`,
+      statusLabel(render),
+      time(render.createdAt.toISOString()),
+      sourceOf(render),
+      keyName(render, keys),
+      render.credits === undefined ? '–' : count(render.credits),
+      resultLink(render, 'Open') ?? problemCode(render) ?? '–',
+    ]),
+  );
+}
+
+function statusLabel({ status, progress }: RenderRecord): Html {
+  const { label, level } = LABELS[status];
+  return html`<span class="state ${level}">${label}</span>${status === 'rendering' && ` ${Math.floor(progress * 100)} %`}`;
+}
+
+function sourceOf({ sourceType, mode }: RenderRecord): string {
+  return `${sourceType ?? 'URL'}${mode === 'test' ? ', test' : ''}`;
+}
+
+function keyName({ keyId }: RenderRecord, keys: readonly KeySummary[]): string {
+  return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? 'marketplace' : 'deleted key');
+}
+
+/** Undefined when there is no result, or it has expired. */
+function resultLink({ output, result }: RenderRecord, label: string): Html | undefined {
+  if (output === undefined || output.expiresAt.getTime() <= Date.now()) return undefined;
+  const href = resultPath(output, parseResult(must(result, 'the facts of a result')));
+  return html`<a href="${href}" rel="noreferrer">${label}</a>`;
+}
+
+function problemCode({ error }: RenderRecord): Html | undefined {
+  const code = codeOf(error);
+  return code === undefined ? undefined : html`<a href="/docs/errors#${code}"><code>${code}</code></a>`;
+}
+
+function codeOf(error: string | undefined): string | undefined {
+  return error === undefined ? undefined : (JSON.parse(error) as { readonly code: string }).code;
+}
+
+function pager(visit: SignedInVisit, found: readonly RenderRecord[]): Html {
+  const last = found[PAGE_SIZE - 1];
+  const older = found.length > PAGE_SIZE && last && queryWith(visit, { after: last.id });
+  const isChanging = found.some(({ finishedAt }) => finishedAt === undefined);
+  return html`${
+    (older || isChanging) &&
+    html`<p class="actions">${isChanging && html`<a class="button quiet" href="${PATH}?${queryWith(visit, {})}">Refresh</a>`}
+${older && html`<a class="button quiet" href="${PATH}?${older}">Older</a>`}</p>`
+  }
+<p class="small">Uploaded files are deleted when a render ends, results when they expire, and the record after 30 days.
+Requests that wait for their bytes aren’t stored; see <a href="/dashboard/requests">Requests</a>.</p>`;
+}
+
+function renderBody(visit: SignedInVisit, render: RenderRecord, keys: readonly KeySummary[]): Html {
+  const { startedAt, finishedAt, credits, batchId } = render;
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
+    ['Status', statusLabel(render)],
+    ['Created (UTC)', time(render.createdAt.toISOString())],
+    ['Started (UTC)', startedAt && time(startedAt.toISOString())],
+    ['Ended (UTC)', finishedAt && time(finishedAt.toISOString())],
+    ['Source', sourceOf(render)],
+    ['Key', keyName(render, keys)],
+    ['Credits', credits === undefined ? 'charged when it succeeds' : count(credits)],
+    ['Render ID', html`<code>${render.id}</code>`],
+    ['Batch ID', batchId === undefined ? undefined : html`<code>${batchId}</code>`],
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  return html`<dl class="facts-list">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${render.status === 'rendering' && progressMeter(render)}
+${resultSection(render)}
+${problemSection(render)}
+${finishedAt === undefined ? cancelSection(visit, render) : deleteSection(visit, render)}
+<p><a href="${PATH}">Back to all renders</a></p>`;
+}
+
+function progressMeter({ progress }: RenderRecord): Html {
+  const percent = Math.floor(progress * 100);
+  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${percent} percent are rendered.">
+<rect class="whole" width="100" height="4"/><rect class="part" width="${percent}" height="4"/></svg>`;
+}
+
+function resultSection(render: RenderRecord): Html | undefined {
+  const { output, result } = render;
+  if (output === undefined || result === undefined) return undefined;
+  const { width, height, duration, warnings, headers } = parseResult(result);
+  const link = resultLink(render, 'Open the result');
+  const size = `${width} × ${height} pixels${duration === null ? '' : `, ${duration.toFixed(1)} s`}`;
+  return html`<section aria-labelledby="result"><h2 id="result">Result</h2>
+<p>${headers['content-type']}, ${size}, ${bytesLabel(output.bytes)}</p>
+${warnings.length > 0 && html`<p>Warnings: ${warnings.join(', ')}. See <a href="/docs#warnings">what they mean</a>.</p>`}
+${
+  link
+    ? html`<p>${link}. The link needs no key and works until ${time(output.expiresAt.toISOString())} UTC. Anyone who has it can open it.</p>`
+    : html`<p>The result expired at ${time(output.expiresAt.toISOString())} UTC and was deleted.</p>`
+}
+</section>`;
+}
+
+function problemSection({ error }: RenderRecord): Html | undefined {
+  const code = codeOf(error);
+  if (code === undefined) return undefined;
+  const { detail } = JSON.parse(must(error, 'the error of the render')) as { readonly detail?: string };
+  const title = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].title : code;
+  return html`<section aria-labelledby="problem"><h2 id="problem">${title}</h2>
+<p>${detail ?? ''}</p>
+<p>How to fix it: <a href="/docs/errors#${code}"><code>${code}</code></a></p>
+</section>`;
+}
+
+function cancelSection(visit: SignedInVisit, { id }: RenderRecord): Html {
+  return html`<section aria-labelledby="cancel"><h2 id="cancel">Cancel render</h2>
+<p>A canceled render costs nothing.</p>
+${form(
+  visit,
+  `${PATH}/${id}/cancel`,
+  html`<p class="actions"><button class="button quiet" type="submit">Cancel render</button>
+<a class="button quiet" href="${PATH}/${id}">Refresh</a></p>`,
+)}
+</section>`;
+}
+
+function deleteSection(visit: SignedInVisit, { id, status }: RenderRecord): Html {
+  const warning =
+    status === 'succeeded' ? 'Its link stops working immediately. This can’t be undone.' : 'This can’t be undone.';
+  return html`<section aria-labelledby="delete"><h2 id="delete">Delete render</h2>
+<details class="twice"><summary>Delete this render</summary>
+<p>${warning}</p>
+${form(visit, `${PATH}/${id}/delete`, html`<button class="button danger" type="submit">Delete render</button>`)}
+</details>
+</section>`;
+}
