@@ -5,7 +5,14 @@ import { type Asset, openable } from './asset.ts';
 import { StorybarError, StorybarTimeoutError } from './errors.ts';
 import type { OnProgress } from './platform.ts';
 import { RenderedFile } from './rendered-file.ts';
-import { isFinished, type Render, requireSuccess, type SucceededRender } from './renders.ts';
+import {
+  type Batch,
+  isFinished,
+  type Render,
+  type RenderList,
+  requireSuccess,
+  type SucceededRender,
+} from './renders.ts';
 import type { components } from './schema.generated.ts';
 import { type HttpRequest, type RequestOptions, request, sleep, type TransportSettings } from './transport.ts';
 import { WebhookEndpoints } from './webhook-endpoints.ts';
@@ -25,6 +32,9 @@ export type AsyncCaptionRequest = CaptionRequest & {
   /** Gets a signed webhook when the render ends. */
   readonly webhook_url?: string | undefined;
 };
+
+/** A request of a batch: JSON, so files are sent as `asset_url`. */
+export type BatchRequest = Omit<AsyncCaptionRequest, 'asset'>;
 
 export interface StorybarOptions extends Partial<TransportSettings> {
   /** The server, such as `https://captions.example.com`. Default in Node.js: `STORYBAR_URL`. */
@@ -47,6 +57,10 @@ export interface WaitOptions extends Omit<RequestOptions, 'timeoutMs'> {
   /** Milliseconds until `waitFor` gives up. The render goes on. Default: one hour. */
   readonly timeoutMs?: number | undefined;
   readonly onProgress?: ((render: Render) => void) | undefined;
+}
+
+export interface BatchWaitOptions extends Omit<WaitOptions, 'onProgress'> {
+  readonly onProgress?: ((batch: Batch) => void) | undefined;
 }
 
 const LONG_POLL_SECONDS = 20;
@@ -128,10 +142,53 @@ export class Storybar {
     return new RenderedFile(response, undefined, options.onDownloadProgress);
   }
 
-  /** Cancels a render that hasn't ended, or deletes one that has, with its result. */
-  async cancelRender(id: string, options: RequestOptions = {}): Promise<void> {
-    const response = await this.#request('DELETE', `/v1/renders/${encodeURIComponent(id)}`, options);
-    await response.body?.cancel();
+  /** Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result. */
+  async cancelRender(id: string, options: RequestOptions = {}): Promise<Render | undefined> {
+    return await this.#delete<Render>(`/v1/renders/${encodeURIComponent(id)}`, options);
+  }
+
+  /** Asynchronous renders and results with a link, newest first. `cursor` is `next_cursor` of the page before. */
+  async listRenders(options: RequestOptions & { limit?: number; cursor?: string } = {}): Promise<RenderList> {
+    const response = await this.#request('GET', `/v1/renders${queryOf(options, 'limit', 'cursor')}`, options);
+    return (await response.json()) as RenderList;
+  }
+
+  /** Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others. */
+  async startBatch(
+    requests: readonly BatchRequest[],
+    options: Omit<UploadOptions, 'onUploadProgress'> = {},
+  ): Promise<Batch> {
+    const headers = { 'idempotency-key': options.idempotencyKey ?? newKey() };
+    const response = await this.#request('POST', '/v1/batches', options, { requests }, { headers });
+    return (await response.json()) as Batch;
+  }
+
+  async getBatch(id: string, options: RequestOptions = {}): Promise<Batch> {
+    const response = await this.#request('GET', `/v1/batches/${encodeURIComponent(id)}`, options);
+    return (await response.json()) as Batch;
+  }
+
+  /** Waits until all renders of the batch have ended. Check the status of each: some may have failed. */
+  async waitForBatch(batch: Batch | string, options: BatchWaitOptions = {}): Promise<Batch> {
+    const { timeoutMs = 3_600_000, onProgress, ...rest } = options;
+    const id = typeof batch === 'string' ? batch : batch.id;
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const asked = Date.now();
+      const current = await this.getBatch(id, rest);
+      onProgress?.(current);
+      const open = current.renders.find((render) => !isFinished(render));
+      if (open === undefined) return current;
+      if (asked >= deadline) throw new StorybarTimeoutError(`The batch ${id} did not end within ${timeoutMs} ms.`);
+      const waitSeconds = Math.min(LONG_POLL_SECONDS, Math.ceil((deadline - asked) / 1_000));
+      await this.getRender(open.id, { ...rest, waitSeconds });
+      await sleep(Math.max(0, SHORTEST_POLL_MS - (Date.now() - asked)), options.signal);
+    }
+  }
+
+  /** Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results. */
+  async cancelBatch(id: string, options: RequestOptions = {}): Promise<Batch | undefined> {
+    return await this.#delete<Batch>(`/v1/batches/${encodeURIComponent(id)}`, options);
   }
 
   /** Where the bars of these captions would go and what they would cost. Free. */
@@ -142,9 +199,7 @@ export class Storybar {
 
   /** Plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing period. */
   async usage(options: RequestOptions & { from?: string; to?: string } = {}): Promise<Usage> {
-    const days = Object.entries({ from: options.from, to: options.to }).filter(([, day]) => day !== undefined);
-    const query = new URLSearchParams(days as [string, string][]).toString();
-    const response = await this.#request('GET', `/v1/usage${query && `?${query}`}`, options);
+    const response = await this.#request('GET', `/v1/usage${queryOf(options, 'from', 'to')}`, options);
     return (await response.json()) as Usage;
   }
 
@@ -168,6 +223,12 @@ export class Storybar {
     });
   }
 
+  /** Undefined if it was deleted. */
+  async #delete<Kept>(path: string, options: RequestOptions): Promise<Kept | undefined> {
+    const response = await this.#request('DELETE', path, options);
+    return response.status === 204 ? undefined : ((await response.json()) as Kept);
+  }
+
   async #request(
     method: HttpRequest['method'],
     path: string,
@@ -181,6 +242,11 @@ export class Storybar {
     const whole = { isRepeatable: true, ...encode, ...http, method, url: `${this.#baseUrl}${path}`, headers };
     return await request(this.#settings, whole, options);
   }
+}
+
+function queryOf<Options extends object>(options: Options, ...names: (keyof Options & string)[]): string {
+  const given = names.filter((name) => options[name] !== undefined).map((name) => [name, String(options[name])]);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
 /** Forms hold text: lists and objects become JSON, and omitted fields are left out. */

@@ -1,6 +1,8 @@
 export type { Asset } from './asset.ts';
 export {
   type AsyncCaptionRequest,
+  type BatchRequest,
+  type BatchWaitOptions,
   type CaptionOptions,
   type CaptionRequest,
   type Layout,
@@ -25,7 +27,7 @@ export {
 } from './errors.ts';
 export type { OnProgress, Progress } from './platform.ts';
 export type { RenderedFile } from './rendered-file.ts';
-export type { Render, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
+export type { Batch, Render, RenderList, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
 export type { RequestOptions } from './transport.ts';
 export type {
   NewWebhookEndpoint,

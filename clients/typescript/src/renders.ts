@@ -35,6 +35,27 @@ export interface Render {
 
 export type SucceededRender = Render & { readonly status: 'succeeded'; readonly output: RenderOutput };
 
+/** A page of renders, newest first. */
+export interface RenderList {
+  readonly renders: readonly Render[];
+  /** The `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+export interface Batch {
+  readonly id: string;
+  /** `completed` when all its renders have ended, however they ended. */
+  readonly status: 'running' | 'completed';
+  readonly queued: number;
+  readonly rendering: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly credits: number;
+  /** In the order of the requests. */
+  readonly renders: readonly Render[];
+}
+
 export type WebhookEvent =
   | {
       readonly type: 'render.succeeded' | 'render.failed' | 'render.canceled';

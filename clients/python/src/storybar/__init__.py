@@ -13,10 +13,12 @@ from ._errors import (
 from ._request import Asset, Progress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._types import (
+    Batch,
     Layout,
     LayoutBar,
     Overlay,
     Render,
+    RenderList,
     RenderOutput,
     Style,
     Usage,
@@ -31,12 +33,14 @@ __all__ = [
     "Asset",
     "AsyncRenderedFile",
     "AsyncStorybar",
+    "Batch",
     "FieldFault",
     "Layout",
     "LayoutBar",
     "Overlay",
     "Progress",
     "Render",
+    "RenderList",
     "RenderOutput",
     "RenderedFile",
     "Storybar",

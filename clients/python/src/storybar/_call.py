@@ -7,14 +7,14 @@ import os
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Union, cast
+from typing import Any, Callable, Mapping, Sequence, Union, cast
 from urllib.parse import quote, urljoin
 
 import httpx
 
 from ._errors import StorybarError, StorybarRenderError, StorybarTimeoutError
 from ._request import Asset, OnProgress, Upload, openable
-from ._types import Render, RenderOutput
+from ._types import Batch, Render, RenderOutput
 
 LONG_POLL_SECONDS = 20
 # A server that doesn't hold the request open must not be asked in a tight loop.
@@ -92,6 +92,18 @@ class Settings:
         query = "" if wait is None else f"?wait={wait:g}"
         return self.call(method, f"/v1/renders/{quote(render_id, safe='')}{query}")
 
+    def renders(self, limit: int | None, cursor: str | None) -> Call:
+        page = {name: str(value) for name, value in (("limit", limit), ("cursor", cursor)) if value is not None}
+        query = f"?{httpx.QueryParams(page)}" if page else ""
+        return self.call("GET", f"/v1/renders{query}")
+
+    def start_batch(self, requests: Sequence[Mapping[str, Any]], idempotency_key: str | None) -> Call:
+        headers = {"idempotency-key": idempotency_key or new_key()}
+        return self.call("POST", "/v1/batches", headers=headers, json={"requests": [dict(each) for each in requests]})
+
+    def batch(self, method: str, batch_id: str) -> Call:
+        return self.call(method, f"/v1/batches/{quote(batch_id, safe='')}")
+
     def usage(self, from_day: Day | None, to_day: Day | None) -> Call:
         days = {name: str(day) for name, day in (("from", from_day), ("to", to_day)) if day is not None}
         query = f"?{httpx.QueryParams(days)}" if days else ""
@@ -125,6 +137,25 @@ class Waiting:
         return max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - self._asked))
 
 
+class BatchWaiting:
+    """The same for a batch: which of its renders to wait for next."""
+
+    def __init__(self, batch: Batch | str, timeout: float) -> None:
+        self.batch_id = batch if isinstance(batch, str) else batch["id"]
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+
+    def next_render(self, batch: Batch) -> tuple[str, int] | None:
+        """The id of a render, and how many seconds to ask for. None if all have ended."""
+        unfinished = [render["id"] for render in batch["renders"] if render["status"] not in FINISHED]
+        if not unfinished:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise StorybarTimeoutError(f"The batch {self.batch_id} did not end within {self._timeout:g} seconds.")
+        return unfinished[0], min(LONG_POLL_SECONDS, int(left + 0.999))
+
+
 def _require_output(render: Render) -> RenderOutput:
     output = render.get("output")
     if render["status"] == "succeeded" and output:
@@ -136,6 +167,11 @@ def _require_output(render: Render) -> RenderOutput:
 
 def new_key() -> str:
     return str(uuid.uuid4())
+
+
+def kept(response: httpx.Response) -> Any:
+    """What was canceled, or None if it had ended and was deleted."""
+    return None if response.status_code == 204 else response.json()
 
 
 def as_render(response: httpx.Response) -> Render:

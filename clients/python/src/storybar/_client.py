@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, cast
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, cast
 
 import anyio
 import httpx
 
-from ._call import Call, Day, Settings, Waiting, as_render, new_key
+from ._call import SHORTEST_POLL_SECONDS, BatchWaiting, Call, Day, Settings, Waiting, as_render, kept, new_key
 from ._errors import StorybarConnectionError, StorybarError, StorybarTimeoutError, error_from_response
 from ._request import Asset, OnProgress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._retry import delay_before_retry
-from ._types import AsyncCaptionFields, CaptionFields, Layout, LayoutFields, Render, Usage
+from ._types import AsyncCaptionFields, Batch, CaptionFields, Layout, LayoutFields, Render, RenderList, Usage
 from ._webhook_endpoints import AsyncWebhookEndpoints, WebhookEndpoints
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 OnRender = Callable[[Render], None]
+OnBatch = Callable[[Batch], None]
 
 
 class Storybar:
@@ -92,9 +93,41 @@ class Storybar:
         """Downloads the result of a render that has succeeded."""
         return RenderedFile(self._send(self._settings.result(render)), None, on_download_progress)
 
-    def cancel_render(self, render_id: str) -> None:
-        """Cancels a render that hasn't ended, or deletes one that has, with its result."""
-        self._read(self._settings.render("DELETE", render_id))
+    def cancel_render(self, render_id: str) -> Optional[Render]:
+        """Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result."""
+        return cast(Optional[Render], kept(self._read(self._settings.render("DELETE", render_id))))
+
+    def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
+        """Asynchronous renders and results with a link, newest first. ``cursor`` is ``next_cursor`` of the page before."""
+        return cast(RenderList, self._read(self._settings.renders(limit, cursor)).json())
+
+    def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
+        """Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others."""
+        return cast(Batch, self._read(self._settings.start_batch(requests, idempotency_key)).json())
+
+    def get_batch(self, batch_id: str) -> Batch:
+        return cast(Batch, self._read(self._settings.batch("GET", batch_id)).json())
+
+    def wait_for_batch(
+        self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
+    ) -> Batch:
+        """Waits until all renders of the batch have ended. Check the status of each: some may have failed."""
+        waiting = BatchWaiting(batch, timeout)
+        while True:
+            asked = time.monotonic()
+            current = self.get_batch(waiting.batch_id)
+            if on_progress is not None:
+                on_progress(current)
+            next_render = waiting.next_render(current)
+            if next_render is None:
+                return current
+            render_id, seconds = next_render
+            self.get_render(render_id, wait=seconds)
+            time.sleep(max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - asked)))
+
+    def cancel_batch(self, batch_id: str) -> Optional[Batch]:
+        """Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results."""
+        return cast(Optional[Batch], kept(self._read(self._settings.batch("DELETE", batch_id))))
 
     def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
         """Where the bars of these captions would go and what they would cost. Free."""
@@ -210,9 +243,41 @@ class AsyncStorybar:
         """Downloads the result of a render that has succeeded."""
         return AsyncRenderedFile(await self._send(self._settings.result(render)), None, on_download_progress)
 
-    async def cancel_render(self, render_id: str) -> None:
-        """Cancels a render that hasn't ended, or deletes one that has, with its result."""
-        await self._read(self._settings.render("DELETE", render_id))
+    async def cancel_render(self, render_id: str) -> Optional[Render]:
+        """Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result."""
+        return cast(Optional[Render], kept(await self._read(self._settings.render("DELETE", render_id))))
+
+    async def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
+        """Asynchronous renders and results with a link, newest first. ``cursor`` is ``next_cursor`` of the page before."""
+        return cast(RenderList, (await self._read(self._settings.renders(limit, cursor))).json())
+
+    async def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
+        """Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others."""
+        return cast(Batch, (await self._read(self._settings.start_batch(requests, idempotency_key))).json())
+
+    async def get_batch(self, batch_id: str) -> Batch:
+        return cast(Batch, (await self._read(self._settings.batch("GET", batch_id))).json())
+
+    async def wait_for_batch(
+        self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
+    ) -> Batch:
+        """Waits until all renders of the batch have ended. Check the status of each: some may have failed."""
+        waiting = BatchWaiting(batch, timeout)
+        while True:
+            asked = time.monotonic()
+            current = await self.get_batch(waiting.batch_id)
+            if on_progress is not None:
+                on_progress(current)
+            next_render = waiting.next_render(current)
+            if next_render is None:
+                return current
+            render_id, seconds = next_render
+            await self.get_render(render_id, wait=seconds)
+            await anyio.sleep(max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - asked)))
+
+    async def cancel_batch(self, batch_id: str) -> Optional[Batch]:
+        """Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results."""
+        return cast(Optional[Batch], kept(await self._read(self._settings.batch("DELETE", batch_id))))
 
     async def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
         """Where the bars of these captions would go and what they would cost. Free."""

@@ -194,6 +194,27 @@ class WebhookDelivery(TypedDict):
     finished_at: Optional[str]
 
 
+class RenderList(TypedDict):
+    renders: List[Render]
+    """Newest first."""
+    next_cursor: Optional[str]
+    """The ``cursor`` of the next page; None on the last one."""
+
+
+class Batch(TypedDict):
+    id: str
+    status: Literal["running", "completed"]
+    """``completed`` when all its renders have ended, however they ended."""
+    queued: int
+    rendering: int
+    succeeded: int
+    failed: int
+    canceled: int
+    credits: int
+    renders: List[Render]
+    """In the order of the requests."""
+
+
 class WebhookEvent(TypedDict):
     type: str
     """``render.succeeded``, ``render.failed``, ``render.canceled``, ``batch.completed`` or ``webhook.test``."""

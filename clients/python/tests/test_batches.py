@@ -1,0 +1,80 @@
+"""Stored renders and batches, against the real service."""
+
+from __future__ import annotations
+
+import uuid
+
+import anyio
+import pytest
+
+from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarTimeoutError
+
+from conftest import SERVICE
+
+
+def test_lists_renders_in_pages_newest_first(service: Storybar) -> None:
+    started = [service.start_render(width=64, height=32, text=text)["id"] for text in ("one", "two", "three")]
+    first = service.list_renders(limit=2)
+    assert [render["id"] for render in first["renders"]] == [started[2], started[1]]
+    second = service.list_renders(limit=1, cursor=first["next_cursor"])
+    assert second["renders"][0]["id"] == started[0]
+    with pytest.raises(StorybarApiError):
+        service.list_renders(limit=0)
+
+
+def test_renders_a_batch_in_order_and_one_that_fails_does_not_stop_the_others(service: Storybar) -> None:
+    key = str(uuid.uuid4())
+    seen: list[str] = []
+
+    def start() -> str:
+        return service.start_batch(
+            [
+                {"width": 64, "height": 32, "text": "one"},
+                {"asset_url": "http://127.0.0.1:9/none.jpg", "text": "two"},
+                {"width": 128, "height": 32, "text": "three"},
+            ],
+            idempotency_key=key,
+        )["id"]
+
+    batch_id = start()
+    done = service.wait_for_batch(batch_id, on_progress=lambda batch: seen.append(batch["status"]))
+    assert seen[-1] == "completed"
+    assert [render["status"] for render in done["renders"]] == ["succeeded", "failed", "succeeded"]
+    assert [(render["output"] or {}).get("width") for render in done["renders"]] == [64, None, 128]
+    assert start() == batch_id
+    assert service.cancel_batch(batch_id) is None
+    with pytest.raises(StorybarApiError) as caught:
+        service.get_batch(batch_id)
+    assert caught.value.code == "render_not_found"
+
+
+def test_refuses_a_batch_with_all_faults_and_stops_waiting_after_the_timeout(service: Storybar) -> None:
+    with pytest.raises(StorybarApiError) as caught:
+        service.start_batch([{"width": 64, "height": 32, "text": ""}, {"width": 64, "height": 1, "text": "a"}])
+    assert [fault.pointer for fault in caught.value.faults] == ["#/requests/0/text", "#/requests/1/height"]
+    batch = service.start_batch([{"width": 64, "height": 32, "text": "many"} for _ in range(20)])
+    with pytest.raises(StorybarTimeoutError):
+        service.wait_for_batch(batch, timeout=0)
+    service.cancel_batch(batch["id"])
+
+
+def test_deletes_a_render_that_has_ended(service: Storybar) -> None:
+    render_id = service.start_render(width=64, height=32, text="gone")["id"]
+    service.wait_for(render_id)
+    assert service.cancel_render(render_id) is None
+    with pytest.raises(StorybarApiError):
+        service.get_render(render_id)
+
+
+def test_async_client_has_the_same_methods() -> None:
+    async def use() -> None:
+        async with AsyncStorybar(**SERVICE) as client:
+            batch = await client.start_batch([{"width": 64, "height": 32, "text": "one"}])
+            done = await client.wait_for_batch(batch)
+            assert done["succeeded"] == 1
+            listed = await client.list_renders(limit=1)
+            assert listed["renders"][0]["id"] == done["renders"][0]["id"]
+            assert (await client.get_batch(batch["id"]))["status"] == "completed"
+            assert await client.cancel_batch(batch["id"]) is None
+
+    anyio.run(use)

@@ -1,0 +1,74 @@
+// Stored renders and batches, against the real service.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Batch, StorybarApiError, StorybarTimeoutError } from '@storybar/client';
+import { rejection, service } from './service.ts';
+
+const SIZE = { width: 64, height: 32 };
+
+test('lists renders in pages, newest first', async () => {
+  const client = service();
+  const started = [];
+  for (const text of ['one', 'two', 'three']) started.push((await client.startRender({ ...SIZE, text })).id);
+  const first = await client.listRenders({ limit: 2 });
+  assert.deepEqual(
+    first.renders.map(({ id }) => id),
+    [started[2], started[1]],
+  );
+  assert.ok(first.next_cursor);
+  const second = await client.listRenders({ limit: 1, cursor: first.next_cursor });
+  assert.equal(second.renders[0]?.id, started[0]);
+  await rejection(client.listRenders({ limit: 0 }), StorybarApiError);
+});
+
+test('renders a batch in the order of its requests, and one that fails does not stop the others', async () => {
+  const client = service();
+  const idempotencyKey = crypto.randomUUID();
+  const requests = [
+    { ...SIZE, text: 'one' },
+    { text: 'two', asset_url: 'http://127.0.0.1:9/none.jpg' },
+    { width: 128, height: 32, text: 'three' },
+  ];
+  const batch = await client.startBatch(requests, { idempotencyKey });
+  assert.equal(batch.renders.length, 3);
+  const seen: Batch['status'][] = [];
+  const done = await client.waitForBatch(batch, { onProgress: ({ status }) => seen.push(status) });
+  assert.equal(seen.at(-1), 'completed');
+  assert.deepEqual(
+    done.renders.map(({ status, output }) => [status, output?.width ?? null]),
+    [
+      ['succeeded', 64],
+      ['failed', null],
+      ['succeeded', 128],
+    ],
+  );
+  assert.equal((await client.startBatch(requests, { idempotencyKey })).id, batch.id);
+  assert.equal(await client.cancelBatch(batch.id), undefined);
+  assert.equal((await rejection(client.getBatch(batch.id), StorybarApiError)).code, 'render_not_found');
+});
+
+test('refuses a batch with the faults of all its requests, and stops waiting after the timeout', async () => {
+  const client = service();
+  const bad = [
+    { ...SIZE, text: '' },
+    { ...SIZE, text: 'fine', position: 101 },
+  ];
+  const error = await rejection(client.startBatch(bad), StorybarApiError);
+  assert.deepEqual(
+    error.faults.map(({ pointer }) => pointer),
+    ['#/requests/0/text', '#/requests/1/position'],
+  );
+  const { id, renders } = await client.startBatch(Array.from({ length: 20 }, () => ({ ...SIZE, text: 'many' })));
+  assert.equal(renders.length, 20);
+  await rejection(client.waitForBatch(id, { timeoutMs: 0 }), StorybarTimeoutError);
+  await client.cancelBatch(id);
+});
+
+test('deletes a render that has ended', async () => {
+  const client = service();
+  const { id } = await client.startRender({ ...SIZE, text: 'gone' });
+  await client.waitFor(id);
+  assert.equal(await client.cancelRender(id), undefined);
+  assert.equal((await rejection(client.getRender(id), StorybarApiError)).code, 'render_not_found');
+});
