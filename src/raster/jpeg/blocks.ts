@@ -155,6 +155,75 @@ export function readAc(
   return index > BLOCK ? -1 : at;
 }
 
+const FIRST_BIT = 0x8000_0000;
+const MASK_BITS = 32;
+
+/**
+ * Writes the AC coefficients at other places, with the codes of another table that has all symbols, and returns the position
+ * after them. Only the few that aren't zero are visited. `values`: 64 numbers, of which those at their places change.
+ */
+export function recodeMovedAc(
+  bytes: DataView,
+  position: number,
+  source: HuffmanTable,
+  { places, signs }: CoefficientMoves,
+  values: Int32Array,
+  writer: BitWriter,
+  output: HuffmanTable,
+): number {
+  let at = position;
+  let index = 1;
+  // The places that aren't zero, the first one in the highest bit.
+  let low = 0;
+  let high = 0;
+  while (index < BLOCK) {
+    const entry = entryAt(bytes, at, source);
+    if (entry === 0) return -1;
+    const size = entry & 15;
+    at += entry >> 8;
+    if (size === 0) {
+      if ((entry & 255) !== ALL_ZERO_RUN) break;
+      index += 16;
+      continue;
+    }
+    index += (entry >> 4) & 15;
+    if (index >= BLOCK || size > MAX_AC_BITS) return -1;
+    const place = places[index] ?? 0;
+    values[place] = signed(peek16(bytes, at) >> (16 - size), size) * (signs[index] ?? 0);
+    if (place < MASK_BITS) low |= FIRST_BIT >>> place;
+    else high |= FIRST_BIT >>> (place - MASK_BITS);
+    at += size;
+    index += 1;
+  }
+  if (index > BLOCK) return -1;
+  const middle = writeMarked(low, 0, 0, values, writer, output);
+  const last = middle < 0 ? -1 : writeMarked(high, MASK_BITS, middle, values, writer, output);
+  if (last < 0) return -1;
+  return last === BLOCK - 1 || writeSymbol(writer, END_OF_BLOCK, output) ? at : -1;
+}
+
+/** Writes the values at the marked places. Returns the last one, or a negative number if a code is missing. */
+function writeMarked(
+  marks: number,
+  first: number,
+  before: number,
+  values: Int32Array,
+  writer: BitWriter,
+  table: HuffmanTable,
+): number {
+  let last = before;
+  for (let left = marks; left !== 0; ) {
+    const bit = Math.clz32(left);
+    left ^= FIRST_BIT >>> bit;
+    const place = first + bit;
+    let zeros = place - last - 1;
+    for (; zeros > 15; zeros -= 16) if (!writeSymbol(writer, ALL_ZERO_RUN, table)) return -1;
+    if (!writeValue(writer, zeros << 4, values[place] ?? 0, table)) return -1;
+    last = place;
+  }
+  return last;
+}
+
 /** Returns false if the table has no code for it. */
 export function writeDifference(writer: BitWriter, difference: number, table: HuffmanTable): boolean {
   return writeValue(writer, 0, difference, table);

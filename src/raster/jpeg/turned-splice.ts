@@ -4,9 +4,10 @@
 import { BitWriter } from './bit-writer.ts';
 import { blendOverlay } from './blend-block.ts';
 import { type BlockIndex, type BlockPlaces, blockPlaces, indexBlocks } from './block-index.ts';
-import { readAc, writeAc, writeDifference } from './blocks.ts';
+import { readAc, recodeMovedAc, writeAc, writeDifference } from './blocks.ts';
 import type { EntropyData } from './entropy-data.ts';
 import type { JpegHeaders } from './headers.ts';
+import type { HuffmanTable } from './huffman.ts';
 import { type McuBlock, mcuGrid, mcuSize, orderOf, type SplicedImage } from './mcu.ts';
 import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
 import { type CoefficientMoves, coefficientMoves, type Turn } from './turn.ts';
@@ -49,25 +50,37 @@ export class TurnedSplice {
   #writeRow({ positions, dcValues }: BlockIndex, row: number, columns: number, strip?: OverlayStrip): boolean {
     const { blocks } = this.#image;
     const { starts, perRow, perColumn } = this.#places;
-    const coefficients = this.#coefficients;
     for (let column = 0; column < columns; column += 1) {
       for (let number = 0; number < blocks.length; number += 1) {
         const block = blocks[number] as McuBlock;
         const at = (starts[number] ?? 0) + row * (perRow[number] ?? 0) + column * (perColumn[number] ?? 0);
-        const after = readAc(this.#view, positions[at] ?? 0, block.ac.source, this.#moves, coefficients);
-        if (after < 0) return false;
-        coefficients[0] = dcValues[at] ?? 0;
-        if (strip !== undefined) blendOverlay(coefficients, block, column, strip);
-        if (!this.#writeBlock(block)) return false;
+        const [position, dc] = [positions[at] ?? 0, dcValues[at] ?? 0];
+        const isDone = strip ? this.#blend(block, position, dc, column, strip) : this.#recode(block, position, dc);
+        if (!isDone) return false;
       }
     }
     return true;
   }
 
-  #writeBlock({ component, dc, ac }: McuBlock): boolean {
-    const value = this.#coefficients[0] ?? 0;
+  #recode({ component, dc, ac }: McuBlock, position: number, value: number): boolean {
+    return (
+      this.#writeDc(component, value, dc.output) &&
+      recodeMovedAc(this.#view, position, ac.source, this.#moves, this.#coefficients, this.#writer, ac.output) >= 0
+    );
+  }
+
+  #blend(block: McuBlock, position: number, value: number, column: number, strip: OverlayStrip): boolean {
+    const { component, dc, ac } = block;
+    const coefficients = this.#coefficients;
+    if (readAc(this.#view, position, ac.source, this.#moves, coefficients) < 0) return false;
+    coefficients[0] = value;
+    blendOverlay(coefficients, block, column, strip);
+    return this.#writeDc(component, coefficients[0] ?? 0, dc.output) && writeAc(this.#writer, coefficients, ac.output);
+  }
+
+  #writeDc(component: 0 | 1 | 2, value: number, table: HuffmanTable): boolean {
     const difference = value - (this.#dc[component] ?? 0);
     this.#dc[component] = value;
-    return writeDifference(this.#writer, difference, dc.output) && writeAc(this.#writer, this.#coefficients, ac.output);
+    return writeDifference(this.#writer, difference, table);
   }
 }
