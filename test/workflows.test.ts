@@ -40,13 +40,23 @@ function commandsOf(text: string): string[] {
   ];
 }
 
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(path.join(ROOT, file), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe.each(workflows)('the workflow $name', ({ text, commands }) => {
   it('calls only scripts that exist', () => {
-    for (const command of commands.filter((each) => !FOREIGN.some((pattern) => pattern.test(each)))) {
+    const ours = commands.filter((command) => !FOREIGN.some((pattern) => pattern.test(command)));
+    const missing = ours.filter((command) => {
       const script = /^npm run (?:-s )?(?<name>[\w:]+)/u.exec(command)?.groups?.['name'];
-      if (script === undefined) accessSync(path.join(ROOT, command.split(' ', 1)[0] ?? ''), constants.X_OK);
-      else expect(Object.keys(scripts)).toContain(script);
-    }
+      return script === undefined ? !isExecutable(command.split(' ', 1)[0] ?? '') : !(script in scripts);
+    });
+    expect(missing).toEqual([]);
   });
 
   it('names only files that exist', () => {

@@ -20,7 +20,11 @@ export async function testN8n(env: Environment): Promise<void> {
 
 async function testInstalled(folder: string, env: Environment): Promise<void> {
   cpSync(path.join(clientFolder('n8n'), 'test/installed.mjs'), path.join(folder, 'installed.mjs'));
-  await run(process.execPath, ['installed.mjs'], folder, env);
+  // As in n8n, which provides n8n-workflow to the nodes it loads.
+  await run(process.execPath, ['installed.mjs'], folder, {
+    ...env,
+    NODE_PATH: path.join(folder, 'source/node_modules'),
+  });
 }
 
 /** Does what `n8n-node build` does, without installing it: compiles, and copies icons. Then packs and installs the result. */
@@ -39,5 +43,5 @@ async function build(folder: string): Promise<void> {
   await run(process.execPath, [compiler, '--typeRoots', path.join(ROOT, 'node_modules/@types')], source);
   mkdirSync(path.join(source, 'dist'), { recursive: true });
   cpSync(path.join(source, 'icons'), path.join(source, 'dist/icons'), { recursive: true });
-  await installTarball(source, folder, '--ignore-scripts');
+  await installTarball(source, folder, { pack: ['--ignore-scripts'], install: ['--omit=peer'] });
 }

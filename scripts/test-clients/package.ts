@@ -48,14 +48,19 @@ export async function inEmptyFolder(
   }
 }
 
-export async function installTarball(source: string, folder: string, ...options: readonly string[]): Promise<void> {
-  await run('npm', ['pack', '--silent', ...options, '--pack-destination', folder], source);
+export async function installTarball(
+  source: string,
+  folder: string,
+  options: { readonly pack?: readonly string[]; readonly install?: readonly string[] } = {},
+): Promise<void> {
+  await run('npm', ['pack', '--silent', ...(options.pack ?? []), '--pack-destination', folder], source);
   const tarball = must(
     readdirSync(folder).find((file) => file.endsWith('.tgz')),
     'packed tarball',
   );
   writeFileSync(path.join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', path.join(folder, tarball)], folder);
+  const install = ['install', '--silent', '--no-audit', '--no-fund', ...(options.install ?? [])];
+  await run('npm', [...install, path.join(folder, tarball)], folder);
 }
 
 /** The code blocks of a README in one language. Those in `js` and `python` are whole programs. */

@@ -1,6 +1,6 @@
 // Plans, keys, usage and the operator pages: what they show, and what they change in the service.
 
-import path from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from '../../src/store/sql-store.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
@@ -279,7 +279,7 @@ describe('the operator pages', () => {
   it('page through accounts and the audit log, and show the health of the service', async () => {
     const operator = newVisitor();
     await operator.signIn('operator@example.com');
-    const engine = new SqliteEngine(path.join(server.dataDirectory, 'storybar.db'));
+    const engine = new SqliteEngine(join(server.dataDirectory, 'storybar.db'));
     const { accounts } = createStore(engine);
     for (let index = 0; index < 26; index += 1) {
       const id = `batch-${String(index).padStart(2, '0')}`;

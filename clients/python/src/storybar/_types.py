@@ -33,6 +33,7 @@ class LayoutFields(TypedDict, total=False):
     height: int
     text: str
     overlays: Sequence[Overlay]
+    captions: str
     lang: str
     strict: bool
     duration: float
