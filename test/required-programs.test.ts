@@ -4,6 +4,7 @@ import { findPostgres } from './postgres-server.ts';
 import { assertRequiredPrograms, CHECKS } from './required-programs.ts';
 import { hasHaproxy } from './running-haproxy.ts';
 import { hasNats } from './running-nats.ts';
+import { hasSwift } from './running-s3.ts';
 import { hasSharedMedia } from './shared-media.ts';
 
 const FAKE_CHECKS = { present: () => true, absent: () => false, gone: async () => false };
@@ -29,6 +30,7 @@ describe('STORYBAR_TESTS_REQUIRE', () => {
     postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
     nats: () => hasNats,
     haproxy: () => hasHaproxy,
+    swift: () => hasSwift,
     media: () => hasSharedMedia,
     browser: async () => {
       const found = await launchBrowser();

@@ -1,15 +1,17 @@
-// Without PostgreSQL, NATS, HAProxy, a browser or the sample media, the tests that need them are skipped.
+// Without PostgreSQL, NATS, HAProxy, OpenStack Swift, a browser or the sample media, the tests that need them are skipped.
 // STORYBAR_TESTS_REQUIRE names those that must be there, so that a run in CI can't pass by skipping.
 
 import { findPostgres } from './postgres-server.ts';
 import { hasHaproxy } from './running-haproxy.ts';
 import { hasNats } from './running-nats.ts';
+import { hasSwift } from './running-s3.ts';
 import { hasSharedMedia } from './shared-media.ts';
 
 export const CHECKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
   nats: () => hasNats,
   haproxy: () => hasHaproxy,
+  swift: () => hasSwift,
   browser: async () => {
     // Loaded only here because it's slow.
     const { launchBrowser } = await import('./browser/browser.ts');

@@ -39,11 +39,32 @@ export function databaseUrl(text: string): ParseResult<string> {
   return { fault: 'must begin with postgres://' };
 }
 
-/** Returns the directory, or an empty text for the default. */
-export function storageLocation(text: string): ParseResult<string> {
-  if (text === '') return { value: text };
+export type StorageLocation =
+  /** In the data directory. */
+  | { readonly kind: 'default' }
+  | { readonly kind: 'file'; readonly directory: string }
+  /** The prefix is empty or ends with a slash. */
+  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
+
+export function storageLocation(text: string): ParseResult<StorageLocation> {
+  if (text === '') return { value: { kind: 'default' } };
   const directory = /^file:(?:\/\/(?=\/))?(?<directory>.+)$/u.exec(text)?.groups?.['directory'];
-  return directory === undefined ? { fault: 'must be file: and a directory' } : { value: path.resolve(directory) };
+  if (directory !== undefined) return { value: { kind: 'file', directory: path.resolve(directory) } };
+  const s3 = /^s3:\/\/(?<bucket>[a-z\d][a-z\d.-]{1,61}[a-z\d])(?:\/(?<prefix>[\w.-]+(?:\/[\w.-]+)*))?\/?$/u.exec(text);
+  const { bucket, prefix } = s3?.groups ?? {};
+  if (bucket === undefined || prefix?.split('/').some((part) => /^\.+$/u.test(part))) {
+    return { fault: 'must be file: and a directory, or s3://bucket or s3://bucket/prefix' };
+  }
+  return { value: { kind: 's3', bucket, prefix: prefix === undefined ? '' : `${prefix}/` } };
+}
+
+/** The base address of a service, or an empty text for the default. */
+export function serviceUrl(text: string): ParseResult<string> {
+  if (text === '') return { value: text };
+  const fault = 'must be http(s)://host, optionally with a port and a path, without credentials or a query';
+  if (!/^https?:\/\//u.test(text) || !URL.canParse(text)) return { fault };
+  const { username, password, search, hash } = new URL(text);
+  return username + password + search + hash === '' ? { value: text } : { fault };
 }
 
 export function webhookSecrets(text: string): ParseResult<readonly string[]> {

@@ -162,3 +162,37 @@ describe('readClientSettings', () => {
     expect(() => readClientSettings({ STORYBAR_URL: 'captions' })).toThrow('STORYBAR_URL must be a URL');
   });
 });
+
+describe('STORYBAR_STORAGE', () => {
+  it.each([
+    ['', { kind: 'default' }],
+    ['file:/srv/objects', { kind: 'file', directory: '/srv/objects' }],
+    ['file:///srv/objects', { kind: 'file', directory: '/srv/objects' }],
+    ['s3://bucket', { kind: 's3', bucket: 'bucket', prefix: '' }],
+    ['s3://my.bucket-1/', { kind: 's3', bucket: 'my.bucket-1', prefix: '' }],
+    ['s3://bucket/some/folder/', { kind: 's3', bucket: 'bucket', prefix: 'some/folder/' }],
+  ])('can be %j', (STORYBAR_STORAGE, storage) => {
+    expect(readSettings({ STORYBAR_STORAGE }).storage).toEqual(storage);
+  });
+
+  it.each(['/srv', 's3:bucket', 's3://', 's3://B', 's3://b', 's3://bucket//a', 's3://bucket/../a', 's3://bucket/a b'])(
+    'cannot be %j',
+    (STORYBAR_STORAGE) => {
+      expect(() => readSettings({ STORYBAR_STORAGE })).toThrow('STORYBAR_STORAGE must be file: and a directory, or');
+    },
+  );
+
+  it('takes the region and the credentials of a bucket from the usual variables', () => {
+    const given = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+    expect(readSettings(given)).toMatchObject({
+      s3Region: 'eu-west-1',
+      s3AccessKeyId: 'id',
+      s3SecretAccessKey: 'secret',
+    });
+    expect(readSettings({ AWS_REGION: '' }).s3Region).toBe('us-east-1');
+  });
+
+  it.each(['ftp://host', 'host', 'https://user:secret@host', 'https://host?x=1'])('refuses %j as endpoint', (url) => {
+    expect(() => readSettings({ STORYBAR_S3_ENDPOINT: url })).toThrow('STORYBAR_S3_ENDPOINT must be http(s)://host');
+  });
+});

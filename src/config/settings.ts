@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { ACCOUNT_SETTINGS } from './account-settings.ts';
 import { CLIENT_SETTINGS } from './client-settings.ts';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
+import { S3_SETTINGS } from './s3-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
 import type { Setting } from './setting.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
@@ -14,6 +15,7 @@ import { WORKER_SETTINGS } from './worker-settings.ts';
 const SETTINGS = {
   ...SERVER_SETTINGS,
   ...STORAGE_SETTINGS,
+  ...S3_SETTINGS,
   ...ACCOUNT_SETTINGS,
   ...WORKER_SETTINGS,
   ...CLUSTER_SETTINGS,

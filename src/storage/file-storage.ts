@@ -108,6 +108,10 @@ export class FileStorage implements ObjectStorage {
     }
   }
 
+  close(): void {
+    // Nothing stays open between two operations.
+  }
+
   #pathOf(name: string): string {
     assertObjectName(name);
     return path.join(this.#root, name);

@@ -34,11 +34,16 @@ export interface ObjectStorage {
   /** Does nothing when there is no such object. */
   delete(name: string): Promise<void>;
   list(folder: string): AsyncIterable<ObjectEntry>;
+  close(): void;
 }
 
 const NAME = /^[a-z]+\/[\w.-]+$/u;
 
+export function isObjectName(name: string): boolean {
+  return NAME.test(name) && !name.includes('..');
+}
+
 /** Names are made by this program, so any other is a bug. */
 export function assertObjectName(name: string): void {
-  if (!NAME.test(name) || name.includes('..')) throw new TypeError(`"${name}" isn't the name of a stored object`);
+  if (!isObjectName(name)) throw new TypeError(`"${name}" isn't the name of a stored object`);
 }

@@ -208,10 +208,13 @@ export class RenderRunner {
     const entry = { renderId, accountId: render.accountId, attempt: number, code: error.code };
     const age = Date.now() - (render.startedAt ?? new Date()).getTime();
     const isShutdown = error.code === 'shutting_down';
+    // Neither a shutdown nor a storage that is away can be the fault of the render.
+    const mayRepeat = number < MAX_ATTEMPTS || isShutdown || error.code === 'storage_unavailable';
     try {
-      if (TEMPORARY.has(error.code) && age < DEADLINE_MS && (number < MAX_ATTEMPTS || isShutdown)) {
+      if (TEMPORARY.has(error.code) && age < DEADLINE_MS && mayRepeat) {
         const delayMs = isShutdown ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, number - 1));
-        logger.info({ ...entry, delayMs }, 'asynchronous render postponed');
+        const err = error.cause;
+        logger.info({ ...entry, delayMs, ...(err !== undefined && { err }) }, 'asynchronous render postponed');
         await this.#write(renderId, async () => await renders.giveBack(attempt, delayMs));
         return;
       }

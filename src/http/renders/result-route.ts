@@ -44,10 +44,10 @@ async function sendResult(
   if (render?.output === undefined)
     throw new AppError('not_found', "This result doesn't exist. It may have been deleted.");
   const { output } = render;
-  const size = output.expiresAt.getTime() > Date.now() ? await storage.size(output.name) : undefined;
-  if (size === undefined) {
+  if (output.expiresAt.getTime() <= Date.now()) {
     throw new AppError('result_expired', `This result could be downloaded until ${output.expiresAt.toISOString()}.`);
   }
+  const { name: object, bytes: size } = output;
   const headers = headersOf(render);
   if (request.headers['if-none-match'] === headers['etag']) {
     reply.code(304).headers(headers).send();
@@ -58,16 +58,13 @@ async function sendResult(
     reply.header('content-range', `bytes */${size}`);
     throw new AppError('range_not_satisfiable', `The file has ${size} bytes.`);
   }
-  if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   const length = range ? range.end - range.start + 1 : size;
-  if (request.method === 'HEAD') {
-    // A stream, because Fastify would replace the length of any other body.
-    reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
-    return;
-  }
-  const object = await storage.get(output.name, range);
-  if (object === undefined) throw new AppError('result_expired', 'This result has just been deleted.');
-  await sender.sendBody(reply, { size: length, body: object.body }, headers);
+  const stored = request.method === 'HEAD' ? await storage.size(object) : await storage.get(object, range);
+  if (stored === undefined) throw new AppError('result_expired', 'This result has been deleted.');
+  if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  // A stream also for HEAD, because Fastify would replace the length of any other body.
+  if (typeof stored === 'number') reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
+  else await sender.sendBody(reply, { size: length, body: stored.body }, headers);
 }
 
 function headersOf({ id, result = '{}' }: RenderRecord): Record<string, string> {

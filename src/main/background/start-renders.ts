@@ -1,10 +1,8 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
-import path from 'node:path';
 import type { PlanBook } from '../../account/plans.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
-import { SettingsError } from '../../config/settings.ts';
 import { RenderAcceptor } from '../../http/renders/accept.ts';
 import { BackgroundSlots } from '../../http/renders/background-slots.ts';
 import { batchRoutes } from '../../http/renders/batch-routes.ts';
@@ -17,11 +15,10 @@ import { resultRoutes } from '../../http/renders/result-route.ts';
 import { deleteExpiredObjects, deleteOldRecords } from '../../http/renders/retention.ts';
 import type { OverlayDependencies } from '../../http/overlay/overlay-route.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
-import { messageOf } from '../../primitives/error-facts.ts';
-import { FileStorage } from '../../storage/file-storage.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import { isGone } from '../../store/sql-store.ts';
 import type { Store } from '../../store/store.ts';
+import { openStorage } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
 type Shared = Pick<RunnerOptions, 'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'logger' | 'metrics'> &
@@ -52,11 +49,11 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   const { settings, store, plans, renderer, logger, marketplace } = options;
   const { renders, accounts, keys } = store;
   const { resultHours, publicUrl, host, isAsync } = settings;
-  const storage = await openStorage(settings);
-  const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage === '';
+  const storage = await openStorage(settings, logger);
+  const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage.kind === 'default';
   if (isAsync && lacksSharedStorage) {
     logger.warn(
-      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a directory that all servers share',
+      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
     );
   }
   const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
@@ -77,17 +74,9 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
     close: async () => {
       tasks.stop();
       await runner.stop(0);
+      storage.close();
     },
   };
-}
-
-async function openStorage({ storage, dataDirectory }: Settings): Promise<ObjectStorage> {
-  const directory = storage === '' ? path.join(dataDirectory, 'objects') : storage;
-  try {
-    return await FileStorage.open(directory);
-  } catch (error) {
-    throw new SettingsError([`STORYBAR_STORAGE ${directory} cannot be used: ${messageOf(error)}`]);
-  }
 }
 
 function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTasks {

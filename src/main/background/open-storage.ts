@@ -1,0 +1,74 @@
+// Opens the storage of the settings and checks at startup that it can be used.
+
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Settings, SettingsError } from '../../config/settings.ts';
+import { AppError } from '../../errors.ts';
+import { messageOf } from '../../primitives/error-facts.ts';
+import { FileStorage } from '../../storage/file-storage.ts';
+import type { ObjectStorage } from '../../storage/object-storage.ts';
+import { S3Error } from '../../storage/s3/s3-error.ts';
+import { S3Storage } from '../../storage/s3/s3-storage.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+
+export async function openStorage(settings: Settings, logger: Logger): Promise<ObjectStorage> {
+  const { storage, dataDirectory } = settings;
+  if (storage.kind === 's3') return await openBucket(settings, storage, logger);
+  const directory = storage.kind === 'file' ? storage.directory : path.join(dataDirectory, 'objects');
+  try {
+    return await FileStorage.open(directory);
+  } catch (error) {
+    throw new SettingsError([`STORYBAR_STORAGE ${directory} cannot be used: ${messageOf(error)}`]);
+  }
+}
+
+async function openBucket(
+  settings: Settings,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  logger: Logger,
+): Promise<ObjectStorage> {
+  const { s3Endpoint, s3PathStyle, s3Region, s3AccessKeyId, s3SecretAccessKey, s3SessionToken } = settings;
+  const missing = [
+    ...(s3AccessKeyId === '' ? ['AWS_ACCESS_KEY_ID'] : []),
+    ...(s3SecretAccessKey === '' ? ['AWS_SECRET_ACCESS_KEY'] : []),
+  ];
+  if (missing.length > 0) {
+    throw new SettingsError(missing.map((variable) => `${variable} must be set for STORYBAR_STORAGE=s3://${bucket}`));
+  }
+  const storage = new S3Storage({
+    ...{ bucket, prefix, region: s3Region },
+    endpoint: s3Endpoint === '' ? `https://s3.${s3Region}.amazonaws.com` : s3Endpoint,
+    // The certificate of Amazon S3 isn't valid for host names with more dots.
+    isPathStyle: s3PathStyle === '' ? s3Endpoint !== '' || bucket.includes('.') : s3PathStyle === 'on',
+    ...{ accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey, sessionToken: s3SessionToken },
+  });
+  try {
+    await tryOut(storage, settings.dataDirectory);
+  } catch (error) {
+    const refusal = error instanceof AppError ? error.cause : undefined;
+    if (refusal instanceof S3Error && !refusal.isTemporary) {
+      storage.close();
+      throw new SettingsError([`STORYBAR_STORAGE s3://${bucket} cannot be used: ${refusal.message}`]);
+    }
+    // Requests that wait for their render need no storage, so the server starts without it.
+    logger.warn({ bucket, err: error }, 'storage unavailable, asynchronous requests fail until it is back');
+  }
+  return storage;
+}
+
+/** Uses every permission that the server needs. The sweep deletes what a crash in between leaves. */
+async function tryOut(storage: ObjectStorage, dataDirectory: string): Promise<void> {
+  const id = `check-${randomUUID()}`;
+  const [name, file] = [`outputs/${id}`, path.join(dataDirectory, id)];
+  try {
+    await writeFile(file, id);
+    await storage.put(name, file);
+    const object = await storage.get(name);
+    object?.body.destroy();
+    await storage.list('outputs')[Symbol.asyncIterator]().next();
+    await storage.delete(name);
+  } finally {
+    await rm(file, { force: true });
+  }
+}

@@ -1,0 +1,95 @@
+// S3-compatible services for tests. `s3rver` comes with npm and starts in a moment. Swift, from Debian's packages, is a real
+// one; it checks signatures and lists unfinished uploads. Tests that need it are skipped where it isn't installed.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { S3Client } from '../src/storage/s3/s3-client.ts';
+import type { S3StorageOptions } from '../src/storage/s3/s3-storage.ts';
+import { freePort } from './free-port.ts';
+import { until } from './running-server.ts';
+
+export interface RunningS3 {
+  readonly options: S3StorageOptions;
+  /** Settings for a server. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Kills the service. Its objects stay. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const S3RVER = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js');
+const BUCKET = 'storybar-tests';
+
+export async function startS3rver(): Promise<RunningS3> {
+  return await start('S3RVER', 'S3RVER', (folder, port) => {
+    mkdirSync(path.join(folder, BUCKET), { recursive: true });
+    const args = ['--directory', folder, '--address', '127.0.0.1', '--port', String(port), '--silent'];
+    return [process.execPath, S3RVER, ...args];
+  });
+}
+
+/** The Python that Debian's packages belong to. */
+const PYTHON = '/usr/bin/python3';
+export const hasSwift = spawnSync(PYTHON, ['-c', 'import swift']).status === 0;
+export const NO_SWIFT = 'OpenStack Swift is not installed (apt-get install python3-swift)';
+
+export async function startSwift(): Promise<RunningS3> {
+  const program = path.resolve(import.meta.dirname, 'storage/start-swift.py');
+  const service = await start('test:tester', 'testing', (folder, port) => [PYTHON, program, folder, String(port)]);
+  const { prefix: _prefix, ...options } = service.options;
+  await new S3Client(options).sendForText({ method: 'PUT', key: '' });
+  return service;
+}
+
+async function start(
+  accessKeyId: string,
+  secretAccessKey: string,
+  commandFor: (folder: string, port: number) => readonly string[],
+): Promise<RunningS3> {
+  const port = await freePort();
+  const folder = mkdtempSync(path.join(tmpdir(), 'storybar-s3-'));
+  const endpoint = `http://127.0.0.1:${port}`;
+  let kill = await launch(commandFor(folder, port), endpoint);
+  return {
+    options: {
+      ...{ endpoint, accessKeyId, secretAccessKey, bucket: BUCKET, prefix: 'some/folder/', region: 'us-east-1' },
+      ...{ isPathStyle: true, sessionToken: '' },
+    },
+    env: {
+      STORYBAR_STORAGE: `s3://${BUCKET}/some/folder`,
+      STORYBAR_S3_ENDPOINT: endpoint,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    },
+    kill: async () => await kill(),
+    restart: async () => {
+      kill = await launch(commandFor(folder, port), endpoint);
+    },
+    stop: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch([program = '', ...args]: readonly string[], endpoint: string): Promise<() => Promise<void>> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] ?? '' } });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the S3 service exited with ${child.exitCode}: ${printed}`);
+    return await fetch(endpoint).then(
+      () => true,
+      () => false,
+    );
+  });
+  return async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+}

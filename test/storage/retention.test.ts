@@ -1,0 +1,115 @@
+// What the sweep deletes and what it keeps, with a real database, a real bucket, a clock that moves and two servers.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deleteExpiredObjects, deleteOldRecords } from '../../src/http/renders/retention.ts';
+import type { ObjectStorage } from '../../src/storage/object-storage.ts';
+import { FileStorage } from '../../src/storage/file-storage.ts';
+import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
+import { type RunningS3, startS3rver } from '../running-s3.ts';
+import { sqliteDatabase } from '../store/databases.ts';
+import { LIMITS, renderSetup } from '../store/render-setup.ts';
+import { DAY, HOUR, World } from '../store/world.ts';
+
+let world: World;
+let folder: string;
+let service: RunningS3;
+const { accepted, claimed, reserve, success } = renderSetup(() => world);
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-retention-'));
+  writeFileSync(path.join(folder, 'file'), 'bytes');
+  service = await startS3rver();
+});
+beforeEach(async () => {
+  world = await World.begin(sqliteDatabase());
+  return async () => await world.database.remove();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function names(storage: ObjectStorage): Promise<string[]> {
+  const found: string[] = [];
+  for (const kind of ['assets', 'outputs']) for await (const { name } of storage.list(kind)) found.push(name);
+  return found.toSorted();
+}
+
+/** A render with an asset that has succeeded, with both objects still in storage. */
+async function finished(storage: ObjectStorage): Promise<{ accountId: string; asset: string; output: string }> {
+  const accountId = await world.account();
+  const id = randomUUID();
+  const asset = `assets/${id}`;
+  await storage.put(asset, path.join(folder, 'file'));
+  await accepted(accountId, { id, asset: { name: asset, format: 'jpeg', bytes: 5, sha256: undefined } });
+  const claim = await claimed();
+  await reserve(claim);
+  const result = success(id);
+  await storage.put(result.output.name, path.join(folder, 'file'));
+  expect(await world.store.renders.succeed(claim.attempt, result)).toBe(true);
+  return { accountId, asset, output: result.output.name };
+}
+
+describe.each([
+  ['files', async () => await FileStorage.open(path.join(folder, randomUUID()))],
+  ['a bucket', async () => new S3Storage({ ...service.options, prefix: `${randomUUID()}/` })],
+] as const)('the sweep of %s', (_kind, openStorage) => {
+  let storage: ObjectStorage;
+  beforeEach(async () => {
+    storage = await openStorage();
+  });
+
+  it('deletes the asset of an ended render at once, and the result when its time is over, on two servers at a time', async () => {
+    const { accountId, output } = await finished(storage);
+    const other = await world.server('there/1/b');
+    const sweep = async (): Promise<unknown> =>
+      await Promise.all([
+        deleteExpiredObjects(world.store.renders, storage),
+        deleteExpiredObjects(other.renders, storage),
+      ]);
+    const demand = { accountId, mode: 'live', renders: 0, bytes: LIMITS.storedBytes } as const;
+    await sweep();
+    expect(await names(storage)).toEqual([output]);
+    world.pass(DAY - HOUR);
+    await sweep();
+    expect(await names(storage)).toEqual([output]);
+    expect(await other.renders.storageExceeded(demand, LIMITS)).toMatchObject({ what: 'storedBytes' });
+    world.pass(2 * HOUR);
+    await sweep();
+    expect(await names(storage)).toEqual([]);
+    // The bytes no longer count for the account.
+    expect(await other.renders.storageExceeded(demand, LIMITS)).toBeUndefined();
+  });
+
+  it('keeps everything while the storage is away, and deletes it later', async () => {
+    const { output } = await finished(storage);
+    world.pass(2 * DAY);
+    const away = new S3Storage({ ...service.options, endpoint: 'http://127.0.0.1:9' });
+    await expect(deleteExpiredObjects(world.store.renders, away)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+    });
+    expect(await names(storage)).toContain(output);
+    expect(await deleteExpiredObjects(world.store.renders, storage)).toBe(2);
+    expect(await names(storage)).toEqual([]);
+  });
+
+  it('deletes objects that no render needs after a day, but not those of a render that is being accepted', async () => {
+    const { asset, output } = await finished(storage);
+    const waiting = randomUUID();
+    await accepted(await world.account(), {
+      id: waiting,
+      asset: { name: `assets/${waiting}`, format: 'jpeg', bytes: 5, sha256: undefined },
+    });
+    for (const name of [`assets/${waiting}`, `assets/${randomUUID()}`, `${output}0`]) {
+      await storage.put(name, path.join(folder, 'file'));
+    }
+    // The time of an object comes from the storage.
+    await deleteOldRecords(world.store.renders, storage, new Date(Date.now() + DAY - HOUR));
+    expect(await names(storage)).toHaveLength(5);
+    await deleteOldRecords(world.store.renders, storage, new Date(Date.now() + DAY + HOUR));
+    expect(await names(storage)).toEqual([`assets/${waiting}`, asset, output].toSorted());
+  });
+});
