@@ -26,7 +26,7 @@ export interface Requester {
   readonly renderId?: string;
   /** Called with a worker's name when it starts to work on the asset or the render. */
   readonly onAssigned?: (worker: string) => void;
-  /** Called now and then with the part of a video that is encoded, 0 to 1. Workers on other machines don't tell. */
+  /** Called now and then with the part of a video that is encoded, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
   /** Gives up the place from `Renderer.expect`. The queue calls it when the asset enters. */
   readonly leavePlace?: () => void;

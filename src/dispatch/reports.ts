@@ -102,6 +102,8 @@ const stepFailureSchema = z.object({
   isRetryable: z.boolean(),
 });
 
+const progressSchema = z.object({ fraction: z.number().min(0).max(1) });
+
 const workerMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), codecs: codecsSchema.exactOptional() }),
   // How much of the task is done.
@@ -182,6 +184,11 @@ export function isStepFailureCode(code: ErrorCode): code is (typeof STEP_FAILURE
 
 export function parseStepFailure(value: unknown): StepFailure {
   return parse(stepFailureSchema, value, 'failure');
+}
+
+/** How much of a step is done, 0 to 1. */
+export function parseProgress(value: unknown): number {
+  return parse(progressSchema, value, 'progress').fraction;
 }
 
 export function parsePresence(bytes: Uint8Array): Presence {

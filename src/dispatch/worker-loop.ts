@@ -65,7 +65,7 @@ interface TaskContext {
 }
 
 function throttle(report: (fraction: number) => void): TaskContext['onProgress'] {
-  let last = performance.now();
+  let last = Number.NEGATIVE_INFINITY;
   return ({ frames, totalFrames }) => {
     if (performance.now() - last < PROGRESS_MS) return;
     last = performance.now();

@@ -153,7 +153,7 @@ function probe(): Promise<unknown> {
 
 function report(
   { attempt, token }: { readonly attempt: number; readonly token: string },
-  part: 'probe' | 'failure',
+  part: 'probe' | 'progress' | 'failure',
   body: unknown,
 ): Promise<number | undefined> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -184,6 +184,31 @@ describe('the internal listener', () => {
     expect(body).toBe('the asset');
     expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
   });
+
+  it('passes on how much is done, to those who asked for it and only for the step that runs', async () => {
+    const fractions: number[] = [];
+    const step = { type: 'render', asset: undefined, recipe: RECIPE } as const;
+    const onProgress = (fraction: number): void => void fractions.push(fraction);
+    session.render({ step, limitMs: 60_000, onProgress }, never).catch(() => undefined);
+    const worker = await claim();
+    expect(worker.messages).toMatchObject([{ type: 'step', step: { wantsProgress: true } }]);
+    expect(await report(worker, 'progress', { fraction: 0.25 })).toBe(204);
+    expect(session.completeRender(worker.attempt, FACTS)).toBe(true);
+    expect(await report(worker, 'progress', { fraction: 0.5 })).toBe(409);
+    void render();
+    expect(await report(worker, 'progress', { fraction: 0.75 })).toBe(204);
+    expect(fractions).toEqual([0.25]);
+    expect(lost).toEqual([]);
+  });
+
+  it.each([{ fraction: 1.1 }, { fraction: -1 }, { fraction: '0.5' }, {}, 'no JSON'])(
+    'takes the step from a worker that reports %j as progress',
+    async (body) => {
+      void render();
+      expect(await report(await claim(), 'progress', body)).toBe(400);
+      expect(lost).toHaveLength(1);
+    },
+  );
 
   it('sends all segments as one file to the worker that joins them', async () => {
     void render();

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Renderer } from '../../src/dispatch/renderer.ts';
+import { ANONYMOUS, type Renderer } from '../../src/dispatch/renderer.ts';
 import { type Asset, createAsset } from '../../src/media/asset.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
 import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
@@ -117,6 +117,17 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     const { facts, bytes } = await render(probe, asset);
     expect(facts).toMatchObject({ width: 96, height: 64 });
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
+  });
+
+  it('tells a requester that wants to know how much of a video is encoded', async () => {
+    const asset = clip(10);
+    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const recipe = composeRecipe(probe, OVERLAYS, LIMITS);
+    const fractions: number[] = [];
+    const requester = { ...ANONYMOUS, onProgress: (fraction: number) => fractions.push(fraction) };
+    await subject.renderer.render({ recipe, asset, output: newPath() }, never, requester);
+    expect(fractions.length).toBeGreaterThan(0);
+    expect(fractions.every((fraction) => fraction > 0 && fraction <= 1)).toBe(true);
   });
 
   it('reports what is wrong with an asset', async () => {

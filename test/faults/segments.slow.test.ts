@@ -127,6 +127,22 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectNothingLeft(server, [first, second]);
   });
 
+  it('is cut for two workers also when it is asynchronous', async () => {
+    const [server] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
+    await waitForSlots(server, 2);
+    const accepted = await post(server, form({ asset: clip, text: 'long' }), { headers: { prefer: 'respond-async' } });
+    const { id } = (await accepted.json()) as { id: string };
+    const { output, credits } = await until(async () => {
+      const headers = { 'x-api-key': server.key };
+      const response = await fetch(`${server.url}/v1/renders/${id}?wait=30`, { headers });
+      const render = (await response.json()) as { status: string; credits: number; output: { url: string } };
+      return render.status === 'succeeded' && render;
+    }, TIMEOUT_MS);
+    expect(credits).toBe(Math.ceil(SECONDS / 5));
+    expect(hasLogged(server, 'cut into segments')).toBe(true);
+    expect(structureOf(await save(fetch(output.url), 'asynchronous.mp4')).frames).toHaveLength(SECONDS * 30);
+  });
+
   it('is complete although a worker is killed', async () => {
     const [server, victim, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);

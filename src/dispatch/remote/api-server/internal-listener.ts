@@ -4,7 +4,7 @@
 import { rename, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { rethrowAsStorageError } from '../../../media/work-area.ts';
-import { InvalidReport, parseFacts, parseProbe, parseStepFailure, toError } from '../../reports.ts';
+import { InvalidReport, parseFacts, parseProbe, parseProgress, parseStepFailure, toError } from '../../reports.ts';
 import type { RenderStep } from '../shared/control-messages.ts';
 import { receiveHashed, receiveJson, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
 import type { Tokens } from '../shared/tokens.ts';
@@ -32,6 +32,7 @@ const METHODS: Readonly<Record<AttemptPart, string>> = {
   asset: 'GET',
   segments: 'GET',
   probe: 'POST',
+  progress: 'POST',
   output: 'PUT',
   failure: 'POST',
 };
@@ -149,6 +150,11 @@ export class InternalListener {
         const probe = parseProbe(await receiveJson(request, MAX_REPORT_BYTES), step.asset.format);
         const isNeeded = session.stepOf(attempt.attempt) === pending && session.completeProbe(attempt.attempt, probe);
         return respond(response, isNeeded ? 204 : CONFLICT);
+      }
+      case 'progress': {
+        const fraction = parseProgress(await receiveJson(request, MAX_REPORT_BYTES));
+        if (session.stepOf(attempt.attempt) === pending) pending.onProgress?.(fraction);
+        return respond(response, 204);
       }
       case 'output':
         if (step.type !== 'render') return reject(request, response, CONFLICT);

@@ -167,10 +167,21 @@ export class RemoteRenderer implements Renderer {
     const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
     const segments =
       recipe.kind === 'video' && lanes > 1 ? segmentsOf(recipe, this.#options.segmentSeconds) : undefined;
-    if (recipe.kind !== 'video' || !asset || !segments) return await this.#renderWhole(job, resumed, signal, entry);
+    const { onProgress } = requester ?? {};
+    if (recipe.kind !== 'video' || !asset || !segments)
+      return await this.#renderWhole(job, resumed, signal, { entry, onProgress });
     const limitMs = recipe.attemptMs * TRIES_PER_WORKER;
     const remote = remoteAsset(asset);
-    const segmented = { recipe, segments, lanes, asset: remote, output: job.output, limitMs, first: resumed };
+    const segmented = {
+      recipe,
+      segments,
+      lanes,
+      asset: remote,
+      output: job.output,
+      limitMs,
+      first: resumed,
+      onProgress,
+    };
     const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
     const { renderId } = entry;
     this.#options.onEvent({ type: 'split', renderId, segments: segments.length, workers: lanes });
@@ -180,7 +191,7 @@ export class RemoteRenderer implements Renderer {
       signal.throwIfAborted();
       if (!mayRenderWhole(error)) throw error;
       this.#options.onEvent({ type: 'unsplit', renderId, accountId: entry.account, err: error });
-      return await this.#renderWhole(job, undefined, signal, entry);
+      return await this.#renderWhole(job, undefined, signal, { entry, onProgress });
     }
   }
 
@@ -210,7 +221,7 @@ export class RemoteRenderer implements Renderer {
     { recipe, asset, output }: RenderJob,
     resumed: RenderSession | undefined,
     signal: AbortSignal,
-    entry: QueueEntry,
+    { entry, onProgress }: { readonly entry: QueueEntry; readonly onProgress: Requester['onProgress'] | undefined },
   ): Promise<RenderFacts> {
     const kind = workerKindOf(recipe);
     const session = resumed ?? (await this.#open(kind, asset, signal, entry));
@@ -220,7 +231,7 @@ export class RemoteRenderer implements Renderer {
     const step = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
     const startedAt = performance.now();
     try {
-      const facts = await session.render({ step, limitMs }, signal);
+      const facts = await session.render({ step, limitMs, onProgress }, signal);
       // Without the time that the ticket waited for a worker.
       const claimedAt = this.#claimedAt.get(session) ?? startedAt;
       this.#permits[kind].learn(recipe, performance.now() - Math.max(startedAt, claimedAt));

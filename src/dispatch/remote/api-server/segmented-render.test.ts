@@ -86,6 +86,11 @@ class FakeHost implements SegmentHost {
     return step.recipe.piece?.type === 'segment' ? step.recipe.piece.segment.decodeFrom : 'join';
   }
 
+  /** The session's worker tells how much of its work is done. */
+  report(session: RenderSession, fraction: number): void {
+    session.stepOf(must(this.#attempts.get(session), 'the attempt'))?.onProgress?.(fraction);
+  }
+
   async finish(session: RenderSession): Promise<void> {
     const hasWork = (): void => {
       if (this.workOf(session) === undefined) throw new Error('nothing to do');
@@ -99,7 +104,7 @@ class FakeHost implements SegmentHost {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 10));
 
-async function begin(segments: number, lanes: number, host = new FakeHost()) {
+async function begin(segments: number, lanes: number, host = new FakeHost(), onProgress?: (fraction: number) => void) {
   const caller = new AbortController();
   const job = {
     recipe: composeVideoRecipe(VIDEO_PROBE, [], DEFAULT_VIDEO_LIMITS),
@@ -115,6 +120,7 @@ async function begin(segments: number, lanes: number, host = new FakeHost()) {
     limitMs: 1_000,
     lanes,
     first: host.add(),
+    onProgress,
   };
   const result = new SegmentedRender(job, host, caller.signal).run();
   result.catch(() => undefined);
@@ -137,6 +143,22 @@ describe('SegmentedRender', () => {
     expect(await result).toMatchObject({ bars: FACTS.bars, timings: { work: 2, encode: expect.any(Number) } });
     expect(host.closed).toEqual([other, one]);
     expect(readdirSync(directory)).toEqual(['output']);
+  });
+
+  it('adds up the progress of all segments, and counts the further one of two workers on the same segment', async () => {
+    const fractions: number[] = [];
+    const { host, result } = await begin(2, 2, new FakeHost(), (fraction) => fractions.push(fraction));
+    const [one, other] = [host.connect(0), host.connect(1)];
+    await expect.poll(() => [host.workOf(one), host.workOf(other)]).toEqual([0, 1]);
+    host.report(one, 0.5);
+    host.report(other, 0.5);
+    host.report(one, 0.25);
+    await host.finish(one);
+    await host.finish(other);
+    expect(fractions).toEqual([0.25, 0.5, 0.5, 0.75, 1]);
+    await expect.poll(() => host.workOf(other)).toBe('join');
+    await host.finish(other);
+    await result;
   });
 
   it('does not wait for a worker that never claims its ticket', async () => {

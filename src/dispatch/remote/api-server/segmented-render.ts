@@ -26,6 +26,8 @@ export interface SegmentedJob {
   readonly lanes: number;
   /** A session whose worker already has the asset. */
   readonly first: RenderSession | undefined;
+  /** Called now and then with the part of the video that is encoded, 0 to 1. */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /** What a segmented render needs from its API server. */
@@ -69,6 +71,8 @@ export class SegmentedRender {
   readonly #files = new Set<string>();
   /** Files of the finished segments, by index. */
   readonly #finished: string[] = [];
+  /** The part of each segment that is encoded. */
+  readonly #progress: number[];
   #facts: RenderFacts | undefined;
   #joiner: Lane | undefined;
   #settle: { readonly resolve: (facts: RenderFacts) => void; readonly reject: (reason: unknown) => void } | undefined;
@@ -76,6 +80,7 @@ export class SegmentedRender {
   constructor(job: SegmentedJob, host: SegmentHost, signal: AbortSignal) {
     this.#job = job;
     this.#host = host;
+    this.#progress = job.segments.map(() => 0);
     this.#board = new SegmentBoard(job.segments.map(({ frames }) => frames));
     this.#signal = AbortSignal.any([signal, this.#done.signal]);
   }
@@ -163,11 +168,23 @@ export class SegmentedRender {
     this.#files.add(file);
     this.#host.expectOutput(session, file);
     const startedAt = performance.now();
-    const facts = await session.render(this.#stepFor({ type: 'segment', segment }), signal);
+    const onProgress = this.#job.onProgress && ((fraction: number): void => this.#reportProgress(index, fraction));
+    const request = this.#stepFor({ type: 'segment', segment });
+    const facts = await session.render({ ...request, onProgress }, signal);
     if (!this.#board.finish(index, performance.now() - startedAt)) return;
+    this.#reportProgress(index, 1);
     this.#finished[index] = file;
     this.#facts ??= facts;
     for (const other of this.#lanes) if (other !== lane && other.segment === index) other.cancel.abort();
+  }
+
+  /** A segment that is rendered twice counts as far as its faster worker has got. */
+  #reportProgress(index: number, fraction: number): void {
+    const { segments, onProgress } = this.#job;
+    this.#progress[index] = Math.max(fraction, this.#progress[index] ?? 0);
+    const total = segments.reduce((sum, { frames }) => sum + frames, 0);
+    const done = segments.reduce((sum, { frames }, at) => sum + frames * (this.#progress[at] ?? 0), 0);
+    onProgress?.(done / Math.max(1, total));
   }
 
   async #join(lane: Lane, session: RenderSession, signal: AbortSignal): Promise<RenderFacts> {

@@ -43,6 +43,8 @@ export interface StepRequest<StepType extends Step = Step> {
   readonly limitMs: number;
   /** Files that the step needs besides the asset, sent as one. */
   readonly segments?: readonly string[];
+  /** Called now and then with the part of the step that is done, 0 to 1. */
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 interface Waiter<Result> {
@@ -259,12 +261,13 @@ export class RenderSession {
     this.#pending = undefined;
   }
 
-  #sendStep(attempt: WorkerAttempt, { step, limitMs }: StepRequest): void {
+  #sendStep(attempt: WorkerAttempt, { step, limitMs, onProgress }: StepRequest): void {
     const validMs = limitMs + TRANSFER_MS;
     const token = this.#issuer.attemptToken(this, attempt.number, validMs);
     clearTimeout(attempt.watchdog);
     attempt.watchdog = setTimeout(() => this.loseAttempt(attempt.number, 'timed out'), validMs);
-    attempt.stream.send({ type: 'step', attempt: attempt.number, token, step });
+    const asked = onProgress && step.type === 'render' ? { ...step, wantsProgress: true as const } : step;
+    attempt.stream.send({ type: 'step', attempt: attempt.number, token, step: asked });
   }
 
   #end(attempt: WorkerAttempt): void {

@@ -25,6 +25,8 @@ export interface RenderStep {
   readonly recipe: Recipe;
   /** For a recipe that joins segments: all of them in one file. */
   readonly segments?: { readonly bytes: number };
+  /** The API server wants to know how much is done. Older workers ignore it. */
+  readonly wantsProgress?: true;
 }
 
 export type Step = ProbeStep | RenderStep;
@@ -59,6 +61,7 @@ const stepSchema = z.discriminatedUnion('type', [
     asset: assetSchema.exactOptional(),
     recipe: recipeSchema,
     segments: z.object({ bytes: bytesSchema }).exactOptional(),
+    wantsProgress: z.literal(true).exactOptional(),
   }),
 ]);
 

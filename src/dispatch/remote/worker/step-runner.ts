@@ -26,6 +26,7 @@ import {
   TicketRejected,
 } from './api-server-client.ts';
 import { ControlStreamReader } from './control-stream.ts';
+import { ProgressReports } from './progress-reports.ts';
 
 export interface StepRunnerTools {
   /** The worker's name. */
@@ -143,12 +144,17 @@ class StepRunner {
     await this.#post(attempt, 'probe', probe);
   }
 
-  async #render({ asset: remote, recipe, segments: joined }: RenderStep, attempt: Attempt): Promise<void> {
+  async #render(step: RenderStep, attempt: Attempt): Promise<void> {
+    const { asset: remote, recipe, segments: joined } = step;
     const asset = remote && (await this.#fetch(remote, attempt));
     const segments = joined && { segments: await this.#receive('segments', joined.bytes, attempt) };
     const output = this.#directory.file('output');
     const job = { recipe, asset, ...segments, output };
-    const facts = await this.#tools.renderer.render(job, this.#stream.signal, this.#requester);
+    const progress = new ProgressReports(async (fraction) => await this.#post(attempt, 'progress', { fraction }));
+    const onProgress = (fraction: number): void => progress.report(fraction);
+    const requester = { ...this.#requester, ...(step.wantsProgress && { onProgress }) };
+    const facts = await this.#tools.renderer.render(job, this.#stream.signal, requester);
+    await progress.end();
     // After a segment, another one or the join may follow immediately, so the slot stays taken.
     const mayContinue = recipe.kind === 'video' && recipe.piece?.type === 'segment';
     if (!mayContinue) this.#tools.onRendered();
@@ -172,7 +178,7 @@ class StepRunner {
     return path;
   }
 
-  async #post(attempt: Attempt, part: 'probe' | 'failure', body: object): Promise<void> {
+  async #post(attempt: Attempt, part: 'probe' | 'progress' | 'failure', body: object): Promise<void> {
     const text = JSON.stringify(body);
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
     await this.#request(attempt, part, { method: 'POST', headers, send: async (request) => void request.end(text) });
