@@ -1,5 +1,5 @@
 # One image for API servers (`serve`, the default) and workers (`worker`).
-# It runs as an unprivileged user and writes only to /data and /tmp, so the root file system can be read-only.
+# It runs as an unprivileged user and writes only to /data, /objects (if you mount it) and /tmp, so the root file system can be read-only.
 
 # Any image with Node.js 24, npm and a user `node` on Debian. scripts/container-base.sh makes one without a registry.
 ARG BASE_IMAGE=node:24-bookworm-slim
@@ -30,7 +30,7 @@ COPY bin ./bin
 COPY assets ./assets
 COPY docs ./docs
 COPY examples ./examples
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data /objects && chown node:node /data /objects
 USER node
 VOLUME /data
 # 8080: the API, or the health endpoint of a worker. 8081: for workers; keep it inside your network.
