@@ -52,7 +52,13 @@ const INTERFACE_ONLY: Readonly<
   dispatch: { from: ['http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
     from: ['http', 'billing', 'dashboard'],
-    files: ['store/store.ts', 'store/users.ts', 'store/renders/renders.ts', 'store/requests/request-log.ts'],
+    files: [
+      'store/store.ts',
+      'store/users.ts',
+      'store/renders/renders.ts',
+      'store/requests/request-log.ts',
+      'store/webhooks/webhooks.ts',
+    ],
   },
   storage: { from: ['http'], files: ['storage/object-storage.ts'] },
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },

@@ -72,6 +72,20 @@ export const TABLES: readonly Table[] = [
   table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
   table('password_links', 'hash', 'email role account_id created_at expires_at user_id'),
   table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),
+  table(
+    'webhook_endpoints',
+    'id',
+    'account_id url events state disabled_reason disabled_at failing_since notice_due_at created_at',
+  ),
+  table('webhook_secrets', 'id', 'account_id lane secret created_at expires_at'),
+  table('webhook_messages', 'id', 'account_id type body created_at'),
+  table(
+    'webhook_deliveries',
+    'id',
+    'account_id message_id endpoint_id lane url status due_at owner claims attempts last_status last_error created_at ' +
+      'finished_at',
+  ),
+  table('webhook_attempts', 'delivery_id number', 'at duration_ms request_headers status content_type response error'),
   table('audit', 'seq', 'at actor action account_id subject details'),
 ];
 

@@ -18,6 +18,8 @@ import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
 import type { PaymentEvents, Store } from './store.ts';
+import { SqlWebhookDeliveries } from './webhooks/sql-webhook-deliveries.ts';
+import { SqlWebhookEndpoints } from './webhooks/sql-webhook-endpoints.ts';
 import { hasCode } from '../primitives/error-facts.ts';
 
 export function createStore(engine: Engine, clock: Clock = () => new Date(), owner: string = createOwner()): Store {
@@ -37,6 +39,8 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     users: new SqlUsers(engine, clock),
     sessions: new SqlSessions(engine, clock),
     requests: new SqlRequestLog(engine),
+    webhookEndpoints: new SqlWebhookEndpoints(engine, clock),
+    webhookDeliveries: new SqlWebhookDeliveries(engine, clock, owner),
     close: async () => await engine.close(),
   };
 }

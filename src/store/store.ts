@@ -13,6 +13,7 @@ import type { Actor } from './actor.ts';
 import type { Renders } from './renders/renders.ts';
 import type { RequestLog } from './requests/request-log.ts';
 import type { Sessions, Users } from './users.ts';
+import type { WebhookDeliveries, WebhookEndpoints } from './webhooks/webhooks.ts';
 
 export type { Actor };
 
@@ -340,5 +341,7 @@ export interface Store {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly requests: RequestLog;
+  readonly webhookEndpoints: WebhookEndpoints;
+  readonly webhookDeliveries: WebhookDeliveries;
   close(): Promise<void>;
 }

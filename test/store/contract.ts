@@ -13,6 +13,8 @@ import { requestsContract } from './contract-requests.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
+import { webhookDeliveriesContract } from './contract-webhook-deliveries.ts';
+import { webhookEndpointsContract } from './contract-webhook-endpoints.ts';
 import type { TestDatabase } from './databases.ts';
 import { World } from './world.ts';
 
@@ -29,6 +31,8 @@ const CONTRACTS = {
   'users and sessions': usersContract,
   'accounts without a confirmed address': unconfirmedContract,
   'the log of requests': requestsContract,
+  'webhook endpoints': webhookEndpointsContract,
+  'webhook deliveries': webhookDeliveriesContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

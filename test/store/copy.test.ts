@@ -48,6 +48,13 @@ async function fill(database: TestDatabase): Promise<World> {
   const facts = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
   const logged = { id: 'r', accountId: 'a7', at: world.clock().toISOString(), keyId: null, faults: [], ...facts };
   await world.store.requests.append([logged]);
+  const { webhookEndpoints, webhookDeliveries } = world.store;
+  await webhookEndpoints.create({ id: 'hook', accountId: 'a7', url: 'https://a.example/', events: [] }, 1, 'cli:x');
+  await webhookDeliveries.send('a7', 'hook', { id: 'msg_1', type: 'webhook.test', body: '{}' });
+  const outcome = { status: 410, contentType: undefined, response: 'é🎬', error: 'gone' };
+  const sent = { at: world.clock().toISOString(), durationMs: 1, requestHeaders: {}, ...outcome };
+  for (const claimed of await webhookDeliveries.claim(1))
+    await webhookDeliveries.endAttempt(claimed, sent, { kind: 'gone' });
   return world;
 }
 

@@ -12,8 +12,8 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** Tables with one row per live process, which need no index. */
-const SMALL = /\b(?:owners|o|trusted_time)\b/u;
+/** Tables with one row per live process, and the lanes that a statement itself finds through an index. */
+const SMALL = /\b(?:owners|o|trusted_time|lanes)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const record = (session: SqlSession): SqlSession => ({
@@ -34,7 +34,36 @@ function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engi
   };
 }
 
-async function useAll(world: World, { accounts, keys, ledger, idempotency, usage, audit, payments }: Store) {
+async function useWebhooks(
+  accountId: string,
+  { webhookEndpoints, webhookDeliveries, renders }: Pick<Store, 'webhookEndpoints' | 'webhookDeliveries' | 'renders'>,
+): Promise<void> {
+  await webhookEndpoints.create({ id: 'h', accountId, url: 'https://a.example/', events: [] }, 9, 'cli:x');
+  await webhookEndpoints.list(accountId);
+  await webhookEndpoints.rotate(accountId, 'h', 1, 'cli:x');
+  const at = new Date().toISOString();
+  const event = { id: 'e', accountId, renderId: 'r', type: 'render.failed', createdAt: new Date() } as const;
+  const message = { id: 'm', type: 'render.failed', body: '{}' };
+  await renders.events.pending(10);
+  await webhookDeliveries.publish(event, message, { webhookUrl: 'https://b.example/', batchId: 'b' });
+  const delivery = await webhookDeliveries.send(accountId, 'h', message);
+  for (const claimed of await webhookDeliveries.claim(5)) {
+    const facts = { status: undefined, contentType: undefined, response: '', error: 'x' };
+    await webhookDeliveries.endAttempt(claimed, { at, durationMs: 1, requestHeaders: {}, ...facts }, { kind: 'gone' });
+  }
+  await webhookDeliveries.find(accountId, delivery?.id ?? '');
+  await webhookDeliveries.list(accountId, { limit: 5, after: delivery?.id });
+  await webhookDeliveries.list(accountId, { limit: 5, endpointId: 'h' });
+  await webhookDeliveries.sendAgain(accountId, delivery?.id ?? '');
+  await webhookDeliveries.releaseLost(() => true);
+  await webhookEndpoints.claimNotice();
+  await webhookEndpoints.setEnabled(accountId, 'h', true, 'cli:x');
+  await webhookEndpoints.remove(accountId, 'h', 'cli:x');
+  await webhookDeliveries.deleteBefore(new Date());
+}
+
+async function useAll(world: World, store: Store) {
+  const { accounts, keys, ledger, idempotency, usage, audit, payments } = store;
   const id = await world.account();
   const hash = hashKey('a key');
   await keys.create({ id: 'k', accountId: id, name: 'k', mode: 'live', hash, prefix: 'p', lastFour: 'l' }, 'cli:x');
@@ -63,6 +92,7 @@ async function useAll(world: World, { accounts, keys, ledger, idempotency, usage
   await audit.list({ accountId: id, count: 20 });
   await audit.list({ count: 20 });
   await payments.once('e', 't', async () => undefined);
+  await useWebhooks(id, store);
   world.pass(2 * DAY);
   const other = await world.server('there/2');
   await other.ledger.reserve(await world.hold(id));

@@ -222,12 +222,13 @@ export interface Renders {
   readonly events: RenderEvents;
 }
 
-export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled'] as const;
+export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled', 'batch.completed'] as const;
 
 /** Something that a receiver of webhooks wants to know. */
 export interface RenderEvent {
   readonly id: string;
   readonly accountId: string;
+  /** For `batch.completed`, the id of the batch. */
   readonly renderId: string;
   readonly type: (typeof RENDER_EVENTS)[number];
   readonly createdAt: Date;

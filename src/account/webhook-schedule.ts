@@ -1,0 +1,22 @@
+// When a webhook that could not be delivered is sent again.
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+];
+
+/** `failed`: how many attempts have failed. Undefined when there is no further attempt. */
+export function retryDelayMs(failed: number): number | undefined {
+  return RETRY_DELAYS_MS[failed - 1];
+}
+
+/** An endpoint that accepts nothing for so long is disabled when the next delivery is given up. */
+export const MAX_FAILING_MS = 5 * 24 * HOUR_MS;

@@ -1,0 +1,83 @@
+// From an event of the outbox to deliveries, in one transaction with the end of the event.
+
+import { randomUUID } from 'node:crypto';
+import type { SqlSession } from '../engine.ts';
+import type { RenderEvent } from '../renders/renders.ts';
+import { toEndpoint } from './webhook-rows.ts';
+import type { WebhookEndpoint, WebhookMessage } from './webhooks.ts';
+
+interface Publication {
+  readonly event: RenderEvent;
+  readonly message: WebhookMessage;
+  readonly webhookUrl: string | undefined;
+  readonly batchId: string | undefined;
+}
+
+/** Undefined when another server has handled the event. */
+export async function publishEvent(
+  session: SqlSession,
+  { event, message, webhookUrl, batchId }: Publication,
+  at: string,
+): Promise<number | undefined> {
+  const { accountId } = event;
+  const handled = 'update render_events set handled_at = ? where id = ? and handled_at is null';
+  if ((await session.run(handled, [at, event.id])) === 0) return undefined;
+  if (batchId !== undefined) await addBatchEvent(session, accountId, batchId, at);
+  const endpoints = await receivers(session, event);
+  const added = endpoints.length + (webhookUrl === undefined ? 0 : 1);
+  if (added === 0) return 0;
+  await session.run('insert into webhook_messages (id, account_id, type, body, created_at) values (?, ?, ?, ?, ?)', [
+    message.id,
+    accountId,
+    message.type,
+    message.body,
+    at,
+  ]);
+  const messageId = message.id;
+  for (const { id, url } of endpoints) await addDelivery(session, { accountId, messageId, endpointId: id, url }, at);
+  if (webhookUrl !== undefined) {
+    await addDelivery(session, { accountId, messageId, endpointId: undefined, url: webhookUrl }, at);
+  }
+  return added;
+}
+
+async function receivers(session: SqlSession, { accountId, type }: RenderEvent): Promise<WebhookEndpoint[]> {
+  const rows = await session.all(
+    "select * from webhook_endpoints where account_id = ? and state = 'enabled' order by created_at, id",
+    [accountId],
+  );
+  return rows.map(toEndpoint).filter(({ events }) => events.length === 0 || events.includes(type));
+}
+
+/** Several renders may be the last one at the same time, but the event has the id of the batch, so there is one of it. */
+async function addBatchEvent(session: SqlSession, accountId: string, batchId: string, at: string): Promise<void> {
+  await session.run(
+    `insert into render_events (id, account_id, render_id, type, created_at)
+     select ?, ?, ?, 'batch.completed', ?
+     where not exists (select 1 from render_jobs where batch_id = ? and status in ('queued', 'rendering'))
+     on conflict (id) do nothing`,
+    [batchId, accountId, batchId, at, batchId],
+  );
+}
+
+interface NewWebhookDelivery {
+  readonly accountId: string;
+  readonly messageId: string;
+  readonly endpointId: string | undefined;
+  readonly url: string;
+}
+
+/** Due now. Returns its id. */
+export async function addDelivery(
+  session: SqlSession,
+  { accountId, messageId, endpointId, url }: NewWebhookDelivery,
+  at: string,
+): Promise<string> {
+  const id = randomUUID();
+  await session.run(
+    `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
+     values (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    [id, accountId, messageId, endpointId ?? null, endpointId ?? accountId, url, at, at],
+  );
+  return id;
+}

@@ -1,0 +1,292 @@
+// Deliveries of webhooks. Transactions lock the endpoint before its deliveries.
+
+import { MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import type { RenderEvent } from '../renders/renders.ts';
+import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
+import { addDelivery, publishEvent } from './publish-event.ts';
+import { deleteMessagesBefore } from './webhook-retention.ts';
+import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
+import type {
+  AttemptEnd,
+  AttemptResult,
+  ClaimedDelivery,
+  DeliveryDetails,
+  DeliveryPage,
+  DisabledReason,
+  WebhookAttempt,
+  WebhookDeliveries,
+  WebhookDelivery,
+  WebhookMessage,
+} from './webhooks.ts';
+
+/** Longer than an attempt and the write of its result can take, so it needs no renewal. */
+const LEASE_MS = 60_000;
+/** At the same time, on all servers. They can be exceeded by a few when servers claim at the same moment. */
+const MAX_PER_RECEIVER = 4;
+const MAX_PER_ACCOUNT = 16;
+
+const WITH_TYPE = 'select d.*, m.type from webhook_deliveries d join webhook_messages m on m.id = d.message_id';
+/** An attempt that was ended before, and whose write is repeated, has no owner any more. */
+const IS_LATEST = "id = ? and claims = ? and status = 'pending' and owner is not null";
+
+/**
+ * The first due delivery of every lane. Looks up one lane after the other in the index, so that a lane with a long backlog
+ * takes no longer than others.
+ */
+const CANDIDATES = `
+  with recursive lanes (lane) as (
+    select min(lane) from webhook_deliveries where status = 'pending'
+    union all
+    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > lanes.lane)
+    from lanes where lanes.lane is not null
+  )
+  select c.id, c.account_id, (
+    select count(*) from webhook_deliveries r where r.owner is not null and r.account_id = c.account_id and r.due_at > ?
+  ) as running
+  from lanes join webhook_deliveries c on c.id = (
+    select d.id from webhook_deliveries d
+    where d.status = 'pending' and d.lane = lanes.lane and d.due_at <= ? order by d.due_at limit 1)
+  where (select count(*) from webhook_deliveries r where r.owner is not null and r.account_id = c.account_id
+         and r.lane = c.lane and r.due_at > ?) < ${MAX_PER_RECEIVER}
+  order by running, c.due_at, c.id
+  limit ?`;
+
+export class SqlWebhookDeliveries implements WebhookDeliveries {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #owner: string;
+
+  constructor(engine: Engine, clock: Clock, owner: string) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#owner = owner;
+  }
+
+  async publish(
+    event: RenderEvent,
+    message: WebhookMessage,
+    render: { readonly webhookUrl: string | undefined; readonly batchId: string | undefined },
+  ): Promise<number | undefined> {
+    return await this.#engine.transaction(
+      async (session) => await publishEvent(session, { event, message, ...render }, this.#clock().toISOString()),
+    );
+  }
+
+  async send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined> {
+    const at = this.#clock().toISOString();
+    return await this.#engine.transaction(async (session) => {
+      const endpoint = await findEndpoint(session, accountId, endpointId);
+      if (endpoint === undefined) return undefined;
+      await session.run(
+        'insert into webhook_messages (id, account_id, type, body, created_at) values (?, ?, ?, ?, ?)',
+        [message.id, accountId, message.type, message.body, at],
+      );
+      const id = await addDelivery(session, { accountId, messageId: message.id, endpointId, url: endpoint.url }, at);
+      return (await findDelivery(session, accountId, id))?.delivery;
+    });
+  }
+
+  async claim(count: number): Promise<ClaimedDelivery[]> {
+    const now = this.#clock();
+    const at = now.toISOString();
+    const candidates = await this.#engine.all(CANDIDATES, [at, at, at, count]);
+    const running = new Map(candidates.map((row) => [text(row, 'account_id'), integer(row, 'running')]));
+    const claimed: ClaimedDelivery[] = [];
+    for (const candidate of candidates) {
+      const accountId = text(candidate, 'account_id');
+      const others = running.get(accountId) ?? 0;
+      if (others >= MAX_PER_ACCOUNT) continue;
+      // Another server may have claimed it a moment ago.
+      const row = await first(
+        this.#engine,
+        `update webhook_deliveries set owner = ?, due_at = ?, claims = claims + 1
+         where id = ? and status = 'pending' and due_at <= ? returning id, account_id, lane, endpoint_id, claims`,
+        [this.#owner, new Date(now.getTime() + LEASE_MS).toISOString(), text(candidate, 'id'), at],
+      );
+      if (row === undefined) continue;
+      running.set(accountId, others + 1);
+      claimed.push(...(await this.#load(row, at)));
+    }
+    return claimed;
+  }
+
+  async #load(row: SqlRow, at: string): Promise<ClaimedDelivery[]> {
+    const [accountId, lane] = [text(row, 'account_id'), text(row, 'lane')];
+    return await this.#engine.transaction(async (session) => {
+      const found = await findDelivery(session, accountId, text(row, 'id'));
+      const isAccounts = textOrNull(row, 'endpoint_id') === null;
+      const secrets = isAccounts
+        ? await ensureAccountSecrets(session, accountId, at)
+        : await secretsOf(session, accountId, lane, at);
+      // Without a secret, the endpoint was deleted a moment ago, and the delivery has ended with it.
+      if (found === undefined || secrets.length === 0) return [];
+      return [{ ...found, claim: integer(row, 'claims'), secrets: secrets.map(({ secret }) => secret) }];
+    });
+  }
+
+  async endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd> {
+    const { delivery, claim } = claimed;
+    return await this.#engine.transaction(async (session) => {
+      const disabled = await this.#noteHealth(session, delivery, result);
+      if (!(await this.#endDelivery(session, claimed, attempt, result)))
+        return { isWritten: false, disabled: undefined };
+      await session.run(
+        `insert into webhook_attempts
+           (delivery_id, number, at, duration_ms, request_headers, status, content_type, response, error)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[delivery.id, claim, attempt.at, Math.round(attempt.durationMs), JSON.stringify(attempt.requestHeaders)],
+          ...[attempt.status ?? null, attempt.contentType ?? null, attempt.response, attempt.error ?? null],
+        ],
+      );
+      if (disabled !== undefined) await this.#disable(session, delivery, disabled);
+      return { isWritten: true, disabled };
+    });
+  }
+
+  async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
+    await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
+      this.#clock().toISOString(),
+      delivery.id,
+      claim,
+    ]);
+  }
+
+  async find(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined> {
+    const found = await findDelivery(this.#engine, accountId, deliveryId);
+    if (found === undefined) return undefined;
+    const attempts = await this.#engine.all(
+      'select * from webhook_attempts where delivery_id = ? order by number desc',
+      [deliveryId],
+    );
+    return { ...found, attempts: attempts.map(toAttempt) };
+  }
+
+  async list(accountId: string, { limit, after, endpointId }: DeliveryPage): Promise<WebhookDelivery[]> {
+    const conditions = [
+      'd.account_id = ?',
+      ...(endpointId === undefined ? [] : ['d.endpoint_id = ?']),
+      ...(after === undefined
+        ? []
+        : ['(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = ?)']),
+    ];
+    const rows = await this.#engine.all(
+      `${WITH_TYPE} where ${conditions.join(' and ')} order by d.created_at desc, d.id desc limit ?`,
+      [accountId, ...(endpointId === undefined ? [] : [endpointId]), ...(after === undefined ? [] : [after]), limit],
+    );
+    return rows.map(toDelivery);
+  }
+
+  async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
+    const at = this.#clock().toISOString();
+    // One that is being sent right now stays as it is.
+    const changed = await this.#engine.run(
+      `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
+         due_at = case when owner is null then ? else due_at end
+       where id = ? and account_id = ? and (endpoint_id is null or exists (
+         select 1 from webhook_endpoints e where e.id = webhook_deliveries.endpoint_id and e.state = 'enabled'))`,
+      [at, deliveryId, accountId],
+    );
+    return changed === 1;
+  }
+
+  async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
+    const rows = await this.#engine.all(
+      'select id, owner, claims from webhook_deliveries where owner is not null and owner <> ? order by id',
+      [this.#owner],
+    );
+    const lost = rows.filter((row) => isGone(text(row, 'owner')));
+    for (const row of lost) {
+      await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
+        this.#clock().toISOString(),
+        text(row, 'id'),
+        integer(row, 'claims'),
+      ]);
+    }
+    return lost.map((row) => text(row, 'id'));
+  }
+
+  async deleteBefore(at: Date): Promise<number> {
+    return await deleteMessagesBefore(this.#engine, at.toISOString());
+  }
+
+  async #endDelivery(
+    session: SqlSession,
+    { delivery, claim }: ClaimedDelivery,
+    { status, error }: WebhookAttempt,
+    result: AttemptResult,
+  ): Promise<boolean> {
+    const now = this.#clock();
+    const at = now.toISOString();
+    const isRetry = result.kind === 'retry';
+    const next = isRetry ? 'pending' : result.kind === 'succeeded' ? 'succeeded' : 'failed';
+    const dueAt = isRetry ? new Date(now.getTime() + result.delayMs).toISOString() : at;
+    const changed = await session.run(
+      `update webhook_deliveries set status = ?, owner = null, due_at = ?, attempts = attempts + 1, last_status = ?,
+         last_error = ?, finished_at = ?
+       where ${IS_LATEST}`,
+      [next, dueAt, status ?? null, error ?? null, isRetry ? null : at, delivery.id, claim],
+    );
+    return changed === 1;
+  }
+
+  /** Remembers since when the endpoint has been failing. Returns why it must be disabled now. */
+  async #noteHealth(
+    session: SqlSession,
+    { accountId, endpointId }: WebhookDelivery,
+    { kind }: AttemptResult,
+  ): Promise<DisabledReason | undefined> {
+    if (endpointId === undefined) return undefined;
+    if (kind === 'succeeded') {
+      await session.run(
+        'update webhook_endpoints set failing_since = null where id = ? and failing_since is not null',
+        [endpointId],
+      );
+      return undefined;
+    }
+    const now = this.#clock();
+    const row = await first(
+      session,
+      `update webhook_endpoints set failing_since = coalesce(failing_since, ?)
+       where id = ? and account_id = ? and state = 'enabled' returning *`,
+      [now.toISOString(), endpointId, accountId],
+    );
+    if (row === undefined) return undefined;
+    if (kind === 'gone') return 'gone';
+    const failingMs = now.getTime() - new Date(toEndpoint(row).failingSince ?? now).getTime();
+    return kind === 'given up' && failingMs >= MAX_FAILING_MS ? 'failing' : undefined;
+  }
+
+  async #disable(
+    session: SqlSession,
+    { accountId, endpointId = '' }: WebhookDelivery,
+    reason: DisabledReason,
+  ): Promise<void> {
+    const at = this.#clock().toISOString();
+    await session.run(
+      `update webhook_endpoints set state = 'disabled', disabled_reason = ?, disabled_at = ?, notice_due_at = ?
+       where id = ? and account_id = ?`,
+      [reason, at, at, endpointId, accountId],
+    );
+    await endPending(session, endpointId, 'The endpoint was disabled.', at);
+    const entry = { actor: 'system', action: 'webhook.disabled', accountId, subject: endpointId, details: { reason } };
+    await recordAudit(session, at, entry);
+  }
+}
+
+async function findDelivery(
+  session: SqlSession,
+  accountId: string,
+  deliveryId: string,
+): Promise<{ readonly delivery: WebhookDelivery; readonly body: string } | undefined> {
+  const row = await first(
+    session,
+    `select d.*, m.type, m.body from webhook_deliveries d join webhook_messages m on m.id = d.message_id
+     where d.id = ? and d.account_id = ?`,
+    [deliveryId, accountId],
+  );
+  return row && { delivery: toDelivery(row), body: text(row, 'body') };
+}

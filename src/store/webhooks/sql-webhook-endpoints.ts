@@ -1,0 +1,205 @@
+// Endpoints of webhooks and the secrets that sign them. Transactions lock the account or the endpoint first.
+
+import { randomUUID } from 'node:crypto';
+import { createWebhookSecret } from '../../account/webhook-secret.ts';
+import { must } from '../../primitives/must.ts';
+import type { Actor } from '../actor.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import { integer, text } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import { lockAccount } from '../subscription-rows.ts';
+import { toEndpoint, toSecret } from './webhook-rows.ts';
+import type { NewWebhookEndpoint, WebhookEndpoint, WebhookEndpoints, WebhookSecret } from './webhooks.ts';
+
+/** A server that was to tell the owner may have crashed, or the mail server was away. */
+const NOTICE_RETRY_MS = 10 * 60_000;
+const OWN = 'account_id = ? and id = ?';
+
+export class SqlWebhookEndpoints implements WebhookEndpoints {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async create(endpoint: NewWebhookEndpoint, max: number, actor: Actor): Promise<string | undefined> {
+    const { id, accountId, url, events } = endpoint;
+    const at = this.#now();
+    return await this.#engine.transaction(async (session) => {
+      await lockAccount(session, accountId);
+      const others = await first(session, 'select count(*) as n from webhook_endpoints where account_id = ?', [
+        accountId,
+      ]);
+      if (integer(must(others, 'a count'), 'n') >= max) return undefined;
+      await session.run(
+        `insert into webhook_endpoints (id, account_id, url, events, state, created_at)
+         values (?, ?, ?, ?, 'enabled', ?)`,
+        [id, accountId, url, JSON.stringify(events), at],
+      );
+      const secret = await addSecret(session, accountId, id, at);
+      const details = { host: new URL(url).host, events };
+      await recordAudit(session, at, { actor, action: 'webhook.created', accountId, subject: id, details });
+      return secret;
+    });
+  }
+
+  async find(accountId: string, endpointId: string): Promise<WebhookEndpoint | undefined> {
+    return await findEndpoint(this.#engine, accountId, endpointId);
+  }
+
+  async list(accountId: string): Promise<WebhookEndpoint[]> {
+    const sql = 'select * from webhook_endpoints where account_id = ? order by created_at, id';
+    return (await this.#engine.all(sql, [accountId])).map(toEndpoint);
+  }
+
+  async remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean> {
+    const at = this.#now();
+    return await this.#engine.transaction(async (session) => {
+      if ((await session.run(`delete from webhook_endpoints where ${OWN}`, [accountId, endpointId])) === 0)
+        return false;
+      await session.run('delete from webhook_secrets where lane = ?', [endpointId]);
+      await endPending(session, endpointId, 'The endpoint was deleted.', at);
+      await recordAudit(session, at, { actor, action: 'webhook.deleted', accountId, subject: endpointId });
+      return true;
+    });
+  }
+
+  async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
+    const at = this.#now();
+    return await this.#engine.transaction(async (session) => {
+      const [state, reason, disabledAt] = isEnabled ? ['enabled', null, null] : ['disabled', 'user', at];
+      const changed = await session.run(
+        `update webhook_endpoints set state = ?, disabled_reason = ?, disabled_at = ?, failing_since = null,
+           notice_due_at = null
+         where ${OWN} and state <> ?`,
+        [state, reason, disabledAt, accountId, endpointId, state],
+      );
+      if (changed === 0) return (await findEndpoint(session, accountId, endpointId)) !== undefined;
+      if (!isEnabled) await endPending(session, endpointId, 'The endpoint was disabled.', at);
+      await recordAudit(session, at, { actor, action: `webhook.${state}`, accountId, subject: endpointId });
+      return true;
+    });
+  }
+
+  async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
+    return await secretsOf(this.#engine, accountId, endpointId, this.#now());
+  }
+
+  async rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string | undefined> {
+    return await this.#engine.transaction(async (session) => {
+      // Locks the endpoint, so that two rotations happen one after the other.
+      const lock = `update webhook_endpoints set url = url where ${OWN}`;
+      if ((await session.run(lock, [accountId, endpointId])) === 0) return undefined;
+      return await this.#rotate(session, { accountId, lane: endpointId, overlapMs, actor });
+    });
+  }
+
+  async accountSecrets(accountId: string): Promise<WebhookSecret[]> {
+    return await this.#engine.transaction(
+      async (session) => await ensureAccountSecrets(session, accountId, this.#now()),
+    );
+  }
+
+  async rotateAccountSecret(accountId: string, overlapMs: number, actor: Actor): Promise<string> {
+    return await this.#engine.transaction(async (session) => {
+      await lockAccount(session, accountId);
+      return await this.#rotate(session, { accountId, lane: accountId, overlapMs, actor });
+    });
+  }
+
+  async claimNotice(): Promise<WebhookEndpoint | undefined> {
+    const now = this.#clock();
+    const at = now.toISOString();
+    const row = await first(
+      this.#engine,
+      `update webhook_endpoints set notice_due_at = ? where notice_due_at <= ? and id = (
+         select id from webhook_endpoints where notice_due_at <= ? order by notice_due_at limit 1)
+       returning *`,
+      [new Date(now.getTime() + NOTICE_RETRY_MS).toISOString(), at, at],
+    );
+    return row && toEndpoint(row);
+  }
+
+  async endNotice(endpointId: string): Promise<void> {
+    await this.#engine.run('update webhook_endpoints set notice_due_at = null where id = ?', [endpointId]);
+  }
+
+  async #rotate(
+    session: SqlSession,
+    { accountId, lane, overlapMs, actor }: { accountId: string; lane: string; overlapMs: number; actor: Actor },
+  ): Promise<string> {
+    const now = this.#clock();
+    const at = now.toISOString();
+    const end = new Date(now.getTime() + overlapMs).toISOString();
+    // A secret that was rotated out before keeps its own, earlier end.
+    await session.run('update webhook_secrets set expires_at = ? where lane = ? and expires_at is null', [end, lane]);
+    await session.run('delete from webhook_secrets where lane = ? and expires_at <= ?', [lane, at]);
+    const secret = await addSecret(session, accountId, lane, at);
+    const details = { overlapMs };
+    await recordAudit(session, at, { actor, action: 'webhook.rotated', accountId, subject: lane, details });
+    return secret;
+  }
+
+  #now(): string {
+    return this.#clock().toISOString();
+  }
+}
+
+export async function findEndpoint(
+  session: SqlSession,
+  accountId: string,
+  endpointId: string,
+): Promise<WebhookEndpoint | undefined> {
+  const row = await first(session, `select * from webhook_endpoints where ${OWN}`, [accountId, endpointId]);
+  return row && toEndpoint(row);
+}
+
+/** Deliveries that wait, or that are being sent at this moment, have no further attempt. */
+export async function endPending(session: SqlSession, endpointId: string, error: string, at: string): Promise<void> {
+  await session.run(
+    `update webhook_deliveries set status = 'failed', owner = null, finished_at = ?, last_error = ?
+     where lane = ? and status = 'pending'`,
+    [at, error, endpointId],
+  );
+}
+
+/** Newest first. The one that isn't rotated out comes before those that are. */
+export async function secretsOf(
+  session: SqlSession,
+  accountId: string,
+  lane: string,
+  at: string,
+): Promise<WebhookSecret[]> {
+  const rows = await session.all(
+    `select secret, created_at, expires_at from webhook_secrets
+     where lane = ? and account_id = ? and (expires_at is null or expires_at > ?)
+     order by case when expires_at is null then 0 else 1 end, expires_at desc`,
+    [lane, accountId, at],
+  );
+  return rows.map(toSecret);
+}
+
+/** The account's own secrets, which sign webhooks to URLs in requests. They exist from their first use. */
+export async function ensureAccountSecrets(
+  session: SqlSession,
+  accountId: string,
+  at: string,
+): Promise<WebhookSecret[]> {
+  const known = await secretsOf(session, accountId, accountId, at);
+  if (known.length > 0) return known;
+  await lockAccount(session, accountId);
+  const added = await secretsOf(session, accountId, accountId, at);
+  if (added.length === 0) await addSecret(session, accountId, accountId, at);
+  return await secretsOf(session, accountId, accountId, at);
+}
+
+async function addSecret(session: SqlSession, accountId: string, lane: string, at: string): Promise<string> {
+  const row = await first(
+    session,
+    `insert into webhook_secrets (id, account_id, lane, secret, created_at) values (?, ?, ?, ?, ?) returning secret`,
+    [randomUUID(), accountId, lane, createWebhookSecret(), at],
+  );
+  return text(must(row, 'the new secret'), 'secret');
+}

@@ -1,0 +1,31 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Engine } from '../engine.ts';
+import { text } from '../rows.ts';
+
+const BATCH = 100;
+
+/** In small transactions, so that requests don't wait for it. A pending delivery keeps its message. */
+export async function deleteMessagesBefore(engine: Engine, at: string): Promise<number> {
+  let total = 0;
+  for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
+    deleted = await engine.transaction(async (session) => {
+      const rows = await session.all(
+        `select m.id from webhook_messages m where m.created_at < ? and not exists (
+           select 1 from webhook_deliveries d where d.message_id = m.id and d.status = 'pending') limit ?`,
+        [at, BATCH],
+      );
+      for (const row of rows) {
+        const id = [text(row, 'id')];
+        await session.run(
+          'delete from webhook_attempts where delivery_id in (select id from webhook_deliveries where message_id = ?)',
+          id,
+        );
+        await session.run('delete from webhook_deliveries where message_id = ?', id);
+        await session.run('delete from webhook_messages where id = ?', id);
+      }
+      return rows.length;
+    });
+    total += deleted;
+  }
+  return total;
+}

@@ -1,0 +1,174 @@
+// The interface of webhooks: endpoints with their secrets, and deliveries. An event becomes one message, and a delivery for
+// each receiver, in one transaction. A server that sends a delivery has a lease on its row, which is longer than any
+// attempt, so a crash of the server only delays it.
+
+import { RENDER_EVENTS, type RenderEvent } from '../renders/renders.ts';
+import type { Actor } from '../actor.ts';
+
+export const WEBHOOK_EVENTS = RENDER_EVENTS;
+export type WebhookEventType = RenderEvent['type'];
+
+/** `user`: a person or an API key disabled it. `gone`: it responded with 410. `failing`: nothing arrived for five days. */
+export const DISABLED_REASONS = ['user', 'gone', 'failing'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+export interface NewWebhookEndpoint {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  /** Empty: all of them. */
+  readonly events: readonly WebhookEventType[];
+}
+
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly WebhookEventType[];
+  readonly isEnabled: boolean;
+  readonly disabledReason: DisabledReason | undefined;
+  readonly disabledAt: string | undefined;
+  /** When the first attempt failed since the last one that succeeded. */
+  readonly failingSince: string | undefined;
+  readonly createdAt: string;
+}
+
+export interface WebhookSecret {
+  readonly secret: string;
+  readonly createdAt: string;
+  /** Set for a secret that was rotated out. Until then, webhooks are signed with both. */
+  readonly expiresAt: string | undefined;
+}
+
+export interface WebhookEndpoints {
+  /** Returns the secret of the endpoint, or undefined when the account has `max` endpoints already. */
+  create(endpoint: NewWebhookEndpoint, max: number, actor: Actor): Promise<string | undefined>;
+  find(accountId: string, endpointId: string): Promise<WebhookEndpoint | undefined>;
+  /** Oldest first. */
+  list(accountId: string): Promise<WebhookEndpoint[]>;
+  /** Ends its pending deliveries. False when there is none. */
+  remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean>;
+  /** Disabling ends its pending deliveries. False when there is none. */
+  setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean>;
+  /** Newest first, without those that have expired. */
+  secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]>;
+  /** Webhooks are signed with both secrets for `overlapMs`. Returns the new one; undefined when there is no endpoint. */
+  rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string | undefined>;
+  /** The secrets for URLs in requests, newest first. The first time, one is created. */
+  accountSecrets(accountId: string): Promise<WebhookSecret[]>;
+  rotateAccountSecret(accountId: string, overlapMs: number, actor: Actor): Promise<string>;
+  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while. */
+  claimNotice(): Promise<WebhookEndpoint | undefined>;
+  endNotice(endpointId: string): Promise<void>;
+}
+
+export interface WebhookMessage {
+  /** The same for every receiver and every attempt, so receivers can recognize repeated webhooks. */
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+
+export interface WebhookDelivery {
+  readonly id: string;
+  readonly accountId: string;
+  readonly messageId: string;
+  readonly type: string;
+  /** Undefined for a `webhook_url`. The endpoint may have been deleted. */
+  readonly endpointId: string | undefined;
+  readonly url: string;
+  readonly status: (typeof DELIVERY_STATUSES)[number];
+  /** When the next attempt is due, while the delivery is pending. */
+  readonly dueAt: string;
+  /** Completed attempts since it was created or sent again. */
+  readonly attempts: number;
+  readonly lastStatus: number | undefined;
+  readonly lastError: string | undefined;
+  readonly createdAt: string;
+  readonly finishedAt: string | undefined;
+}
+
+/** One attempt, with as much of the response as is kept. */
+export interface WebhookAttempt {
+  readonly at: string;
+  readonly durationMs: number;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** Undefined when there was no response. */
+  readonly status: number | undefined;
+  readonly contentType: string | undefined;
+  readonly response: string;
+  /** Why the attempt failed. */
+  readonly error: string | undefined;
+}
+
+export interface DeliveryDetails {
+  readonly delivery: WebhookDelivery;
+  readonly body: string;
+  /** Newest first. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** A delivery that this server has to send, with the secrets to sign it, newest first. */
+export interface ClaimedDelivery {
+  readonly delivery: WebhookDelivery;
+  readonly body: string;
+  /** Only the latest claim can end the attempt. */
+  readonly claim: number;
+  readonly secrets: readonly string[];
+}
+
+/** `gone`: no more webhooks to this receiver. */
+export type AttemptResult =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'given up' }
+  | { readonly kind: 'gone' };
+
+export interface AttemptEnd {
+  /** False, without a change, when the delivery was canceled or claimed by another server. */
+  readonly isWritten: boolean;
+  /** Why this attempt disabled the endpoint. */
+  readonly disabled: DisabledReason | undefined;
+}
+
+export interface DeliveryPage {
+  readonly limit: number;
+  /** The id of the last delivery of the page before. */
+  readonly after?: string | undefined;
+  readonly endpointId?: string | undefined;
+}
+
+export interface WebhookDeliveries {
+  /**
+   * Ends an event of the outbox: adds the message, and a delivery for every enabled endpoint that wants it and for the URL
+   * of the request. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
+   * or undefined when the event was handled before.
+   */
+  publish(
+    event: RenderEvent,
+    message: WebhookMessage,
+    render: { readonly webhookUrl: string | undefined; readonly batchId: string | undefined },
+  ): Promise<number | undefined>;
+  /** Adds a message for one endpoint, whatever events it wants. Undefined when there is no such endpoint. */
+  send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined>;
+  /**
+   * Takes the leases of deliveries that are due: at most one per receiver, those of accounts with the fewest running ones
+   * first. Receivers and accounts that have too many running ones are left out.
+   */
+  claim(count: number): Promise<ClaimedDelivery[]>;
+  /** Writes the attempt and what follows from it for the delivery and its endpoint. */
+  endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd>;
+  /** Ends the lease without an attempt. */
+  giveBack(claimed: ClaimedDelivery): Promise<void>;
+  find(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined>;
+  /** Newest first. */
+  list(accountId: string, page: DeliveryPage): Promise<WebhookDelivery[]>;
+  /** Makes the delivery due now, with all its attempts again. False when its endpoint is disabled or gone. */
+  sendAgain(accountId: string, deliveryId: string): Promise<boolean>;
+  /** Makes the deliveries of dead processes due now, and returns their ids. */
+  releaseLost(isGone: (owner: string) => boolean): Promise<string[]>;
+  /** Deletes messages that were created before `at`, with their deliveries. */
+  deleteBefore(at: Date): Promise<number>;
+}

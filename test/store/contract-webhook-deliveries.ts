@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
+import type { RenderEvent } from '../../src/store/renders/renders.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { AttemptResult } from '../../src/store/webhooks/webhooks.ts';
+import { OPTIONS, renderSetup } from './render-setup.ts';
+import { ACTOR, webhookSetup } from './webhook-setup.ts';
+import { DAY, HOUR, type World } from './world.ts';
+
+const MINUTE = 60_000;
+const URL_OF_REQUEST = 'https://request.example/hook';
+const RETRY: AttemptResult = { kind: 'retry', delayMs: 5 * MINUTE };
+
+export function webhookDeliveriesContract(world: () => World): void {
+  const { newRender } = renderSetup(world);
+  const { message, attempt, OK, endpoint, pending, claimOne, canceledRender, eventOf } = webhookSetup(world);
+
+  it('publishes an event once, to the endpoints that want it and to the URL of the request', async () => {
+    const { webhookDeliveries, webhookEndpoints, renders } = world().store;
+    const other = await world().server('there/2/b');
+    const [accountId, stranger] = [await world().account(), await world().account()];
+    const all = await endpoint(accountId);
+    const wanted = await endpoint(accountId, ['render.canceled', 'render.failed']);
+    await endpoint(accountId, ['render.succeeded']);
+    await endpoint(stranger);
+    await webhookEndpoints.setEnabled(accountId, await endpoint(accountId), false, ACTOR);
+    const event = await canceledRender(accountId);
+    const sent = message('render.canceled');
+    const receiver = { webhookUrl: URL_OF_REQUEST, batchId: undefined };
+    const added = await Promise.all([
+      webhookDeliveries.publish(event, sent, receiver),
+      other.webhookDeliveries.publish(event, sent, receiver),
+    ]);
+    expect(added.filter((count) => count !== undefined)).toEqual([3]);
+    expect(await renders.events.pending(10)).toEqual([]);
+    const deliveries = await webhookDeliveries.list(accountId, { limit: 10 });
+    expect(new Set(deliveries.map(({ endpointId }) => endpointId))).toEqual(new Set([all, wanted, undefined]));
+    expect(deliveries.map(({ messageId, type, status }) => ({ messageId, type, status }))).toEqual(
+      Array.from({ length: 3 }, () => ({ messageId: sent.id, type: 'render.canceled', status: 'pending' })),
+    );
+    expect(await webhookDeliveries.list(stranger, { limit: 10 })).toEqual([]);
+    expect(await webhookDeliveries.list(accountId, { limit: 10, endpointId: all })).toHaveLength(1);
+    const claimed = await webhookDeliveries.claim(10);
+    const ofRequest = must(
+      claimed.find(({ delivery }) => delivery.endpointId === undefined),
+      'the delivery to the URL',
+    );
+    const [secret] = await webhookEndpoints.accountSecrets(accountId);
+    expect(ofRequest).toMatchObject({ body: sent.body, secrets: [secret?.secret], delivery: { url: URL_OF_REQUEST } });
+  });
+
+  it('keeps no message when nothing receives it', async () => {
+    const accountId = await world().account();
+    const event = await canceledRender(accountId);
+    const none = { webhookUrl: undefined, batchId: undefined };
+    expect(await world().store.webhookDeliveries.publish(event, message(), none)).toBe(0);
+    expect(await world().engine.all('select id from webhook_messages')).toEqual([]);
+  });
+
+  it('adds the event of a batch once, after its last render has ended', async () => {
+    const { renders, webhookDeliveries } = world().store;
+    const other = await world().server('there/2/b');
+    const accountId = await world().account();
+    const batchId = randomUUID();
+    const batch = { id: batchId, accountId, keyId: undefined, mode: 'live' } as const;
+    const jobs = [await newRender(accountId, { batchId }), await newRender(accountId, { batchId })];
+    await renders.accept(jobs, { ...OPTIONS, batch });
+    const publish = async (store: Store, event: RenderEvent) =>
+      await store.webhookDeliveries.publish(event, message(), { webhookUrl: undefined, batchId });
+    const [first, second] = jobs.map(({ id }) => id);
+    await renders.cancel({ accountId }, first ?? '');
+    await publish(world().store, await eventOf(first ?? ''));
+    expect(await renders.events.pending(10)).toEqual([]);
+    await renders.cancel({ accountId }, second ?? '');
+    const event = await eventOf(second ?? '');
+    await Promise.all([publish(world().store, event), publish(other, event)]);
+    const completed = await renders.events.pending(10);
+    expect(completed).toMatchObject([{ type: 'batch.completed', renderId: batchId, accountId }]);
+    const [only] = completed;
+    await webhookDeliveries.publish(must(only, 'the event'), message(), { webhookUrl: undefined, batchId: undefined });
+    expect(await renders.events.pending(10)).toEqual([]);
+  });
+
+  it('lets another server send a delivery only when the lease has run out, and ignores the first one then', async () => {
+    const { webhookDeliveries } = world().store;
+    const other = await world().server('there/2/b');
+    const accountId = await world().account();
+    const deliveryId = await pending(accountId, await endpoint(accountId));
+    const lost = await claimOne();
+    expect(await other.webhookDeliveries.claim(10)).toEqual([]);
+    world().pass(59_000);
+    expect(await other.webhookDeliveries.claim(10)).toEqual([]);
+    world().pass(2_000);
+    const taken = await claimOne(other);
+    expect(taken.delivery.id).toBe(deliveryId);
+    expect((await webhookDeliveries.endAttempt(lost, attempt(), { kind: 'given up' })).isWritten).toBe(false);
+    expect((await other.webhookDeliveries.endAttempt(taken, attempt(OK), { kind: 'succeeded' })).isWritten).toBe(true);
+    const found = await webhookDeliveries.find(accountId, deliveryId);
+    expect(found).toMatchObject({ delivery: { status: 'succeeded', attempts: 1, lastStatus: 200 } });
+    expect(found?.attempts).toEqual([attempt(OK)]);
+  });
+
+  it('releases the deliveries of a dead process at once', async () => {
+    const { webhookDeliveries } = world().store;
+    const other = await world().server('there/2/b');
+    const accountId = await world().account();
+    const deliveryId = await pending(accountId, await endpoint(accountId));
+    await claimOne(other);
+    expect(await webhookDeliveries.releaseLost(() => false)).toEqual([]);
+    expect(await webhookDeliveries.releaseLost((owner) => owner === 'there/2/b')).toEqual([deliveryId]);
+    expect((await claimOne()).delivery.id).toBe(deliveryId);
+    expect(await webhookDeliveries.releaseLost(() => true)).toEqual([]);
+  });
+
+  it('keeps to the time of a retry, on whatever server, and counts a repeated write once', async () => {
+    const { webhookDeliveries } = world().store;
+    const other = await world().server('there/2/b');
+    const accountId = await world().account();
+    const deliveryId = await pending(accountId, await endpoint(accountId));
+    const claimed = await claimOne();
+    await webhookDeliveries.endAttempt(claimed, attempt(), RETRY);
+    expect((await webhookDeliveries.endAttempt(claimed, attempt(), RETRY)).isWritten).toBe(false);
+    world().pass(5 * MINUTE - 1);
+    expect(await other.webhookDeliveries.claim(10)).toEqual([]);
+    world().pass(1);
+    const again = await claimOne(other);
+    expect(again.delivery).toMatchObject({ id: deliveryId, attempts: 1, status: 'pending', lastStatus: 500 });
+    await other.webhookDeliveries.giveBack(again);
+    expect((await claimOne()).delivery).toMatchObject({ id: deliveryId, attempts: 1 });
+  });
+
+  it('lets no receiver and no account take the place of others', async () => {
+    const { webhookDeliveries } = world().store;
+    const [busy, quiet] = [await world().account(), await world().account()];
+    const endpoints: string[] = [];
+    for (let index = 0; index < 6; index += 1) endpoints.push(await endpoint(busy));
+    for (const id of endpoints) for (let index = 0; index < 6; index += 1) await pending(busy, id);
+    world().pass(1_000);
+    await pending(quiet, await endpoint(quiet));
+    // Six receivers of the busy account and one of the quiet one.
+    const first = await webhookDeliveries.claim(100);
+    expect(first.map(({ delivery }) => delivery.accountId).toSorted()).toEqual(
+      [...Array.from({ length: 6 }, () => busy), quiet].toSorted(),
+    );
+    await pending(quiet, await endpoint(quiet));
+    expect((await webhookDeliveries.claim(1))[0]?.delivery.accountId).toBe(quiet);
+    let claimed = first.filter(({ delivery }) => delivery.accountId === busy);
+    for (let more = [...claimed]; more.length > 0; claimed.push(...more)) {
+      more = await webhookDeliveries.claim(1);
+      if (claimed.length > 30) throw new Error('there is no limit');
+    }
+    expect(claimed).toHaveLength(16);
+    const counts = endpoints.map((id) => claimed.filter(({ delivery }) => delivery.endpointId === id).length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(4);
+    for (const one of claimed) await webhookDeliveries.endAttempt(one, attempt(OK), { kind: 'succeeded' });
+    claimed = await webhookDeliveries.claim(100);
+    expect(claimed.length).toBeGreaterThan(0);
+  });
+
+  it('sends a delivery again with all its attempts, and shows the earlier ones', async () => {
+    const { webhookDeliveries } = world().store;
+    const [accountId, stranger] = [await world().account(), await world().account()];
+    const deliveryId = await pending(accountId, await endpoint(accountId));
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'given up' });
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+    expect(await webhookDeliveries.sendAgain(stranger, deliveryId)).toBe(false);
+    expect(await webhookDeliveries.find(stranger, deliveryId)).toBeUndefined();
+    expect(await webhookDeliveries.sendAgain(accountId, deliveryId)).toBe(true);
+    const again = await claimOne();
+    expect(again.delivery).toMatchObject({ id: deliveryId, attempts: 0, status: 'pending', finishedAt: undefined });
+    // While it is being sent, it keeps its lease.
+    expect(await webhookDeliveries.sendAgain(accountId, deliveryId)).toBe(true);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+    world().pass(10);
+    await webhookDeliveries.endAttempt(again, attempt(OK), { kind: 'succeeded' });
+    expect((await webhookDeliveries.find(accountId, deliveryId))?.attempts.map(({ status }) => status)).toEqual([
+      200, 500,
+    ]);
+  });
+
+  it('lists deliveries newest first, page by page', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId);
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1, world().pass(1)) ids.unshift(await pending(accountId, id));
+    const first = await webhookDeliveries.list(accountId, { limit: 2 });
+    const second = await webhookDeliveries.list(accountId, { limit: 3, after: first.at(-1)?.id });
+    expect([...first, ...second].map((delivery) => delivery.id)).toEqual(ids);
+  });
+
+  it('deletes old messages with their deliveries, but not what is still to be sent', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId);
+    const old = await pending(accountId, id);
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(OK), { kind: 'succeeded' });
+    const waiting = await pending(accountId, id);
+    world().pass(DAY);
+    const recent = await pending(accountId, id);
+    expect(await webhookDeliveries.deleteBefore(new Date(world().clock().getTime() - HOUR))).toBe(1);
+    expect(await webhookDeliveries.find(accountId, old)).toBeUndefined();
+    expect((await webhookDeliveries.list(accountId, { limit: 10 })).map((one) => one.id)).toEqual([recent, waiting]);
+  });
+}
