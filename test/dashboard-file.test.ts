@@ -29,6 +29,7 @@ function allMetrics(): Metrics {
   metrics.dependencies.watchNats(() => true);
   metrics.dependencies.watchConnections(() => ({ total: 1, idle: 1, waiting: 0 }));
   metrics.dependencies.watchPendingWrites(() => 0);
+  metrics.webhooks.watchSending(() => 0);
   metrics.dependencies.watchFleet(() => ({ image: fleet, video: fleet }));
   metrics.dependencies.sandbox('bubblewrap');
   metrics.watchPools(() => ({ images: POOL, videos: POOL }));

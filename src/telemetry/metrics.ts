@@ -3,6 +3,7 @@
 import { DependencyMetrics } from './dependency-metrics.ts';
 import { type Latency, LatestTimes } from './latency.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
 
 export type RequestType = 'image' | 'video' | 'overlay' | 'none';
 type Delivered = Exclude<RequestType, 'none'>;
@@ -21,6 +22,7 @@ export interface PoolReading {
 export class Metrics {
   readonly #registry = new MetricsRegistry();
   readonly dependencies = new DependencyMetrics(this.#registry);
+  readonly webhooks = new WebhookMetrics(this.#registry);
   readonly #latest = { image: new LatestTimes(), video: new LatestTimes(), overlay: new LatestTimes() };
   readonly #requests = this.#registry.counter('requests_total', 'Overlay requests by type and outcome.', [
     'type',

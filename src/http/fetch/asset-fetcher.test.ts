@@ -283,7 +283,7 @@ describe('a server that misbehaves', () => {
       response.setHeader('content-length', PNG.length + 1);
       response.write(PNG, () => response.destroy());
     });
-    expect(await failureOf(url)).toContain('closed before the file was complete');
+    expect(await failureOf(url)).toContain('closed before the response was complete');
   });
 
   it('gets no more bytes accepted than it announced', async () => {

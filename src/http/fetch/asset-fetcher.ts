@@ -1,15 +1,14 @@
 // Fetches the file at a caller's `asset_url`, streamed to disk like an upload and with the same limits. Nothing is connected
 // to before its address has passed the policy, at the first request and at every redirect.
 
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { parseAssetUrl, type UrlFault } from '../../caption/asset-url.ts';
 import { AppError } from '../../errors.ts';
 import { type AssetDestination, assertSize, type ReceivedFile, receiveAsset } from '../overlay/receive-asset.ts';
 import { watchPace } from '../transport/pace.ts';
+import { ForbiddenAddress, sendChecked } from './checked-request.ts';
 import { failureOf, unreachable } from './fetch-failure.ts';
-import { type FetchPolicy, forbiddenAddress, hostOf } from './fetch-policy.ts';
-import { fixedLookup, resolveHost } from './resolve-host.ts';
+import { type FetchPolicy, forbiddenAddress } from './fetch-policy.ts';
 
 const MAX_REDIRECTS = 3;
 const FIRST_BYTE_MS = 10_000;
@@ -26,10 +25,12 @@ export interface FetcherOptions {
 
 export class AssetFetcher {
   readonly policy: FetchPolicy;
+  readonly userAgent: string;
   readonly #options: FetcherOptions;
 
   constructor(options: FetcherOptions) {
     this.policy = options.policy;
+    this.userAgent = options.userAgent;
     this.#options = options;
   }
 
@@ -110,46 +111,13 @@ export class AssetFetcher {
 
   async #connect(url: URL, attempt: AbortSignal, signal: AbortSignal): Promise<IncomingMessage> {
     const { policy, userAgent, dnsServers } = this.#options;
-    const host = hostOf(url);
-    const isTrusted = policy.isTrusted(host);
-    const addresses = await abortable(resolveHost(host, { isTrusted, dnsServers }), attempt);
-    // One address that isn't public is enough: the host may be an attempt to get past the check.
-    if (!addresses.every(({ address }) => policy.allows(host, address))) throw invalidUrl(forbiddenAddress(host));
-    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-    return await new Promise((resolve, reject) => {
-      const outgoing = send(url, {
-        // No pool: a connection is used once, for the addresses that were checked for it.
-        agent: false,
-        lookup: fixedLookup(addresses),
-        headers: { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' },
-      });
-      const destroy = (): void => {
-        outgoing.destroy();
-      };
-      attempt.addEventListener('abort', destroy, { once: true });
-      // After the response headers, only the caller's own signal counts.
-      signal.addEventListener('abort', destroy, { once: true });
-      outgoing.once('response', (response) => {
-        attempt.removeEventListener('abort', destroy);
-        // An error without a listener would end the process.
-        response.on('error', () => undefined);
-        resolve(response);
-      });
-      outgoing.on('error', reject);
-      outgoing.once('close', () => {
-        signal.removeEventListener('abort', destroy);
-        reject(new Error('the connection was closed'));
-      });
-      outgoing.end();
-    });
+    const headers = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
+    try {
+      return await sendChecked(url, { policy, dnsServers, headers }, attempt, signal);
+    } catch (error) {
+      throw error instanceof ForbiddenAddress ? invalidUrl(forbiddenAddress(error.host)) : error;
+    }
   }
-}
-
-async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return await new Promise<Value>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 function isRedirect(status: number): boolean {

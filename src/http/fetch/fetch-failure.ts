@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the host name can't be looked up right now",
   ETIMEOUT: "the host name can't be looked up right now",
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed before the file was complete',
+  ECONNRESET: 'the connection was closed before the response was complete',
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: "the host can't be reached",
   ENETUNREACH: "the host can't be reached",
@@ -26,11 +26,12 @@ export function unreachable(
 /** Our own errors stay as they are. */
 export function failureOf(error: unknown, { host }: URL): AppError {
   if (error instanceof AppError) return error;
-  const code = codeOf(error);
-  return unreachable(`The file can't be fetched from ${host}: ${reasonOf(code)}.`, { cause: error });
+  return unreachable(`The file can't be fetched from ${host}: ${failureReason(error)}.`, { cause: error });
 }
 
-function reasonOf(code: string): string {
+/** Why a connection failed, as part of a sentence. */
+export function failureReason(error: unknown): string {
+  const code = codeOf(error);
   const known = REASONS[code];
   if (known !== undefined) return known;
   if (code.startsWith('HPE_')) return `its response isn't valid HTTP (${code})`;

@@ -1,4 +1,4 @@
-// Where the server may fetch files from. Callers choose the URLs, so without these rules they could reach services that
+// Where the server may fetch files from and send webhooks to. Callers choose the URLs, so without these rules they could reach services that
 // only this machine or its network can reach.
 
 import { type BlockList, isIP } from 'node:net';
@@ -7,6 +7,11 @@ import type { UrlFault } from '../../caption/asset-url.ts';
 import { blockListOf, isInNetworks, isPublicAddress } from './addresses.ts';
 
 type FetchMode = 'off' | 'public' | 'any';
+
+const OFF = {
+  asset: "This server doesn't fetch files (STORYBAR_FETCH is off). Upload the file in asset instead.",
+  webhook: "This server doesn't send webhooks (STORYBAR_FETCH is off).",
+} as const;
 
 export class FetchPolicy {
   readonly #mode: FetchMode;
@@ -22,11 +27,8 @@ export class FetchPolicy {
   }
 
   /** What is wrong with a URL as far as its text tells. A host name is checked again when its addresses are known. */
-  faultOf(url: URL): UrlFault | undefined {
-    if (this.#mode === 'off') {
-      const detail = "This server doesn't fetch files (STORYBAR_FETCH is off). Upload the file in asset instead.";
-      return { code: 'forbidden_address', detail };
-    }
+  faultOf(url: URL, purpose: 'asset' | 'webhook' = 'asset'): UrlFault | undefined {
+    if (this.#mode === 'off') return { code: 'forbidden_address', detail: OFF[purpose] };
     const host = hostOf(url);
     return isIP(host) !== 0 && !this.allows(host, host) ? forbiddenAddress(host) : undefined;
   }

@@ -112,6 +112,26 @@ export const PROBLEMS = {
     title: 'Daily limit of test renders reached',
     advice: 'Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).',
   },
+  server_key_required: {
+    status: 403,
+    title: 'Server key required',
+    advice: 'Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.',
+  },
+  webhook_not_found: {
+    status: 404,
+    title: 'Webhook not found',
+    advice: 'Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.',
+  },
+  webhook_disabled: {
+    status: 409,
+    title: 'Webhook endpoint disabled',
+    advice: 'The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first.',
+  },
+  too_many_webhooks: {
+    status: 409,
+    title: 'Too many webhook endpoints',
+    advice: 'The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

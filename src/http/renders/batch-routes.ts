@@ -6,13 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { typeName } from '../../caption/field-reader.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import {
-  acceptedRecord,
-  RENDER_STATUSES,
-  type NewRender,
-  type RenderRecord,
-  type RenderScope,
-} from '../../store/renders/renders.ts';
+import { acceptedRecord, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import { smallBodyReader } from '../overlay/body.ts';
@@ -27,7 +21,7 @@ import { createRequestSignal } from '../transport/request-signal.ts';
 import { newRender, type RenderAcceptor } from './accept.ts';
 import { cancelRender, deleteEnded } from './render-actions.ts';
 import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
-import { BATCHES_PATH, renderToJson } from './render-view.ts';
+import { BATCHES_PATH, batchToJson, MAX_BATCH } from './render-view.ts';
 import { asyncFingerprint, storeRequest } from './stored-request.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
@@ -35,7 +29,6 @@ export interface BatchDependencies extends RenderRouteDependencies {
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
 }
 
-const MAX_REQUESTS = 100;
 const MAX_RECEIVE_SECONDS = 30;
 
 export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
@@ -75,7 +68,7 @@ async function create(
   });
   acceptor.assertAvailable(caller, request);
   const key = readIdempotencyKey(request.headers);
-  const form = await receiveBatch(dependencies, request, reply);
+  const form = await receiveSmall(dependencies, request, reply, 'Send the batch as application/json.');
   const batchId = request.id;
   const renders = parseBatch(dependencies, form, caller, batchId);
   const { accountId, keyId, mode } = caller;
@@ -97,15 +90,17 @@ async function create(
   return batchToJson(id, records, dependencies.linkBase.urlFor(request));
 }
 
-async function receiveBatch(
-  { shutdown }: BatchDependencies,
+/** A body without a file. `advice` is for a caller that sends another type. */
+export async function receiveSmall(
+  { shutdown }: Pick<BatchDependencies, 'shutdown'>,
   request: FastifyRequest,
   reply: FastifyReply,
+  advice: string,
 ): Promise<ReceivedForm> {
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
   try {
-    const read = smallBodyReader(request.raw, 'Send the batch as application/json.');
+    const read = smallBodyReader(request.raw, advice);
     sendContinue(request, reply);
     return await read(lifetime.signal);
   } finally {
@@ -158,19 +153,19 @@ function parseBatch({ fetcher }: BatchDependencies, form: ReceivedForm, caller: 
 function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
   const unknown = fields.find(({ name }) => name !== 'requests');
   const requests = fields.find(({ name }) => name === 'requests')?.value;
-  const isValid = isJson && Array.isArray(requests) && requests.length > 0 && requests.length <= MAX_REQUESTS;
+  const isValid = isJson && Array.isArray(requests) && requests.length > 0 && requests.length <= MAX_BATCH;
   if (isValid && unknown === undefined) return requests;
   const detail = isValid
     ? 'A batch has only the field requests.'
-    : `requests must be a JSON array of 1 to ${MAX_REQUESTS} objects.`;
-  const code = Array.isArray(requests) && requests.length > MAX_REQUESTS ? 'too_many' : 'wrong_type';
+    : `requests must be a JSON array of 1 to ${MAX_BATCH} objects.`;
+  const code = Array.isArray(requests) && requests.length > MAX_BATCH ? 'too_many' : 'wrong_type';
   throw new AppError('invalid_fields', detail, {
     faults: [isValid ? { pointer: '#', code: 'unknown_field', detail } : { pointer: '#/requests', code, detail }],
   });
 }
 
 async function rendersOf({ renders }: BatchDependencies, scope: RenderScope, batchId: string): Promise<RenderRecord[]> {
-  const found = await renders.list(scope, { limit: MAX_REQUESTS, batchId });
+  const found = await renders.list(scope, { limit: MAX_BATCH, batchId });
   if (found.length === 0) throw new AppError('render_not_found', 'There is no batch with this id.');
   return found;
 }
@@ -183,19 +178,6 @@ async function show(
 ): Promise<object> {
   const renders = await rendersOf(dependencies, scope, batchId);
   return batchToJson(batchId, renders, dependencies.linkBase.urlFor(request));
-}
-
-function batchToJson(id: string, renders: readonly RenderRecord[], baseUrl: string): object {
-  const counts = Object.fromEntries(
-    RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
-  );
-  return {
-    id,
-    status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
-    ...counts,
-    credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
-    renders: renders.map((render) => renderToJson(render, baseUrl)),
-  };
 }
 
 /** Cancels what hasn't ended. Only a batch that was complete from the start is deleted, because its results are paid for. */

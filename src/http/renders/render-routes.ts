@@ -141,8 +141,7 @@ async function list(
   caller: Caller,
   request: FastifyRequest,
 ): Promise<object> {
-  const limit = queryNumber(request, 'limit', { fallback: DEFAULT_PAGE, min: 1, max: MAX_PAGE });
-  const cursor = queryText(request, 'cursor');
+  const { limit, cursor } = pageOf(request);
   const scope = await scopeOf({ keys }, caller);
   if (cursor !== undefined && (await renders.find(scope, cursor)) === undefined) {
     throw fault({
@@ -158,6 +157,16 @@ async function list(
     renders: page.map((render) => renderToJson(render, linkBase.urlFor(request))),
     next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
   };
+}
+
+/** Which page of a list is asked for, and other parameters. */
+export function pageOf(request: FastifyRequest): {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  readonly text: (name: string) => string | undefined;
+} {
+  const limit = queryNumber(request, 'limit', { fallback: DEFAULT_PAGE, min: 1, max: MAX_PAGE });
+  return { limit, cursor: queryText(request, 'cursor'), text: (name) => queryText(request, name) };
 }
 
 interface NumberRange {

@@ -1,6 +1,6 @@
 // A stored render as the API shows it.
 
-import type { RenderRecord, StoredOutput } from '../../store/renders/renders.ts';
+import { RENDER_STATUSES, type RenderRecord, type StoredOutput } from '../../store/renders/renders.ts';
 import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
 
 export const RESULTS_PATH = '/v1/results';
@@ -43,5 +43,21 @@ export function renderToJson(render: RenderRecord, baseUrl: string): object {
           }
         : null,
     error: render.error === undefined ? null : (JSON.parse(render.error) as object),
+  };
+}
+
+export const MAX_BATCH = 100;
+
+/** A batch as the API shows it. `renders` are all of its renders. */
+export function batchToJson(batchId: string, renders: readonly RenderRecord[], baseUrl: string): object {
+  const counts = Object.fromEntries(
+    RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
+  );
+  return {
+    id: batchId,
+    status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
+    ...counts,
+    credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
+    renders: renders.map((render) => renderToJson(render, baseUrl)),
   };
 }

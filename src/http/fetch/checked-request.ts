@@ -1,0 +1,80 @@
+// Requests to URLs that callers choose. Nothing is connected to before all addresses of the host have passed the policy, and
+// the connection is made to these addresses, so a host name can't change its address in between.
+
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { type FetchPolicy, hostOf } from './fetch-policy.ts';
+import { fixedLookup, resolveHost } from './resolve-host.ts';
+
+export interface CheckedRequest {
+  readonly policy: FetchPolicy;
+  /** For tests; the system's servers otherwise. */
+  readonly dnsServers?: readonly string[] | undefined;
+  readonly headers: OutgoingHttpHeaders;
+  /** Sent with POST. Without a body, the request is a GET. */
+  readonly body?: string;
+}
+
+/** The host has an address that the policy doesn't allow. Nothing was sent. */
+export class ForbiddenAddress extends Error {
+  readonly host: string;
+
+  constructor(host: string) {
+    super(`the host ${host} has an address that is not allowed`);
+    this.name = 'ForbiddenAddress';
+    this.host = host;
+  }
+}
+
+/** Aborting `attempt` counts until the response headers are there; aborting `signal` also ends the response. */
+export async function sendChecked(
+  url: URL,
+  { policy, dnsServers, headers, body }: CheckedRequest,
+  attempt: AbortSignal,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const host = hostOf(url);
+  const isTrusted = policy.isTrusted(host);
+  const addresses = await abortable(resolveHost(host, { isTrusted, dnsServers }), attempt);
+  // One address that isn't public is enough: the host may be an attempt to get past the check.
+  if (!addresses.every(({ address }) => policy.allows(host, address))) throw new ForbiddenAddress(host);
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return await new Promise((resolve, reject) => {
+    const outgoing = send(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      // No pool: a connection is used once, for the addresses that were checked for it.
+      agent: false,
+      lookup: fixedLookup(addresses),
+      headers,
+    });
+    // Two functions, because both may listen to the same signal, which would otherwise call only one of them.
+    const endAttempt = (): void => {
+      outgoing.destroy();
+    };
+    const end = (): void => {
+      outgoing.destroy();
+    };
+    attempt.addEventListener('abort', endAttempt, { once: true });
+    // After the response headers, only the caller's own signal counts.
+    signal.addEventListener('abort', end, { once: true });
+    outgoing.once('response', (response) => {
+      attempt.removeEventListener('abort', endAttempt);
+      // An error without a listener would end the process.
+      response.on('error', () => undefined);
+      resolve(response);
+    });
+    outgoing.on('error', reject);
+    outgoing.once('close', () => {
+      signal.removeEventListener('abort', end);
+      reject(new Error('the connection was closed'));
+    });
+    outgoing.end(body);
+  });
+}
+
+async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return await new Promise<Value>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
+}

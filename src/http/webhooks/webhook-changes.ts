@@ -1,0 +1,175 @@
+// Changes to webhooks, for the API and the dashboard. What belongs to another account is treated as if it didn't exist.
+
+import { randomUUID } from 'node:crypto';
+import { parseUrlField } from '../../caption/asset-url.ts';
+import { typeName } from '../../caption/field-reader.ts';
+import { AppError, type FieldFault } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
+import type { Actor, Store } from '../../store/store.ts';
+import {
+  type DeliveryDetails,
+  type DeliveryPage,
+  WEBHOOK_EVENTS,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookEventType,
+  type WebhookSecret,
+} from '../../store/webhooks/webhooks.ts';
+import type { FetchPolicy } from '../fetch/fetch-policy.ts';
+import { testMessage } from './webhook-message.ts';
+
+export const MAX_ENDPOINTS = 20;
+const MAX_FAULTS = 20;
+
+export interface WebhookChangesOptions {
+  readonly store: Pick<Store, 'webhookEndpoints' | 'webhookDeliveries'>;
+  readonly policy: Pick<FetchPolicy, 'faultOf'>;
+}
+
+export interface CheckedEndpoint {
+  readonly url: string;
+  readonly events: readonly WebhookEventType[];
+}
+
+export class WebhookChanges {
+  readonly #endpoints: Store['webhookEndpoints'];
+  readonly #deliveries: Store['webhookDeliveries'];
+  readonly #policy: Pick<FetchPolicy, 'faultOf'>;
+
+  constructor({ store, policy }: WebhookChangesOptions) {
+    this.#endpoints = store.webhookEndpoints;
+    this.#deliveries = store.webhookDeliveries;
+    this.#policy = policy;
+  }
+
+  /** Reports the faults of all fields together. */
+  check(url: unknown, events: unknown): CheckedEndpoint {
+    const faults: FieldFault[] = [];
+    const parsed = this.#checkUrl(url, faults);
+    const wanted = checkEvents(events ?? [], faults);
+    const [first] = faults;
+    if (first === undefined) return { url: must(parsed, 'the URL').href, events: wanted };
+    const summary = faults.length === 1 ? first.detail : `The request has ${faults.length} errors.`;
+    throw new AppError('invalid_fields', summary, { faults });
+  }
+
+  async create(
+    accountId: string,
+    { url, events }: CheckedEndpoint,
+    actor: Actor,
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+    const id = randomUUID();
+    const secret = await this.#endpoints.create({ id, accountId, url, events }, MAX_ENDPOINTS, actor);
+    if (secret === undefined) {
+      const detail = `An account can have up to ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`;
+      const limit = { limit: MAX_ENDPOINTS, actual: MAX_ENDPOINTS + 1 };
+      throw new AppError('too_many_webhooks', detail, { limit });
+    }
+    return { endpoint: await this.find(accountId, id), secret };
+  }
+
+  async list(accountId: string): Promise<WebhookEndpoint[]> {
+    return await this.#endpoints.list(accountId);
+  }
+
+  async find(accountId: string, endpointId: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.#endpoints.find(accountId, endpointId);
+    if (endpoint === undefined) throw noEndpoint();
+    return endpoint;
+  }
+
+  async remove(accountId: string, endpointId: string, actor: Actor): Promise<void> {
+    if (!(await this.#endpoints.remove(accountId, endpointId, actor))) throw noEndpoint();
+  }
+
+  async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<WebhookEndpoint> {
+    if (!(await this.#endpoints.setEnabled(accountId, endpointId, isEnabled, actor))) throw noEndpoint();
+    return await this.find(accountId, endpointId);
+  }
+
+  async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
+    return await this.#endpoints.secrets(accountId, endpointId);
+  }
+
+  /** Returns the new secret. */
+  async rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string> {
+    const secret = await this.#endpoints.rotate(accountId, endpointId, overlapMs, actor);
+    if (secret === undefined) throw noEndpoint();
+    return secret;
+  }
+
+  async accountSecrets(accountId: string): Promise<WebhookSecret[]> {
+    return await this.#endpoints.accountSecrets(accountId);
+  }
+
+  async rotateAccountSecret(accountId: string, overlapMs: number, actor: Actor): Promise<string> {
+    return await this.#endpoints.rotateAccountSecret(accountId, overlapMs, actor);
+  }
+
+  /** Sends an event that says it is a test. */
+  async sendTest(accountId: string, endpointId: string): Promise<WebhookDelivery> {
+    const { isEnabled } = await this.find(accountId, endpointId);
+    if (!isEnabled) throw disabled();
+    const delivery = await this.#deliveries.send(accountId, endpointId, testMessage(endpointId));
+    if (delivery === undefined) throw noEndpoint();
+    return delivery;
+  }
+
+  async listDeliveries(accountId: string, page: DeliveryPage): Promise<WebhookDelivery[]> {
+    if (page.after !== undefined && (await this.#deliveries.find(accountId, page.after)) === undefined) {
+      const detail = 'cursor must be the next_cursor of a page before.';
+      throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/cursor', code: 'out_of_range', detail }] });
+    }
+    return await this.#deliveries.list(accountId, page);
+  }
+
+  async findDelivery(accountId: string, deliveryId: string): Promise<DeliveryDetails> {
+    const found = await this.#deliveries.find(accountId, deliveryId);
+    if (found === undefined) throw new AppError('webhook_not_found', 'There is no webhook delivery with this id.');
+    return found;
+  }
+
+  async sendAgain(accountId: string, deliveryId: string): Promise<WebhookDelivery> {
+    await this.findDelivery(accountId, deliveryId);
+    if (!(await this.#deliveries.sendAgain(accountId, deliveryId))) throw disabled();
+    return (await this.findDelivery(accountId, deliveryId)).delivery;
+  }
+
+  #checkUrl(value: unknown, faults: FieldFault[]): URL | undefined {
+    const pointer = '#/url';
+    if (value === undefined || value === null) {
+      faults.push({ pointer, code: 'required', detail: 'url is required: where to send webhooks.' });
+      return undefined;
+    }
+    if (typeof value !== 'string') {
+      faults.push({ pointer, code: 'wrong_type', detail: `url must be a string; got ${typeName(value)}.` });
+      return undefined;
+    }
+    const url = parseUrlField('url', value.trim());
+    const fault = url instanceof URL ? this.#policy.faultOf(url, 'webhook') : url;
+    if (fault) faults.push({ pointer, ...fault });
+    return url instanceof URL ? url : undefined;
+  }
+}
+
+/** An empty list means all events. */
+function checkEvents(value: unknown, faults: FieldFault[]): readonly WebhookEventType[] {
+  const known = `Known events are ${WEBHOOK_EVENTS.join(', ')}.`;
+  if (!Array.isArray(value)) {
+    faults.push({ pointer: '#/events', code: 'wrong_type', detail: `events must be an array. ${known}` });
+    return [];
+  }
+  for (const [index, event] of (value as unknown[]).slice(0, MAX_FAULTS).entries()) {
+    if (WEBHOOK_EVENTS.some((one) => one === event)) continue;
+    faults.push({ pointer: `#/events/${index}`, code: 'invalid_choice', detail: `This event doesn't exist. ${known}` });
+  }
+  return WEBHOOK_EVENTS.filter((event) => value.includes(event));
+}
+
+function noEndpoint(): AppError {
+  return new AppError('webhook_not_found', 'There is no webhook endpoint with this id.');
+}
+
+function disabled(): AppError {
+  return new AppError('webhook_disabled', 'The endpoint is disabled or has been deleted. Enable it first.');
+}
