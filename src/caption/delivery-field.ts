@@ -9,6 +9,8 @@ export interface Delivery {
   readonly isAsync: boolean;
   /** The response has a link to the file. Always so for asynchronous requests. */
   readonly isLink: boolean;
+  /** Gets a webhook when the render ends. */
+  readonly webhookUrl?: URL | undefined;
 }
 
 /** A blank field counts as absent. */

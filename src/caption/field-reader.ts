@@ -24,7 +24,7 @@ export interface Form {
 /** The fields of every request: the captions and where they go. */
 const CAPTION_FIELDS = ['width', 'height', 'text', 'overlays', 'captions', 'position', 'lang', 'strict'] as const;
 /** The fields of a render, besides the uploaded file. */
-const RENDER_FIELDS = ['asset_url', ...CAPTION_FIELDS, 'format', 'quality', 'async', 'deliver'] as const;
+const RENDER_FIELDS = ['asset_url', ...CAPTION_FIELDS, 'format', 'quality', 'async', 'deliver', 'webhook_url'] as const;
 /** The fields of every request that describe the look of its captions. */
 const LOOK_FIELDS = ['style', 'safe_area'] as const;
 /** The fields of a layout. */

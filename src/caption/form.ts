@@ -14,6 +14,7 @@ import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
 import { checkStyle, parseStyle, withStyle } from './style-field.ts';
 import { parsePositionField } from './position-field.ts';
+import { parseWebhookUrl } from './webhook-url-field.ts';
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
@@ -30,7 +31,7 @@ export interface CaptionForm {
 }
 
 /** Says what is wrong with a well-formed URL, if anything. */
-export type CheckUrl = (url: URL) => UrlFault | undefined;
+export type CheckUrl = (url: URL, purpose?: 'webhook') => UrlFault | undefined;
 
 /** A day, more than any plan allows. */
 const MAX_DURATION_SECONDS = 86_400;
@@ -50,7 +51,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   if (lacksVideo) reportMissingVideo(fields.faults);
   const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
-  const delivery = parseDelivery(fields);
+  const delivery = { ...parseDelivery(fields), webhookUrl: parseWebhookUrl(fields, checkUrl) };
   const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
   const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
   if (isLayout && hasCaptions(fields) && !fields.has('duration')) {

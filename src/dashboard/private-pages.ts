@@ -24,7 +24,10 @@ import type { SessionGuard } from './identity/session-guard.ts';
 import { addAccountPages } from './operator/account-pages.ts';
 import { addAuditPage } from './operator/audit-page.ts';
 import { addHealthPage } from './operator/health-page.ts';
+import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import type { Site } from './page.ts';
+import { addDeliveryPages } from './webhooks/delivery-pages.ts';
+import { addEndpointPages } from './webhooks/endpoint-pages.ts';
 
 export interface PrivatePagesDependencies {
   readonly site: Site;
@@ -35,6 +38,7 @@ export interface PrivatePagesDependencies {
   readonly sessionGuard: SessionGuard;
   readonly renderActions: RenderActions;
   readonly health: () => HealthReport;
+  readonly webhooks: WebhookChanges;
   /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
   /** Base URL of the site; empty: taken from each request. */
@@ -56,6 +60,8 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addRequestPages(members, dependencies);
       addRenderPages(members, dependencies);
       addKeyPages(members, dependencies);
+      addEndpointPages(members, dependencies);
+      addDeliveryPages(members, dependencies);
       addPlanPages(members, dependencies);
       addSecurityPages(members, dependencies);
       const operators = new SignedInRoutes(app, sessionGuard, 'operator');

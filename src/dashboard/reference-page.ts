@@ -44,6 +44,7 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   quality: 'no',
   async: 'no',
   deliver: 'no',
+  webhook_url: 'no',
 };
 
 export function referencePage(guides: readonly Guide[], baseUrl: string): Page {

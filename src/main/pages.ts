@@ -22,9 +22,11 @@ import type { ErrorPage } from '../http/reference/problem.ts';
 import type { RenderActions } from '../http/renders/render-actions.ts';
 import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import type { FileSender } from '../http/overlay/send.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
+import type { Mailer } from '../mail/mailer.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -51,12 +53,15 @@ export interface PagesDependencies {
   readonly renderActions: RenderActions;
   readonly workArea: WorkArea;
   readonly sender: FileSender;
+  readonly webhooks: WebhookChanges;
   readonly shutdown: AbortSignal;
 }
 
 export async function createPages(dependencies: PagesDependencies): Promise<{
   readonly groups: readonly RouteGroup[];
   readonly errorPage: ErrorPage;
+  /** Undefined when the operator hasn't configured an SMTP server. */
+  readonly mailer: Mailer | undefined;
   /** Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
@@ -82,6 +87,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
   return {
     errorPage: errorPages(site),
+    mailer: identityServices.mailer,
     close,
     groups: [
       site.assets.routes,

@@ -11,6 +11,7 @@ import { Connections } from '../http/transport/connections.ts';
 import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
+import { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import { WorkArea } from '../media/work-area.ts';
@@ -27,6 +28,7 @@ import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
 import { startRenders } from './background/start-renders.ts';
+import { startWebhooks } from './background/start-webhooks.ts';
 import { startRenderer } from './start-renderer.ts';
 import { startTelemetry } from './start-telemetry.ts';
 import { VERSION } from './version.ts';
@@ -63,8 +65,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const readiness = new Readiness(renderer);
   const shutdown = new AbortController();
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
-  const uploads = createUploadBudget(settings);
-  watch(metrics, billing.parts.admission, uploads);
+  const uploads = createUploadBudget(settings, metrics, billing.parts.admission);
   const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
   const payments = resources.add(await startPayments(settings, store, plans, logger, metrics.dependencies));
   const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
@@ -72,39 +73,40 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const forRenders = { renderer, workArea, uploads, sender, running };
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const fetcher = createFetcher(settings);
+  const changes = new WebhookChanges({ store, policy: fetcher.policy });
   const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
   const { renderActions } = renders;
-  const pages = resources.add(await createPages({ ...parts, renderActions, shutdown: shutdown.signal }));
+  const forPages = { ...parts, renderActions, webhooks: changes, shutdown: shutdown.signal };
+  const pages = resources.add(await createPages(forPages));
+  const forWebhooks = { ...parts, ...billing.parts, fetcher, changes, mailer: pages.mailer };
+  const webhooks = resources.add(startWebhooks({ ...forWebhooks, shutdown: shutdown.signal }));
   const app = createServer({
     ...billing.parts,
     ...renders.parts,
     ...pages,
-    groups: [...pages.groups, ...payments.groups, ...renders.groups],
+    groups: [...pages.groups, ...payments.groups, ...renders.groups, ...webhooks.groups],
     ...{ logger, publicUrl: settings.publicUrl, trustProxy: settings.trustProxy },
     ...forRenders,
-    fetcher,
-    store,
+    ...{ fetcher, store },
     ...{ metrics, traces, metricsToken: settings.metricsToken },
-    deadlineMs: deadlinesOf(settings),
-    shutdown: shutdown.signal,
+    ...{ deadlineMs: deadlinesOf(settings), shutdown: shutdown.signal, health },
     isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',
     readiness: () => readiness.whyNot(stage !== 'serving'),
-    health,
   });
   const connections = new Connections(resources.add(app).server);
   const url = await listen(app, settings, logger);
+  await webhooks.start(url);
   await printWelcome({ settings, store, plans, url, logger, showSecrets });
   const graceMs = settings.shutdownSeconds * 1_000;
   return {
     url,
     close: async () => {
       stage = 'draining';
-      logger.info({ requests: billing.parts.admission.inside, seconds: settings.drainSeconds }, 'server draining');
-      // Load balancers notice at their next check of `/ready`. Until then the server accepts requests.
-      await new Promise((resolve) => setTimeout(resolve, settings.drainSeconds * 1_000));
+      await drain(settings, billing.parts.admission, logger);
       stage = 'closing';
-      await Promise.all([renders.stop(graceMs), stopAccepting(app, connections, shutdown, graceMs)]);
+      const work = [renders.stop(graceMs), webhooks.stop(graceMs)];
+      await Promise.all([...work, stopAccepting(app, connections, shutdown, graceMs)]);
       await waitForHandlers(running, logger);
       await resources.close();
       logger.info('server stopped');
@@ -116,8 +118,15 @@ function deadlinesOf({ deadlineSeconds, videoDeadlineSeconds }: Settings): Recor
   return { image: deadlineSeconds * 1_000, video: videoDeadlineSeconds * 1_000 };
 }
 
-function createUploadBudget({ dataDirectory, uploadMegabytes, uploadSeconds }: Settings): UploadBudget {
-  return new UploadBudget(dataDirectory, { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds });
+function createUploadBudget(
+  { dataDirectory, uploadMegabytes, uploadSeconds }: Settings,
+  metrics: Metrics,
+  admission: Admission,
+): UploadBudget {
+  const limits = { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds };
+  const uploads = new UploadBudget(dataDirectory, limits);
+  metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
+  return uploads;
 }
 
 function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {
@@ -135,8 +144,10 @@ async function listen(app: FastifyInstance, { port, host }: Settings, logger: Lo
   }
 }
 
-function watch(metrics: Metrics, admission: Admission, uploads: UploadBudget): void {
-  metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
+/** Load balancers notice at their next check of `/ready`. Until then the server accepts requests. */
+async function drain({ drainSeconds }: Settings, admission: Admission, logger: Logger): Promise<void> {
+  logger.info({ requests: admission.inside, seconds: drainSeconds }, 'server draining');
+  await new Promise((resolve) => setTimeout(resolve, drainSeconds * 1_000));
 }
 
 /** Running requests get `graceMs` to finish. Then they fail with an error, and soon after their connections are closed. */

@@ -14,6 +14,8 @@ import type { Logger } from '../telemetry/logger.ts';
 export interface IdentityServices {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
+  /** Undefined without an SMTP server. */
+  readonly mailer: Mailer | undefined;
   /** Waits for emails that are being sent. Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }
@@ -59,6 +61,7 @@ export function wireIdentity(
   return {
     sessionGuard: new SessionGuard({ sessions, publicUrl }),
     identity,
+    mailer: counted,
     close: async () => {
       await identity.close();
       mailer?.close();

@@ -172,6 +172,234 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description List webhook endpoints. Needs a live key without allowed origins.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /**
+         * Add a webhook endpoint
+         * @description An account can have up to 20 endpoints. Needs a live key without allowed origins.
+         */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook endpoint
+         * @description Get a webhook endpoint. Needs a live key without allowed origins.
+         */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint
+         * @description Delete a webhook endpoint. Needs a live key without allowed origins.
+         */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a webhook endpoint
+         * @description Enable a webhook endpoint. Needs a live key without allowed origins.
+         */
+        post: operations["enableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a webhook endpoint
+         * @description Disable a webhook endpoint. Needs a live key without allowed origins.
+         */
+        post: operations["disableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook endpoint a new secret
+         * @description Give a webhook endpoint a new secret. Needs a live key without allowed origins.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Send a test event to a webhook endpoint. Needs a live key without allowed origins.
+         */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook deliveries, newest first
+         * @description List webhook deliveries, newest first. Needs a live key without allowed origins.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook delivery with its attempts
+         * @description Get a webhook delivery with its attempts. Needs a live key without allowed origins.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-deliveries/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a webhook again
+         * @description Send a webhook again. Needs a live key without allowed origins.
+         */
+        post: operations["resendWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the secret that signs webhooks to `webhook_url`
+         * @description Get the secret that signs webhooks to `webhook_url`. Needs a live key without allowed origins.
+         */
+        get: operations["getWebhookSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a new secret for webhooks to `webhook_url`
+         * @description Get a new secret for webhooks to `webhook_url`. Needs a live key without allowed origins.
+         */
+        post: operations["rotateAccountWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ping": {
         parameters: {
             query?: never;
@@ -213,7 +441,88 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "render.succeeded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A stored render succeeded
+         * @description A stored render succeeded. Signed as https://www.standardwebhooks.com describes. Can arrive more than once.
+         */
+        post: operations["renderSucceeded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "render.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A stored render failed
+         * @description A stored render failed. Signed as https://www.standardwebhooks.com describes. Can arrive more than once.
+         */
+        post: operations["renderFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "render.canceled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A stored render was canceled
+         * @description A stored render was canceled. Signed as https://www.standardwebhooks.com describes. Can arrive more than once.
+         */
+        post: operations["renderCanceled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "batch.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * All renders of a batch have ended
+         * @description All renders of a batch have ended. Signed as https://www.standardwebhooks.com describes. Can arrive more than once.
+         */
+        post: operations["batchCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description Fields of a form. Send either `text`, `overlays` or `captions`, and either `asset`, `asset_url`, or both `width` and `height`. Send `overlays` as one JSON array, or once per overlay with one JSON object each. */
@@ -265,6 +574,11 @@ export interface components {
              * @enum {string}
              */
             deliver?: "bytes" | "url";
+            /**
+             * Format: uri
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`.
+             */
+            webhook_url?: string;
         };
         /** @description A request without an uploaded file. Send either `text`, `overlays` or `captions`, and either `asset_url` or both `width` and `height`. */
         OverlayRequest: {
@@ -310,6 +624,11 @@ export interface components {
              * @enum {string}
              */
             deliver?: "bytes" | "url";
+            /**
+             * Format: uri
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`.
+             */
+            webhook_url?: string;
         };
         Overlay: {
             /** @description Up to 180 characters (grapheme clusters). */
@@ -518,6 +837,169 @@ export interface components {
             credits: number;
             renders: components["schemas"]["Render"][];
         };
+        WebhookEndpoint: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /** @description `user`, `gone` (it responded with 410) or `failing` (for five days). */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description First failure since the last success.
+             */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEndpointWithSecret: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uri */
+            url: string;
+            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /** @description `user`, `gone` (it responded with 410) or `failing` (for five days). */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description First failure since the last success.
+             */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Signs webhooks. Begins with `whsec_`. */
+            secret: string;
+        };
+        WebhookEndpointList: {
+            endpoints: components["schemas"]["WebhookEndpoint"][];
+        };
+        WebhookEndpointRequest: {
+            /**
+             * Format: uri
+             * @description Public `http` or `https` URL.
+             */
+            url: string;
+            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            events?: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
+        };
+        WebhookSecret: {
+            /** @description Signs webhooks. Begins with `whsec_`. */
+            secret: string;
+        };
+        SecretRotation: {
+            /**
+             * @description How long webhooks are signed with the old secret too.
+             * @default 86400
+             */
+            overlap_seconds: number;
+        };
+        WebhookDelivery: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Null for the `webhook_url` of a request.
+             */
+            endpoint_id: string | null;
+            /** Format: uri */
+            url: string;
+            /** @description As in the `webhook-id` header. */
+            webhook_id: string;
+            type: string;
+            /** @enum {string} */
+            status: "pending" | "succeeded" | "failed";
+            attempt_count: number;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            /** @description Status of the last response. */
+            last_status: number | null;
+            last_error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        WebhookDeliveryList: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description The `cursor` of the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        WebhookDeliveryDetails: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Null for the `webhook_url` of a request.
+             */
+            endpoint_id: string | null;
+            /** Format: uri */
+            url: string;
+            /** @description As in the `webhook-id` header. */
+            webhook_id: string;
+            type: string;
+            /** @enum {string} */
+            status: "pending" | "succeeded" | "failed";
+            attempt_count: number;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            /** @description Status of the last response. */
+            last_status: number | null;
+            last_error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            /** @description What was sent. */
+            body: Record<string, never>;
+            /** @description Newest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookAttempt: {
+            /** Format: date-time */
+            at: string;
+            duration_ms: number;
+            request_headers: {
+                [key: string]: string;
+            };
+            /** @description Null when there was no response. */
+            status: number | null;
+            content_type: string | null;
+            /** @description The first 2,048 bytes of the response. */
+            response: string;
+            /** @description Why the attempt failed. */
+            error: string | null;
+        };
+        RenderEvent: {
+            /** @enum {string} */
+            type: "render.succeeded" | "render.failed" | "render.canceled";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            data: components["schemas"]["Render"];
+        };
+        BatchEvent: {
+            /** @enum {string} */
+            type: "batch.completed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            data: components["schemas"]["Batch"];
+        };
         /** @description RFC 9457 problem details. */
         Problem: {
             /**
@@ -538,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -563,7 +1045,207 @@ export interface components {
             detail: string;
         };
     };
-    responses: never;
+    responses: {
+        /**
+         * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+         *
+         *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+         *
+         *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+         *
+         *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+         *
+         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+         */
+        Error400: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                };
+            };
+        };
+        /**
+         * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+         *
+         *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+         *
+         *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+         */
+        Error401: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                };
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
+         *
+         *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+         *
+         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
+         */
+        Error403: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                };
+            };
+        };
+        /**
+         * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+         *
+         *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        Error404: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "render_not_found" | "webhook_not_found" | "not_found";
+                };
+            };
+        };
+        /**
+         * @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first.
+         *
+         *     `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first.
+         *
+         *     `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds.
+         */
+        Error409: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_disabled" | "too_many_webhooks" | "idempotency_in_flight";
+                };
+            };
+        };
+        /**
+         * @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.
+         *
+         *     `asset_too_large`: The file is larger than your plan allows; `limit` and `actual` are in bytes. Send a smaller file.
+         *
+         *     `asset_too_many_pixels`: The image has more pixels than your plan allows; `limit` and `actual` are in pixels. Scale it down.
+         *
+         *     `asset_dimensions_too_large`: The longer side of the image or video exceeds the limit; `limit` and `actual` are in pixels. Scale it down.
+         *
+         *     `asset_too_long`: The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it.
+         *
+         *     `asset_frame_rate_too_high`: The video's frame rate is more than 8 times what your plan allows; `limit` and `actual` are in frames per second. Reduce it.
+         *
+         *     `asset_too_heavy`: Rendering would take longer than the server allows; `limit` and `actual` are in seconds. Send a shorter video, or one with a smaller frame or a lower frame rate.
+         */
+        Error413: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy";
+                };
+            };
+        };
+        /**
+         * @description `unsupported_content_type`: Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too.
+         *
+         *     `unsupported_asset`: Use JPEG, PNG, WebP, HEIC, AVIF or GIF images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.
+         */
+        Error415: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_content_type" | "unsupported_asset";
+                };
+            };
+        };
+        /**
+         * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+         *
+         *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+         *
+         *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+         *
+         *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+         *
+         *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         */
+        Error429: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                };
+            };
+        };
+        /**
+         * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+         *
+         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+         *
+         *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         */
+        Error503: {
+            headers: {
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                };
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: {
@@ -721,6 +1403,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -730,12 +1414,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -747,7 +1433,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -777,7 +1463,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds. */
+            /**
+             * @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first.
+             *
+             *     `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first.
+             *
+             *     `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds.
+             */
             409: {
                 headers: {
                     "x-render-id": components["headers"]["x-render-id"];
@@ -786,7 +1478,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "idempotency_in_flight";
+                        code?: "webhook_disabled" | "too_many_webhooks" | "idempotency_in_flight";
                     };
                 };
             };
@@ -1033,6 +1725,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1042,7 +1736,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1173,6 +1867,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1182,7 +1878,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1313,6 +2009,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1322,7 +2020,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1454,6 +2152,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1463,12 +2163,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1480,7 +2182,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -1616,6 +2318,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1625,12 +2329,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1642,7 +2348,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -1756,6 +2462,8 @@ export interface operations {
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
              *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
+             *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
             404: {
@@ -1766,7 +2474,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -1895,6 +2603,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -1904,12 +2614,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -1921,7 +2633,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -2050,6 +2762,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -2059,12 +2773,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -2076,7 +2792,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -2212,6 +2928,8 @@ export interface operations {
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+             *
+             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
              */
             403: {
                 headers: {
@@ -2221,12 +2939,14 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
             /**
              * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+             *
+             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
              *
              *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
              */
@@ -2238,7 +2958,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "render_not_found" | "not_found";
+                        code?: "render_not_found" | "webhook_not_found" | "not_found";
                     };
                 };
             };
@@ -2292,6 +3012,389 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All endpoints. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointRequest"];
+            };
+        };
+        responses: {
+            /** @description Added. Keep `secret` to verify webhooks. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    enableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Enabled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    disableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disabled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWithSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. It is sent within a second or two. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries to this endpoint. */
+                endpoint_id?: string;
+                /** @description Deliveries per page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryDetails"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    resendWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. It is sent within a second or two. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    getWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    rotateAccountWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
         };
     };
     ping: {
@@ -2349,6 +3452,178 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    renderSucceeded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt. Use it to recognize repeated webhooks. */
+                "webhook-id": string;
+                /** @description When this attempt was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One signature per secret, separated by spaces, such as `v1,...`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderEvent"];
+            };
+        };
+        responses: {
+            /** @description Wants no more webhooks. The endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Respond within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. The webhook is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    renderFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt. Use it to recognize repeated webhooks. */
+                "webhook-id": string;
+                /** @description When this attempt was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One signature per secret, separated by spaces, such as `v1,...`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderEvent"];
+            };
+        };
+        responses: {
+            /** @description Wants no more webhooks. The endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Respond within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. The webhook is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    renderCanceled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt. Use it to recognize repeated webhooks. */
+                "webhook-id": string;
+                /** @description When this attempt was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One signature per secret, separated by spaces, such as `v1,...`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenderEvent"];
+            };
+        };
+        responses: {
+            /** @description Wants no more webhooks. The endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Respond within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. The webhook is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    batchCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt. Use it to recognize repeated webhooks. */
+                "webhook-id": string;
+                /** @description When this attempt was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One signature per secret, separated by spaces, such as `v1,...`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchEvent"];
+            };
+        };
+        responses: {
+            /** @description Wants no more webhooks. The endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Respond within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. The webhook is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -60,6 +60,7 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     await dependencies.acceptor.accept(context, upload, parsed);
     return;
   }
+  assertStored(parsed);
   if (parsed.delivery.isLink) links.assertAvailable(caller, request);
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
   if (claim.replay && parsed.delivery.isLink && (await links.replay(context, claim.replay.renderId))) return;
@@ -68,6 +69,13 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     return;
   }
   await fetchAndRender(dependencies, context, { upload, parsed, claim });
+}
+
+/** Webhooks are about stored renders. */
+function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
+  if (delivery.webhookUrl === undefined || delivery.isLink) return;
+  const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
+  throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
 }
 
 interface Claimed {

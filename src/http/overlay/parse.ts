@@ -36,7 +36,7 @@ export interface UnfetchedRequest extends Captions {
 }
 
 export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
-  const parsed = parseForm(withKind(form), (url) => policy.faultOf(url));
+  const parsed = parseForm(withKind(form), (url, purpose) => policy.faultOf(url, purpose));
   const { overlays, strict, output, delivery, assetUrl } = parsed;
   return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);
 }
@@ -44,8 +44,9 @@ export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedReq
 /** For callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
+  const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
   return onReceived(
-    parseForm(withKind(form), () => fault),
+    parseForm(withKind(form), (_url, purpose) => (purpose === 'webhook' ? noWebhook : fault)),
     form,
   );
 }

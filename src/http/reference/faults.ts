@@ -23,6 +23,6 @@ export const FAULTS = {
     '`captions` and an image, or a `background` and a style without one. Send one of them.',
   duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
-  invalid_url: '`asset_url` must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',
-  forbidden_address: "The server doesn't fetch files from this address; `detail` names the setting.",
+  invalid_url: 'A URL must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',
+  forbidden_address: "The server doesn't connect to this address; `detail` names the setting.",
 } as const satisfies Record<FaultCode, string>;

@@ -119,6 +119,14 @@ export const FIELDS = {
     description:
       'With `url`, the response is the render as JSON with a link to the file, which works for a limited time. Default: `bytes`.',
   },
+  webhook_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: 2_048,
+    description:
+      'Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ' +
+      '`async`, `prefer: respond-async` or `deliver=url`.',
+  },
 } as const;
 
 const { asset: ASSET, ...FIELDS_WITHOUT_ASSET } = FIELDS;

@@ -8,6 +8,7 @@ import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.t
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
 import { ACCEPTED, PREFER, RENDER_SCHEMAS, renderPaths } from './openapi-renders.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
+import { WEBHOOK_SCHEMAS, webhookPaths, webhookResponses, webhooksSection } from './openapi-webhooks.ts';
 
 const IDEMPOTENCY_KEY: Json = {
   name: 'idempotency-key',
@@ -35,6 +36,10 @@ const SECURITY_SCHEMES: Json = {
   },
 };
 
+const DESCRIPTION =
+  '`POST /v1/overlay` renders; the response body is the finished file. `POST /v1/layout` shows where captions would go, ' +
+  'and `GET /v1/usage` what the account has used. Both are free.';
+
 export function openApiDocument(version: string): Json {
   return {
     openapi: '3.1.1',
@@ -42,9 +47,7 @@ export function openApiDocument(version: string): Json {
       title: 'Storybar',
       version,
       summary: 'Story-style captions for photos and videos.',
-      description:
-        '`POST /v1/overlay` renders; the response body is the finished file. `POST /v1/layout` shows where captions would go, ' +
-        'and `GET /v1/usage` what the account has used. Both are free.',
+      description: DESCRIPTION,
       contact: { name: 'The operator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -52,6 +55,7 @@ export function openApiDocument(version: string): Json {
     tags: [
       { name: 'Rendering', description: 'Captions on images and videos.' },
       { name: 'Stored renders', description: 'Asynchronous renders, links to results, and batches.' },
+      { name: 'Webhooks', description: 'Signed requests to your server when a stored render ends.' },
       { name: 'Account', description: 'Plan, credits and usage.' },
       { name: 'Service', description: 'Checks for monitoring and load balancers.' },
     ],
@@ -61,6 +65,7 @@ export function openApiDocument(version: string): Json {
       '/v1/layout': { post: layoutOperation() },
       '/v1/usage': { get: usageOperation() },
       ...renderPaths(),
+      ...webhookPaths(),
       '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
       '/health': {
         get: plainOperation(
@@ -71,8 +76,10 @@ export function openApiDocument(version: string): Json {
         ),
       },
     },
+    webhooks: webhooksSection(),
     components: {
       securitySchemes: SECURITY_SCHEMES,
+      responses: webhookResponses(),
       schemas: {
         OverlayForm: FORM_SCHEMA,
         OverlayRequest: REQUEST_SCHEMA,
@@ -80,6 +87,7 @@ export function openApiDocument(version: string): Json {
         Style: STYLE_SCHEMA,
         ...READ_SCHEMAS,
         ...RENDER_SCHEMAS,
+        ...WEBHOOK_SCHEMAS,
         Problem: problemSchema(),
         FieldFault: faultSchema(),
       },

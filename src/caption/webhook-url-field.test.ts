@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { FieldFault } from '../errors.ts';
+import { FieldReader } from './field-reader.ts';
+import { parseWebhookUrl } from './webhook-url-field.ts';
+
+function parse(value: unknown, isJson = true): { url: string | undefined; faults: readonly FieldFault[] } {
+  const fields = new FieldReader({ fields: [{ name: 'webhook_url', value }], isJson, hasAsset: false, faults: [] });
+  const forbidden = { code: 'forbidden_address', detail: 'forbidden' } as const;
+  const url = parseWebhookUrl(fields, ({ hostname }) => (hostname === '10.0.0.1' ? forbidden : undefined));
+  return { url: url?.href, faults: fields.faults };
+}
+
+describe('webhook_url', () => {
+  it('is an http or https URL', () => {
+    expect(parse('https://example.com/hook?a=1')).toEqual({ url: 'https://example.com/hook?a=1', faults: [] });
+    expect(parse('http://example.com:8080', false)).toEqual({ url: 'http://example.com:8080/', faults: [] });
+  });
+
+  it('counts as absent when it is blank or null', () => {
+    for (const value of ['', '  ', null]) expect(parse(value)).toEqual({ url: undefined, faults: [] });
+  });
+
+  it.each([
+    [7, 'wrong_type'],
+    ['ftp://example.com', 'invalid_url'],
+    ['example.com', 'invalid_url'],
+    ['https://user@example.com', 'invalid_url'],
+    ['https://example.com:25', 'invalid_url'],
+    [`https://example.com/${'x'.repeat(2_048)}`, 'invalid_url'],
+    ['http://10.0.0.1/', 'forbidden_address'],
+  ])('is refused when it cannot get a webhook: %s', (value, code) => {
+    const { faults } = parse(value);
+    expect(faults).toMatchObject([{ pointer: '#/webhook_url', code }]);
+    expect(faults[0]?.detail).not.toContain('asset_url');
+  });
+});

@@ -1,0 +1,17 @@
+// `webhook_url`: where to send a webhook when the render of this request ends.
+
+import { parseUrlField, type UrlFault } from './asset-url.ts';
+import type { FieldReader } from './field-reader.ts';
+
+/** A blank field counts as absent. `checkUrl` says what is wrong with a well-formed URL, if anything. */
+export function parseWebhookUrl(
+  fields: FieldReader,
+  checkUrl: (url: URL, purpose: 'webhook') => UrlFault | undefined,
+): URL | undefined {
+  const text = fields.text('webhook_url');
+  if (text === undefined || text.trim() === '') return undefined;
+  const url = parseUrlField('webhook_url', text);
+  const fault = url instanceof URL ? checkUrl(url, 'webhook') : url;
+  if (fault) fields.add('webhook_url', fault.code, fault.detail);
+  return url instanceof URL ? url : undefined;
+}

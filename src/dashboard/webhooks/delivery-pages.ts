@@ -1,0 +1,115 @@
+// The pages of webhook deliveries: a list, and one delivery with every attempt, its request and its response.
+
+import { AppError } from '../../errors.ts';
+import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
+import type { DeliveryDetails, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhooks.ts';
+import { count, time } from '../account/fields.ts';
+import { form, seeOther, sendPrivate } from '../account/frame.ts';
+import { idOf, queryOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { type Content, type Html, html } from '../html.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
+
+const PATH = '/dashboard/webhooks/deliveries';
+const PAGE_SIZE = 50;
+
+export function addDeliveryPages(
+  routes: SignedInRoutes,
+  { site, webhooks }: { readonly site: Site; readonly webhooks: WebhookChanges },
+): void {
+  routes.page(PATH, async (visit) => {
+    const endpointId = queryOf(visit, 'endpoint');
+    const page = { limit: PAGE_SIZE + 1, after: queryOf(visit, 'after'), endpointId };
+    const found = await webhooks.listDeliveries(visit.user.accountId, page).catch((error: unknown) => {
+      // A link to an older page whose deliveries were deleted since.
+      if (error instanceof AppError && error.code === 'invalid_fields') return [];
+      throw error;
+    });
+    const body = html`${deliveryTable(found.slice(0, PAGE_SIZE))}${pager(found, endpointId)}
+<p class="small">Deliveries are kept for 30 days. <a href="/dashboard/webhooks">Back to webhooks</a></p>`;
+    return sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body });
+  });
+  routes.page(`${PATH}/:id`, async (visit) => {
+    const body = detailsBody(visit, await webhooks.findDelivery(visit.user.accountId, idOf(visit)));
+    return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body });
+  });
+  routes.action(`${PATH}/:id/resend`, async (visit) => {
+    const { id } = await webhooks.sendAgain(visit.user.accountId, idOf(visit));
+    return seeOther(visit, `${PATH}/${id}?done=webhook-resent`);
+  });
+}
+
+export function deliveryTable(deliveries: readonly WebhookDelivery[]): Html {
+  if (deliveries.length === 0) return html`<p>No deliveries yet.</p>`;
+  return table(
+    'Webhook deliveries',
+    ['Event', 'Status', 'Time (UTC)', 'URL', 'Attempts', 'Response'],
+    deliveries.map((delivery) => [
+      html`<a href="${PATH}/${delivery.id}">${delivery.type}</a>`,
+      stateOf(delivery),
+      time(delivery.createdAt),
+      html`<span class="long">${delivery.url}</span>`,
+      count(delivery.attempts),
+      delivery.lastStatus ?? '',
+    ]),
+  );
+}
+
+function stateOf({ status, attempts }: WebhookDelivery): Html {
+  if (status === 'pending') return html`<span class="state warn">${attempts === 0 ? 'waiting' : 'retrying'}</span>`;
+  return html`<span class="state ${status === 'succeeded' ? 'good' : 'bad'}">${status}</span>`;
+}
+
+function pager(found: readonly WebhookDelivery[], endpointId: string | undefined): Html | undefined {
+  const last = found[PAGE_SIZE - 1];
+  if (found.length <= PAGE_SIZE || last === undefined) return undefined;
+  const query = new URLSearchParams({ after: last.id, ...(endpointId !== undefined && { endpoint: endpointId }) });
+  return html`<p class="actions"><a class="button quiet" href="${PATH}?${query.toString()}">Older</a></p>`;
+}
+
+function detailsBody(visit: SignedInVisit, { delivery, body, attempts }: DeliveryDetails): Html {
+  const { id, url, endpointId, messageId, type, status, dueAt, createdAt, finishedAt, lastError } = delivery;
+  const facts: readonly (readonly [string, Content])[] = [
+    ['Event', html`<code>${type}</code>`],
+    ['Status', stateOf(delivery)],
+    ['URL', html`<code>${url}</code>`],
+    ['Endpoint', endpointId === undefined ? 'from the request' : endpointLink(endpointId)],
+    ['Created (UTC)', time(createdAt)],
+    ...(finishedAt === undefined ? [] : [['Finished (UTC)', time(finishedAt)] as const]),
+    ...(status === 'pending' ? [['Next attempt (UTC)', time(dueAt)] as const] : []),
+    ...(lastError === undefined ? [] : [['Last error', lastError] as const]),
+    ['Webhook ID', html`<code>${messageId}</code>`],
+  ];
+  const again = html`<p class="actions"><button class="button" type="submit">Send again</button></p>`;
+  return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${form(visit, `${PATH}/${id}/resend`, again)}
+<section aria-labelledby="body"><h2 id="body">Request body</h2>
+${block(JSON.stringify(JSON.parse(body), undefined, 2), 'Request body')}</section>
+${attempts.map(attemptSection)}
+<p><a href="${PATH}">Back to all deliveries</a></p>`;
+}
+
+function endpointLink(endpointId: string): Html {
+  return html`<a href="/dashboard/webhooks/${endpointId}"><code>${endpointId}</code></a>`;
+}
+
+function attemptSection(attempt: WebhookAttempt): Html {
+  const { at, durationMs, status, error, requestHeaders, contentType, response } = attempt;
+  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  const id = `attempt-${at}`;
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Attempt at ${time(at)} UTC</h2>
+<p><span class="state ${error === undefined ? 'good' : 'bad'}">${status ?? 'failed'}</span> after ${count(Math.round(durationMs))} ms. ${error}</p>
+<details class="as-table"><summary>Request headers</summary>${block(headers.join('\n'), `Request headers of the attempt at ${at}`)}</details>
+${
+  status !== undefined &&
+  html`<details class="as-table"><summary>Response</summary>
+<p class="small">${contentType ?? 'no content type'}, first 2,048 bytes</p>
+${block(response === '' ? '(empty)' : response, `Response of the attempt at ${at}`)}</details>`
+}
+</section>`;
+}
+
+function block(text: string, label: string): Html {
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre></div>`;
+}

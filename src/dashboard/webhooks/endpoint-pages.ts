@@ -1,0 +1,128 @@
+// The pages to list, create, test, rotate, disable and delete webhook endpoints.
+
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../../errors.ts';
+import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
+import type { User } from '../../store/users.ts';
+import { WEBHOOK_EVENTS } from '../../store/webhooks/webhooks.ts';
+import { form, seeOther, sendPrivate } from '../account/frame.ts';
+import { OVERLAPS } from '../account/key-changes.ts';
+import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { unconfirmedNote } from '../account/start-page.ts';
+import { html } from '../html.ts';
+import type { FormFields } from '../identity/form-fields.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+import { deliveryTable } from './delivery-pages.ts';
+import {
+  accountSecretSection,
+  createSection,
+  dangerSections,
+  type EndpointForm,
+  endpointFacts,
+  endpointTable,
+  secretSection,
+} from './endpoint-views.ts';
+
+export interface WebhookPagesDependencies {
+  readonly site: Site;
+  readonly webhooks: WebhookChanges;
+}
+
+const WEBHOOKS_PATH = '/dashboard/webhooks';
+const CONFIRM_FIRST = 'Confirm your email address to receive webhooks.';
+const LATEST = 10;
+
+export function addEndpointPages(routes: SignedInRoutes, { site, webhooks }: WebhookPagesDependencies): void {
+  const showList = async (visit: SignedInVisit, typed: EndpointForm): Promise<FastifyReply> => {
+    const { accountId } = visit.user;
+    const isConfirmed = visit.user.unconfirmedEmail === null;
+    const secrets = isConfirmed ? await webhooks.accountSecrets(accountId) : [];
+    const body = html`${unconfirmedNote(visit)}
+<p>Storybar sends a signed request to your server when a stored render ends. <a href="/docs/webhooks">How to receive webhooks</a></p>
+${endpointTable(await webhooks.list(accountId))}
+<p><a href="${WEBHOOKS_PATH}/deliveries">All deliveries</a></p>
+${createSection(visit, typed)}
+${isConfirmed && accountSecretSection(visit, secrets)}`;
+    const status = typed.fault === undefined ? 200 : 422;
+    return sendPrivate(site, visit, { title: 'Webhooks', path: WEBHOOKS_PATH, body, status });
+  };
+
+  routes.page(WEBHOOKS_PATH, async (visit) => await showList(visit, { url: '', events: [] }));
+  routes.action(WEBHOOKS_PATH, async (visit, fields) => {
+    const typed = readEndpointForm(fields);
+    try {
+      assertConfirmed(visit.user);
+      const checked = webhooks.check(typed.url, typed.events);
+      const { endpoint } = await webhooks.create(visit.user.accountId, checked, actorOf(visit.user));
+      return seeOther(visit, `${WEBHOOKS_PATH}/${endpoint.id}?done=webhook-created`);
+    } catch (error) {
+      if (!(error instanceof AppError) || !['invalid_fields', 'too_many_webhooks'].includes(error.code)) throw error;
+      return await showList(visit, { ...typed, fault: error.message });
+    }
+  });
+  routes.action(`${WEBHOOKS_PATH}/secret/rotate`, async (visit, fields) => {
+    await webhooks.rotateAccountSecret(visit.user.accountId, overlapOf(fields), actorOf(visit.user));
+    return seeOther(visit, `${WEBHOOKS_PATH}?done=webhook-rotated`);
+  });
+  addEndpointPage(routes, { site, webhooks });
+}
+
+function addEndpointPage(routes: SignedInRoutes, { site, webhooks }: WebhookPagesDependencies): void {
+  const path = `${WEBHOOKS_PATH}/:id`;
+  const action = (
+    name: string,
+    note: string,
+    run: (user: User, id: string, fields: FormFields) => Promise<unknown>,
+  ) => {
+    routes.action(`${path}/${name}`, async (visit, fields) => {
+      await run(visit.user, idOf(visit), fields);
+      return seeOther(visit, `${WEBHOOKS_PATH}${name === 'delete' ? '' : `/${idOf(visit)}`}?done=${note}`);
+    });
+  };
+
+  routes.page(path, async (visit) => {
+    const { accountId } = visit.user;
+    const endpoint = await webhooks.find(accountId, idOf(visit));
+    const deliveries = await webhooks.listDeliveries(accountId, { limit: LATEST, endpointId: endpoint.id });
+    const test = html`<button class="button" type="submit">Send test event</button>`;
+    const body = html`${endpointFacts(endpoint)}
+${endpoint.isEnabled && form(visit, `${WEBHOOKS_PATH}/${endpoint.id}/test`, html`<p class="actions">${test}</p>`)}
+<section aria-labelledby="deliveries"><h2 id="deliveries">Latest deliveries</h2>
+${deliveryTable(deliveries)}
+<p><a href="${WEBHOOKS_PATH}/deliveries?endpoint=${endpoint.id}">All deliveries of this endpoint</a></p></section>
+${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))}
+${dangerSections(visit, endpoint)}`;
+    return sendPrivate(site, visit, { title: 'Webhook endpoint', path: WEBHOOKS_PATH, body });
+  });
+  action('test', 'webhook-test', async ({ accountId }, id) => await webhooks.sendTest(accountId, id));
+  action('enable', 'webhook-enabled', async (user, id) => {
+    await webhooks.setEnabled(user.accountId, id, true, actorOf(user));
+  });
+  action('disable', 'webhook-disabled', async (user, id) => {
+    await webhooks.setEnabled(user.accountId, id, false, actorOf(user));
+  });
+  action('rotate', 'webhook-rotated', async (user, id, fields) => {
+    await webhooks.rotate(user.accountId, id, overlapOf(fields), actorOf(user));
+  });
+  action('delete', 'webhook-deleted', async (user, id) => await webhooks.remove(user.accountId, id, actorOf(user)));
+}
+
+function readEndpointForm(fields: FormFields): EndpointForm {
+  return { url: fields.text('url'), events: WEBHOOK_EVENTS.filter((event) => fields.text(event) !== '') };
+}
+
+function overlapOf(fields: FormFields): number {
+  const overlap = fields.text('overlap');
+  if (!Object.hasOwn(OVERLAPS, overlap)) throw new AppError('invalid_fields', 'Choose when the old secret expires.');
+  return OVERLAPS[overlap as keyof typeof OVERLAPS].milliseconds;
+}
+
+/** Otherwise anyone could sign up with any address and have requests sent to other servers. */
+function assertConfirmed({ unconfirmedEmail }: User): void {
+  if (unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
+}
+
+function actorOf({ id }: User): string {
+  return `user:${id}`;
+}
