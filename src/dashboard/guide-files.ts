@@ -7,6 +7,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['positions', 'guides/positions.md', 'Captions'],
   ['timed-captions', 'guides/timed-captions.md', 'Captions'],
   ['errors', 'errors.md'],
+  ['webhooks', 'guides/webhooks.md'],
   ['limits', 'guides/limits.md'],
   ['asynchronous', 'guides/asynchronous.md'],
   ['integrations', 'guides/integrations.md'],

@@ -20,7 +20,7 @@ import type { Admitted } from './admit.ts';
 import { deliver, deliverLink, type DeliverDependencies } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
 import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from './idempotency.ts';
-import { type ParsedRequest, parseRequest, requestTypeOf, type UnfetchedRequest } from './parse.ts';
+import { assertStored, type ParsedRequest, parseRequest, requestTypeOf, type UnfetchedRequest } from './parse.ts';
 import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
 import { describeRender, executeRender, prepareRender, type RenderRun, type StepDependencies } from './render-steps.ts';
@@ -69,13 +69,6 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     return;
   }
   await fetchAndRender(dependencies, context, { upload, parsed, claim });
-}
-
-/** Webhooks are about stored renders. */
-function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
-  if (delivery.webhookUrl === undefined || delivery.isLink) return;
-  const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
-  throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
 }
 
 interface Claimed {

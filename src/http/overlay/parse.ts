@@ -67,6 +67,13 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
   return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
+/** Webhooks are about stored renders. */
+export function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
+  if (delivery.webhookUrl === undefined || delivery.isLink) return;
+  const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
+  throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
+}
+
 /** Unknown until a URL has been fetched. */
 export function requestTypeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
   return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
