@@ -249,8 +249,8 @@ describe('storybar send, when the server misbehaves', () => {
         response.write(photo.subarray(0, 1_000), () => setTimeout(() => response.destroy(), 50));
         return undefined;
       }
-      const start = Number(/\d+/u.exec(request.headers.range ?? '')?.[0]);
-      return response.writeHead(206, { 'content-length': photo.length - start }).end(photo.subarray(start));
+      const from = Number(/\d+/u.exec(request.headers.range ?? '')?.[0]);
+      return response.writeHead(206, { 'content-length': photo.length - from }).end(photo.subarray(from));
     });
     const { code } = await send(['--resume', 'r1', '-o', 'continued.jpg'], access({ url, key: 'k' }));
     expect([code, ranges, keys]).toEqual([0, [undefined, 'bytes=1000-'], [undefined, undefined]]);

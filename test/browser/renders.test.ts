@@ -55,7 +55,7 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
       await fetch(`${server.url}/v1/renders/${id}?wait=60`, { headers: { 'x-api-key': key } });
     }
     await page.goto('/dashboard/renders');
-    await page.getByRole('link', { name: 'Open' }).waitFor();
+    await page.getByRole('link', { name: 'Open', exact: true }).waitFor();
     expect(await lookFaults(page)).toEqual([]);
     for (const id of [good, bad, open]) {
       await page.goto(`/dashboard/renders/${id}`);

@@ -56,7 +56,7 @@ async function begin(database: TestDatabase): Promise<void> {
   storage = await FileStorage.open(path.join(folder, 'objects'));
   const accountId = await world.account();
   const subscription = await world.subscription(accountId);
-  caller = { accountId, keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest, subscription } as Caller;
+  caller = { accountId, keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest, subscription };
   changes = {};
   // Methods of the store are on its prototype, hence the proxy instead of a copy.
   const renders = new Proxy(world.store.renders, {

@@ -100,7 +100,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel or delete a render
-         * @description Cancels a render that hasn't ended, free of charge. One that has ended is deleted with its results.
+         * @description Deletes a render that has ended, with its results. Otherwise cancels what hasn't ended, free of charge; a render that ends at the same moment keeps its result.
          */
         delete: operations["deleteRender"];
         options?: never;
@@ -164,7 +164,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel or delete a batch
-         * @description Cancels a batch that hasn't ended, free of charge. One that has ended is deleted with its results.
+         * @description Deletes a batch that has ended, with its results. Otherwise cancels what hasn't ended, free of charge; a render that ends at the same moment keeps its result.
          */
         delete: operations["deleteBatch"];
         options?: never;
@@ -2250,7 +2250,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Canceled. */
+            /** @description Canceled, or ended at the same moment. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2860,7 +2860,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Canceled. */
+            /** @description Canceled, or ended at the same moment. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -7,7 +7,7 @@ function written(isTTY: boolean, isQuiet: boolean, use: (reporter: Reporter) => 
     text += String(chunk);
     return true;
   };
-  use(new Reporter({ isTTY, write } as unknown as ConstructorParameters<typeof Reporter>[0], isQuiet));
+  use(new Reporter({ isTTY, write }, isQuiet));
   return text;
 }
 

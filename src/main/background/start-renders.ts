@@ -35,7 +35,7 @@ export interface RendersOptions extends Shared {
 export interface RenderServices {
   readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links'>;
   readonly groups: readonly RouteGroup[];
-  readonly renderActions: RenderActions;
+  readonly forPages: { readonly renderActions: RenderActions };
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   return {
     parts: { acceptor, links: new LinkDelivery({ ...common, resultHours }) },
     groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
-    renderActions: new RenderActions({ renders, storage, runner }),
+    forPages: { renderActions: new RenderActions({ renders, storage, runner }) },
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {
       tasks.stop();
