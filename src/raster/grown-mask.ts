@@ -10,8 +10,9 @@ import type { Mask } from './soft-shadow.ts';
  */
 export function grown(mask: Mask, distance: number): Uint8Array {
   const { width, height, values } = mask;
-  const { rowStarts, columns } = edgesOf(mask);
-  const result = values.map((value) => (value === 0 ? 0 : coverageOf(distance + value / 255)));
+  const { rowStarts, columns } = edgesOf(mask, maxDrop(distance));
+  // A pixel of the mask is at the center of its own disc.
+  const result = values.map((value) => (value === 0 ? 0 : 255));
   const reach = Math.ceil(distance + 1);
   const solid = new Int32Array(width + 1);
   for (let y = 0; y < height; y += 1) {
@@ -34,35 +35,37 @@ interface Edges {
   readonly columns: Uint32Array;
 }
 
-function edgesOf(mask: Mask): Edges {
-  const rowStarts = new Uint32Array(mask.height + 1);
+/** Leaves out a pixel whose neighbors cover at most `drop` less than it, because their discs cover all that its disc would. */
+function edgesOf({ width, height, values }: Mask, drop: number): Edges {
+  const rowStarts = new Uint32Array(height + 1);
   const columns: number[] = [];
-  for (let y = 0; y < mask.height; y += 1) {
-    for (let x = 0; x < mask.width; x += 1) if (isEdge(mask, x, y)) columns.push(x);
+  for (let y = 0; y < height; y += 1) {
+    const isOuterRow = y === 0 || y === height - 1;
+    for (let x = 0, at = y * width; x < width; x += 1, at += 1) {
+      const value = values[at] ?? 0;
+      if (value === 0) continue;
+      const least = Math.max(1, value - drop);
+      const isOuter = isOuterRow || x === 0 || x === width - 1;
+      const isEdge =
+        isOuter ||
+        (values[at - 1] ?? 0) < least ||
+        (values[at + 1] ?? 0) < least ||
+        (values[at - width] ?? 0) < least ||
+        (values[at + width] ?? 0) < least;
+      if (isEdge) columns.push(x);
+    }
     rowStarts[y + 1] = columns.length;
   }
   return { rowStarts, columns: Uint32Array.from(columns) };
 }
 
 /**
- * One step toward any other pixel is at least 0.41 closer to it, so a neighbor whose disc is smaller by less than that covers
- * everything that the disc of the pixel would, except the pixel itself.
+ * How much closer the step to a neighbor comes to any pixel that isn't solid anyway, as a coverage. It is the least for a
+ * pixel in a diagonal direction.
  */
-const MAX_DROP = Math.floor((Math.SQRT2 - 1) * 255);
-
-function isEdge({ width, height, values }: Mask, x: number, y: number): boolean {
-  const at = y * width + x;
-  const value = values[at] ?? 0;
-  if (value === 0) return false;
-  if (x === 0 || y === 0 || x === width - 1 || y === height - 1) return true;
-  const least = Math.max(1, value - MAX_DROP);
-  const [left = 0, right = 0, above = 0, below = 0] = [
-    values[at - 1],
-    values[at + 1],
-    values[at - width],
-    values[at + width],
-  ];
-  return left < least || right < least || above < least || below < least;
+function maxDrop(distance: number): number {
+  const nearest = Math.max(Math.SQRT2, distance - 1);
+  return Math.floor(255 * (nearest - Math.sqrt(nearest * nearest - Math.SQRT2 * nearest + 1)));
 }
 
 /** `depth`: how far a pixel is inside the disc, whose radius is half a pixel more. */
