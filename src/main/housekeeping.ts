@@ -46,6 +46,7 @@ export class Housekeeping {
     this.#tasks.every(10 * SECOND_MS, 'sweep', async () => await this.#sweep());
     this.#tasks.every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
     this.#tasks.every(SECOND_MS, 'write request log', async () => await this.#writeRequestLog());
+    this.#tasks.every(30 * SECOND_MS, 'delete data of deleted accounts', async () => await this.#purgeAccounts());
     this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
     this.#tasks.every(HOUR_MS, 'remove unconfirmed accounts', async () => await this.#removeUnconfirmed());
   }
@@ -85,6 +86,11 @@ export class Housekeeping {
     if (renderIds.length > 0) logger.warn({ renderIds }, 'released holds of a dead server');
   }
 
+  async #purgeAccounts(): Promise<void> {
+    const { store, logger } = this.#options;
+    for (const accountId of await store.accountData.purge()) logger.info({ accountId }, 'account deleted');
+  }
+
   /** Nothing is deleted by a clock that may be years ahead. */
   async #removeExpired(): Promise<void> {
     if (!this.#isTimeTrusted) return;
@@ -93,6 +99,7 @@ export class Housekeeping {
     await store.idempotency.removeExpired();
     await store.sessions.removeExpired();
     await store.users.removeExpired();
+    await store.members.removeExpired();
     await replayCache.removeExpired();
     await store.requests.trim(new Date(Date.now() - KEEP_REQUESTS_DAYS * DAY_MS), MAX_REQUESTS_PER_ACCOUNT);
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));

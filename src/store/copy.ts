@@ -31,12 +31,12 @@ const NO_IDLE_TIMEOUT = 'set local idle_in_transaction_session_timeout = 0';
 
 const table = (name: string, key: string, rest: string): Table => {
   const keys = key.split(' ');
-  return { name, key: keys, columns: [...keys, ...rest.split(' ')] };
+  return { name, key: keys, columns: [...keys, ...rest.split(' ').filter((name) => name !== '')] };
 };
 
 /** A table comes after those it references. A test compares this list with the schema. */
 export const TABLES: readonly Table[] = [
-  table('accounts', 'id', 'name state created_at'),
+  table('accounts', 'id', 'name state created_at deleted_at'),
   table(
     'api_keys',
     'id',
@@ -48,7 +48,7 @@ export const TABLES: readonly Table[] = [
     'plan next_plan status renews provider provider_subscription anchor_at period_starts_at period_ends_at',
   ),
   table('customers', 'account_id', 'customer revision'),
-  table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged'),
+  table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged granted'),
   table('owners', 'id', 'alive_until'),
   table('trusted_time', 'id', 'trusted_at jumped_at'),
   table(
@@ -68,9 +68,13 @@ export const TABLES: readonly Table[] = [
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),
-  table('users', 'id', 'account_id email role password_hash created_at unconfirmed_email'),
+  table('users', 'id', 'account_id email role password_hash created_at unconfirmed_email account_role'),
   table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
+  table('authenticators', 'user_id', 'secret last_step created_at'),
+  table('recovery_codes', 'user_id hash', ''),
+  table('credit_notices', 'user_id period_starts_at percent', 'claimed_at sent_at'),
   table('password_links', 'hash', 'email role account_id created_at expires_at user_id'),
+  table('invitations', 'hash', 'account_id email account_role created_at expires_at'),
   table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),
   table(
     'webhook_endpoints',

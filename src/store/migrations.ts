@@ -1,6 +1,7 @@
 // The schema, and which programs can use which database. Every database stores the version of its schema and the oldest
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
+import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
 
 /** Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is easy to read. */
@@ -314,6 +315,7 @@ export const MIGRATIONS: readonly Migration[] = [
     isCompatible: true,
   },
   WEBHOOK_TABLES,
+  PEOPLE_AND_CREDITS,
 ];
 
 export interface SchemaState {

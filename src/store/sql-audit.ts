@@ -1,7 +1,7 @@
 import type { Actor } from './actor.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
-import type { Audit, AuditEntry } from './store.ts';
+import { integer, jsonObject, type SqlRow, type SqlValue, text, textOrNull } from './rows.ts';
+import type { Audit, AuditEntry, AuditFilter } from './store.ts';
 
 /** The clock of the store, which tests can set. */
 export type Clock = () => Date;
@@ -33,11 +33,17 @@ export class SqlAudit implements Audit {
     this.#engine = engine;
   }
 
-  async list({ accountId, before, count }: Parameters<Audit['list']>[0]): Promise<AuditEntry[]> {
+  async list({ accountId, action, actor, before, count }: AuditFilter): Promise<AuditEntry[]> {
+    const conditions: [sql: string, values: readonly SqlValue[]][] = [
+      ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]],
+      ...(accountId === undefined ? [] : [['account_id = ?', [accountId]] as [string, SqlValue[]]]),
+      ...(action === undefined ? [] : [['substr(action, 1, ?) = ?', [action.length, action]] as [string, SqlValue[]]]),
+      ...(actor === undefined ? [] : [['actor = ?', [actor]] as [string, SqlValue[]]]),
+    ];
     const rows = await this.#engine.all(
       `select seq, at, actor, action, account_id, subject, details from audit
-       where seq < ? ${accountId === undefined ? '' : 'and account_id = ?'} order by seq desc limit ?`,
-      [before ?? Number.MAX_SAFE_INTEGER, ...(accountId === undefined ? [] : [accountId]), count],
+       where ${conditions.map(([sql]) => sql).join(' and ')} order by seq desc limit ?`,
+      [...conditions.flatMap(([, values]) => values), count],
     );
     return rows.map(toEntry);
   }

@@ -302,13 +302,16 @@ async function takeCredits(
   const row = await first(
     session,
     `update periods set reserved = reserved + ?
-     where account_id = ? and starts_at = ? and (? <= 0 or used + reserved + ? <= ?) returning used, reserved`,
+     where account_id = ? and starts_at = ? and (? <= 0 or used + reserved + ? <= ? + granted) returning used, reserved, granted`,
     [credits, accountId, period.startsAt.toISOString(), credits, credits, limit],
   );
-  return row && { used: integer(row, 'used'), reserved: integer(row, 'reserved'), limit };
+  return row && toBalance(row, limit);
 }
 
-async function addPeriod(session: SqlSession, { accountId, period }: NewHold): Promise<void> {
+export async function addPeriod(
+  session: SqlSession,
+  { accountId, period }: Pick<NewHold, 'accountId' | 'period'>,
+): Promise<void> {
   await session.run(
     'insert into periods (account_id, starts_at, ends_at) values (?, ?, ?) on conflict (account_id, starts_at) do nothing',
     [accountId, period.startsAt.toISOString(), period.endsAt.toISOString()],
@@ -362,11 +365,18 @@ export async function completeKey(
 
 /** A period without a hold has no row yet. */
 async function readBalance(session: SqlSession, accountId: string, startsAt: string, limit: number): Promise<Balance> {
-  const row = await first(session, 'select used, reserved from periods where account_id = ? and starts_at = ?', [
-    accountId,
-    startsAt,
-  ]);
-  return row
-    ? { used: integer(row, 'used'), reserved: integer(row, 'reserved'), limit }
-    : { used: 0, reserved: 0, limit };
+  const row = await first(
+    session,
+    'select used, reserved, granted from periods where account_id = ? and starts_at = ?',
+    [accountId, startsAt],
+  );
+  return row ? toBalance(row, limit) : { used: 0, reserved: 0, limit };
+}
+
+function toBalance(row: SqlRow, limit: number): Balance {
+  return {
+    used: integer(row, 'used'),
+    reserved: integer(row, 'reserved'),
+    limit: limit + integer(row, 'granted'),
+  };
 }

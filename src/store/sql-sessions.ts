@@ -3,7 +3,7 @@ import { type Engine, first } from './engine.ts';
 import { date, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { toUser } from './sql-users.ts';
-import type { NewSession, Sessions, UserSession } from './users.ts';
+import type { NewSession, SessionSummary, Sessions, UserSession } from './users.ts';
 
 export class SqlSessions implements Sessions {
   readonly #engine: Engine;
@@ -14,12 +14,12 @@ export class SqlSessions implements Sessions {
     this.#clock = clock;
   }
 
-  async begin({ hash, userId, idleUntil, endsAt }: NewSession): Promise<void> {
+  async begin({ hash, userId, idleUntil, endsAt, userAgent = '' }: NewSession): Promise<void> {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
       await session.run(
-        'insert into sessions (hash, user_id, created_at, idle_until, ends_at) values (?, ?, ?, ?, ?)',
-        [hash, userId, at, idleUntil.toISOString(), endsAt.toISOString()],
+        'insert into sessions (hash, user_id, created_at, idle_until, ends_at, user_agent) values (?, ?, ?, ?, ?, ?)',
+        [hash, userId, at, idleUntil.toISOString(), endsAt.toISOString(), userAgent],
       );
       const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
       const entry = { action: 'user.signed_in', accountId: text(user, 'account_id'), subject: userId };
@@ -31,7 +31,7 @@ export class SqlSessions implements Sessions {
     const now = this.#clock().toISOString();
     const row = await first(
       this.#engine,
-      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.created_at, s.idle_until, s.ends_at
+      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, s.idle_until, s.ends_at
        from sessions s join users u on u.id = s.user_id
        where s.hash = ? and s.idle_until > ? and s.ends_at > ?`,
       [hash, now, now],
@@ -49,6 +49,25 @@ export class SqlSessions implements Sessions {
 
   async endAll(userId: string): Promise<void> {
     await this.#engine.run('delete from sessions where user_id = ?', [userId]);
+  }
+
+  async endOthers(userId: string, keptHash: string): Promise<number> {
+    return await this.#engine.run('delete from sessions where user_id = ? and hash <> ?', [userId, keptHash]);
+  }
+
+  async list(userId: string): Promise<SessionSummary[]> {
+    const now = this.#clock().toISOString();
+    const rows = await this.#engine.all(
+      `select hash, user_agent, created_at, idle_until from sessions
+       where user_id = ? and idle_until > ? and ends_at > ? order by idle_until desc, created_at desc, hash`,
+      [userId, now, now],
+    );
+    return rows.map((row) => ({
+      hash: text(row, 'hash'),
+      userAgent: text(row, 'user_agent'),
+      createdAt: date(row, 'created_at'),
+      idleUntil: date(row, 'idle_until'),
+    }));
   }
 
   async removeExpired(): Promise<void> {

@@ -4,10 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
 import type { Engine } from './engine.ts';
+import { SqlAccountData } from './account-data/sql-account-data.ts';
+import { SqlMembers } from './members/sql-members.ts';
+import { SqlCreditNotices } from './notices/sql-credit-notices.ts';
+import { SqlOperatorData } from './operator/sql-operator-data.ts';
 import { SqlRequestLog } from './requests/sql-request-log.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { SqlRenders } from './renders/sql-renders.ts';
+import { SqlSecondFactors } from './security/sql-second-factors.ts';
 import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
 import { SqlIdempotency } from './sql-idempotency.ts';
@@ -41,6 +46,11 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     requests: new SqlRequestLog(engine),
     webhookEndpoints: new SqlWebhookEndpoints(engine, clock),
     webhookDeliveries: new SqlWebhookDeliveries(engine, clock, owner),
+    creditNotices: new SqlCreditNotices(engine, clock),
+    accountData: new SqlAccountData(engine, clock),
+    secondFactors: new SqlSecondFactors(engine, clock),
+    members: new SqlMembers(engine, clock),
+    operator: new SqlOperatorData(engine, clock),
     close: async () => await engine.close(),
   };
 }

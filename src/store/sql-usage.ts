@@ -4,9 +4,10 @@ import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
-import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay } from './store.ts';
+import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay, UsageDetail } from './store.ts';
 
 const BATCH = 500;
+const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
 
 /** Adds to the sums of a day. */
 export async function addUsage(
@@ -51,6 +52,23 @@ export class SqlUsage implements Usage {
     return rows.map((row) => ({ day: text(row, 'day'), keyId: textOrNull(row, 'key_id'), ...toCounts(row) }));
   }
 
+  async details(accountId: string, from: string, to: string): Promise<UsageDetail[]> {
+    const rows = await this.#engine.all(
+      `select substr(finished_at, 1, 10) as day, key_id, kind, mode, outcome, count(*) as renders,
+              sum(case state when 'settled' then credits else 0 end) as credits
+       from renders where account_id = ? and finished_at >= ? and finished_at < ?
+       group by substr(finished_at, 1, 10), key_id, kind, mode, outcome order by day, key_id, kind, mode, outcome`,
+      [accountId, from, `${to}U`],
+    );
+    return rows.map((row) => ({
+      day: text(row, 'day'),
+      keyId: textOrNull(row, 'key_id'),
+      kind: oneOf(row, 'kind', RENDER_KINDS),
+      outcome: text(row, 'outcome'),
+      ...toCounts(row),
+    }));
+  }
+
   async totals(from: string, to: string): Promise<AccountUsage[]> {
     const rows = await this.#engine.all(
       `select account_id, mode, sum(renders) as renders,
@@ -87,8 +105,11 @@ export class SqlUsage implements Usage {
       `${a.accountId}${a.mode}${a.outcome}` < `${b.accountId}${b.mode}${b.outcome}` ? -1 : 1,
     );
     await this.#engine.transaction(async (session) => {
-      for (const { count, ...refusal } of ordered)
-        await addUsage(session, { ...refusal, day, renders: count, credits: 0 });
+      for (const { count, ...refusal } of ordered) {
+        // The account may have been deleted since.
+        const account = await session.all('select id from accounts where id = ?', [refusal.accountId]);
+        if (account.length > 0) await addUsage(session, { ...refusal, day, renders: count, credits: 0 });
+      }
     });
   }
 
@@ -113,7 +134,7 @@ function toCounts(row: SqlRow): Pick<UsageDay, 'mode' | 'renders' | 'credits'> {
 function toRender(row: SqlRow): RenderSummary {
   return {
     id: text(row, 'id'),
-    kind: oneOf(row, 'kind', ['image', 'video', 'overlay']),
+    kind: oneOf(row, 'kind', RENDER_KINDS),
     mode: oneOf(row, 'mode', KEY_MODES),
     state: oneOf(row, 'state', ['reserved', 'settled', 'released']),
     outcome: text(row, 'outcome'),

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from './actor.ts';
+import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
 import { removeUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import type { Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
+import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
-const COLUMNS = 'id, account_id, email, unconfirmed_email, role, created_at';
+const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
 
 export class SqlUsers implements Users {
   readonly #engine: Engine;
@@ -143,21 +144,33 @@ export class SqlUsers implements Users {
     });
   }
 
-  async searchAccounts(
-    query: string,
-    { after, count }: { after?: string | undefined; count: number },
-  ): Promise<string[]> {
+  async searchAccounts(query: string, { plan, state, after, count }: AccountSearch): Promise<string[]> {
     const pattern = `%${query
       .trim()
       .toLowerCase()
       .replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
+    const isActive = "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active')";
+    const states = {
+      suspended: "a.state = 'suspended'",
+      active: `a.state <> 'suspended' and ${isActive}`,
+      inactive: `a.state <> 'suspended' and not ${isActive}`,
+    };
+    const onPlan =
+      "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active' and s.plan = ?)";
     const rows = await this.#engine.all(
       `select a.id from accounts a
        where (a.id = ? or lower(a.name) like ? escape '\\' or exists (
-         select 1 from users u where u.account_id = a.id and u.email like ? escape '\\'
-       )) ${after === undefined ? '' : 'and (a.created_at, a.id) < (select created_at, id from accounts where id = ?)'}
+         select 1 from users u where u.account_id = a.id
+         and (u.email like ? escape '\\' or u.unconfirmed_email like ? escape '\\')
+       )) ${state === undefined ? '' : `and ${states[state]}`} ${plan === undefined ? '' : `and ${onPlan}`}
+       ${after === undefined ? '' : 'and (a.created_at, a.id) < (select created_at, id from accounts where id = ?)'}
        order by a.created_at desc, a.id desc limit ?`,
-      [query.trim(), pattern, pattern, ...(after === undefined ? [] : [after]), count],
+      [
+        ...[query.trim(), pattern, pattern, pattern],
+        ...(plan === undefined ? [] : [plan]),
+        ...(after === undefined ? [] : [after]),
+        count,
+      ],
     );
     return rows.map((row) => text(row, 'id'));
   }
@@ -198,7 +211,7 @@ export class SqlUsers implements Users {
   ): Promise<User | undefined> {
     const at = this.#clock().toISOString();
     const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
-    const user: User = { ...ids, email, unconfirmedEmail: null, role, createdAt: at };
+    const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
     const actor = `user:${user.id}`;
     if (accountId === null) {
       await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [
@@ -255,6 +268,7 @@ export function toUser(row: SqlRow): User {
     email: text(row, 'email'),
     unconfirmedEmail: textOrNull(row, 'unconfirmed_email'),
     role: oneOf(row, 'role', ROLES),
+    accountRole: oneOf(row, 'account_role', ACCOUNT_ROLES),
     createdAt: text(row, 'created_at'),
   };
 }

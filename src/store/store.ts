@@ -10,8 +10,13 @@ import type { Period } from '../account/period.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
 import type { Actor } from './actor.ts';
+import type { AccountData } from './account-data/account-data.ts';
+import type { Members } from './members/members.ts';
+import type { CreditNotices } from './notices/credit-notices.ts';
+import type { OperatorData } from './operator/operator-data.ts';
 import type { Renders } from './renders/renders.ts';
 import type { RequestLog } from './requests/request-log.ts';
+import type { SecondFactors } from './security/second-factors.ts';
 import type { Sessions, Users } from './users.ts';
 import type { WebhookDeliveries, WebhookEndpoints } from './webhooks/webhooks.ts';
 
@@ -280,10 +285,19 @@ export interface KeyDay {
   readonly credits: number;
 }
 
+/** Renders of one key and type on one day that ended in the same way. */
+export interface UsageDetail extends UsageDay {
+  /** Null for a request through a marketplace. */
+  readonly keyId: string | null;
+  readonly kind: RenderKind;
+}
+
 export interface Usage {
   days(accountId: string, from: string, to: string): Promise<UsageDay[]>;
   /** Deliveries per key and day, as far back as single renders are kept. Renders without a key came from a marketplace. */
   keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]>;
+  /** Like `keyDays`, also per type, and with renders that failed. */
+  details(accountId: string, from: string, to: string): Promise<UsageDetail[]>;
   /** Sums per account over a range of days, largest first. */
   totals(from: string, to: string): Promise<AccountUsage[]>;
   latest(accountId: string, count: number): Promise<RenderSummary[]>;
@@ -303,8 +317,18 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+export interface AuditFilter {
+  readonly accountId?: string | undefined;
+  /** Only entries whose action starts with this, such as `key.`. */
+  readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  /** Only entries before this number. */
+  readonly before?: number | undefined;
+  readonly count: number;
+}
+
 export interface Audit {
-  list(filter: { accountId?: string | undefined; before?: number | undefined; count: number }): Promise<AuditEntry[]>;
+  list(filter: AuditFilter): Promise<AuditEntry[]>;
 }
 
 export interface PaymentEvents {
@@ -343,5 +367,10 @@ export interface Store {
   readonly requests: RequestLog;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
+  readonly creditNotices: CreditNotices;
+  readonly accountData: AccountData;
+  readonly secondFactors: SecondFactors;
+  readonly members: Members;
+  readonly operator: OperatorData;
   close(): Promise<void>;
 }

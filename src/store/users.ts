@@ -1,5 +1,7 @@
 // People who sign in, and their sessions. Part of the store's interface. Secrets arrive as hashes and are stored only so.
 
+import type { AccountState } from '../account/access.ts';
+import type { AccountRole } from '../account/roles.ts';
 import type { Actor } from './actor.ts';
 
 /** An operator can see and change every account. */
@@ -13,6 +15,8 @@ export interface User {
   /** The address that the user typed and hasn't confirmed yet; null once it is confirmed. */
   readonly unconfirmedEmail: string | null;
   readonly role: UserRole;
+  /** What the user may do in the account. */
+  readonly accountRole: AccountRole;
   readonly createdAt: string;
 }
 
@@ -32,6 +36,14 @@ export interface Confirmation {
   readonly email: string;
   readonly role: UserRole;
   readonly expiresAt: Date;
+}
+
+export interface AccountSearch {
+  /** Only accounts on this plan. */
+  readonly plan?: string | undefined;
+  readonly state?: AccountState | undefined;
+  readonly after?: string | undefined;
+  readonly count: number;
 }
 
 export interface Users {
@@ -59,7 +71,7 @@ export interface Users {
   /** Sets the password, ends sessions and removes links of the address. Undefined when the link isn't valid any more. */
   useLink(hash: string, passwordHash: string): Promise<User | undefined>;
   /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
-  searchAccounts(query: string, page: { after?: string | undefined; count: number }): Promise<string[]>;
+  searchAccounts(query: string, page: AccountSearch): Promise<string[]>;
   removeExpired(): Promise<void>;
   /**
    * Removes accounts from before `before` whose user never confirmed an address and that have paid for nothing, with all
@@ -75,6 +87,16 @@ export interface NewSession {
   readonly idleUntil: Date;
   /** The session ends then in any case. */
   readonly endsAt: Date;
+  /** As the browser names itself. */
+  readonly userAgent?: string;
+}
+
+/** A session as its user sees it. */
+export interface SessionSummary {
+  readonly hash: string;
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  readonly idleUntil: Date;
 }
 
 export interface UserSession {
@@ -90,5 +112,9 @@ export interface Sessions {
   extend(hash: string, idleUntil: Date): Promise<void>;
   end(hash: string): Promise<void>;
   endAll(userId: string): Promise<void>;
+  /** All but the one that is used. Returns how many were ended. */
+  endOthers(userId: string, keptHash: string): Promise<number>;
+  /** Sessions that haven't ended, the latest used first. */
+  list(userId: string): Promise<SessionSummary[]>;
   removeExpired(): Promise<void>;
 }

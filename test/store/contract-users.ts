@@ -72,6 +72,28 @@ export function usersContract(world: () => World): void {
     expect(await sessions.find(other)).toBeUndefined();
   });
 
+  it('see their sessions, the latest used first, and can end all others', async () => {
+    const { sessions } = world().store;
+    const user = await ann();
+    const now = world().clock();
+    const times = { idleUntil: new Date(now.getTime() + HOUR), endsAt: new Date(now.getTime() + DAY) };
+    await sessions.begin({ hash: 'phone', userId: user.id, ...times, userAgent: 'Phone' });
+    await sessions.begin({ hash: 'laptop', userId: user.id, ...times });
+    await sessions.extend('laptop', new Date(now.getTime() + 2 * HOUR));
+    const gone = await signIn(user, 1);
+    const other = await world().store.users.signUp('bob@example.com', 'hash');
+    await sessions.begin({ hash: 'other', userId: other?.id ?? '', ...times });
+    world().pass(1);
+    expect(await sessions.list(user.id)).toEqual([
+      { hash: 'laptop', userAgent: '', createdAt: now, idleUntil: new Date(now.getTime() + 2 * HOUR) },
+      { hash: 'phone', userAgent: 'Phone', createdAt: now, idleUntil: times.idleUntil },
+    ]);
+    expect(await sessions.find(gone)).toBeUndefined();
+    expect(await sessions.endOthers(user.id, 'phone')).toBe(2);
+    expect((await sessions.list(user.id)).map(({ hash }) => hash)).toEqual(['phone']);
+    expect(await sessions.find('other')).toBeDefined();
+  });
+
   it('lose their sessions and links with a new password', async () => {
     const { users, sessions } = world().store;
     const user = await ann();

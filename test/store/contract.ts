@@ -1,6 +1,7 @@
 // The tests that every store has to pass, whatever its database.
 
 import { afterEach, beforeEach, describe } from 'vitest';
+import { accountDataContract } from './contract-account-data.ts';
 import { accountsContract } from './contract-accounts.ts';
 import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
@@ -8,8 +9,12 @@ import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { renderAttemptsContract } from './contract-render-attempts.ts';
 import { renderEndsContract } from './contract-render-ends.ts';
+import { membersContract } from './contract-members.ts';
+import { noticesContract, usageDetailsContract } from './contract-notices.ts';
+import { operatorContract } from './contract-operator.ts';
 import { rendersContract } from './contract-renders.ts';
 import { requestsContract } from './contract-requests.ts';
+import { secondFactorsContract } from './contract-second-factors.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
@@ -33,6 +38,12 @@ const CONTRACTS = {
   'the log of requests': requestsContract,
   'webhook endpoints': webhookEndpointsContract,
   'webhook deliveries': webhookDeliveriesContract,
+  'emails about used credits': noticesContract,
+  'data of an account': accountDataContract,
+  'second factors': secondFactorsContract,
+  members: membersContract,
+  'the operator': operatorContract,
+  'usage details': usageDetailsContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

@@ -44,6 +44,12 @@ async function fill(database: TestDatabase): Promise<World> {
   await users.addLink('used', link, 'cli:x');
   const user = await users.useLink('used', 'hash');
   await sessions.begin({ hash: 's', userId: user?.id ?? '', idleUntil: later, endsAt: later });
+  const notice = { userId: user?.id ?? '', email: '', accountId: 'a7', percent: 80, used: 80 };
+  await world.store.creditNotices.claim({ ...notice, periodStartsAt: '2026-01-31', periodEndsAt: '2026-02-28' });
+  const factor = { userId: user?.id ?? '', secret: 'A'.repeat(32), step: 1, recoveryHashes: ['one', 'two'] };
+  await world.store.secondFactors.add(factor);
+  const invitation = { email: 'eve@example.com', accountId: 'a7', accountRole: 'billing', expiresAt: later } as const;
+  await world.store.members.invite('invited', invitation, 'cli:x');
   await users.addLink('open', link, 'cli:x');
   const facts = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
   const logged = { id: 'r', accountId: 'a7', at: world.clock().toISOString(), keyId: null, faults: [], ...facts };

@@ -63,7 +63,7 @@ async function useWebhooks(
 }
 
 async function useAll(world: World, store: Store) {
-  const { accounts, keys, ledger, idempotency, usage, audit, payments } = store;
+  const { accounts, keys, ledger, idempotency, usage, audit, payments, creditNotices } = store;
   const id = await world.account();
   const hash = hashKey('a key');
   await keys.create({ id: 'k', accountId: id, name: 'k', mode: 'live', hash, prefix: 'p', lastFour: 'l' }, 'cli:x');
@@ -88,7 +88,9 @@ async function useAll(world: World, store: Store) {
   await idempotency.abandon(id, 'none', 'none');
   await usage.days(id, '2026-01-01', '2026-01-31');
   await usage.keyDays(id, '2026-01-01', '2026-01-31');
+  await usage.details(id, '2026-01-01', '2026-01-31');
   await usage.latest(id, 20);
+  await creditNotices.due({ percent: 80, plans: [{ name: 'free', credits: 100 }] }, 20);
   await audit.list({ accountId: id, count: 20 });
   await audit.list({ count: 20 });
   await payments.once('e', 't', async () => undefined);

@@ -2,7 +2,7 @@
 // exception for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
 // charged.
 
-import { remaining } from '../../account/credits.ts';
+import { type Balance, remaining } from '../../account/credits.ts';
 import { AppError } from '../../errors.ts';
 import type { Ending, Ledger, Remembered, RenderKind } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -50,7 +50,7 @@ export class CreditReservations {
       ...(attempt !== undefined && { attempt }),
     };
     const { granted, balance } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
-    if (!granted) throw quotaExceeded(caller, credits, remaining(balance));
+    if (!granted) throw quotaExceeded(caller, credits, balance);
     return {
       credits,
       remaining: remaining(balance),
@@ -89,14 +89,15 @@ export class CreditReservations {
   }
 }
 
-function quotaExceeded({ plan, subscription }: Caller, needed: number, left: number): AppError {
+function quotaExceeded({ subscription }: Caller, needed: number, balance: Balance): AppError {
   const { endsAt } = subscription.period;
   const when = subscription.renews
     ? `Credits renew at ${endsAt.toISOString()}.`
     : 'The subscription ends with this period.';
-  const detail = `This render costs ${needed} credits; ${left} of ${plan.credits} are left in this billing period. ${when}`;
+  const left = remaining(balance);
+  const detail = `This render costs ${needed} credits; ${left} of ${balance.limit} are left in this billing period. ${when}`;
   return new AppError('quota_exceeded', detail, {
-    limit: { limit: plan.credits, actual: plan.credits - left + needed },
+    limit: { limit: balance.limit, actual: balance.limit - left + needed },
     retryAfterSeconds: Math.max(1, Math.ceil((endsAt.getTime() - Date.now()) / 1_000)),
     ...(subscription.renews && { renewsAt: endsAt }),
   });

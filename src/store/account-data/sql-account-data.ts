@@ -1,0 +1,192 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { must } from '../../primitives/must.ts';
+import type { Actor } from '../actor.ts';
+import { TABLES } from '../copy.ts';
+import type { Engine, SqlSession } from '../engine.ts';
+import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import type { AccountData, ExportedRows } from './account-data.ts';
+
+const BATCH = 500;
+/** By then every server knows that the keys are gone, so that no request of the account is still running. */
+const PURGE_AFTER_MS = 2 * 60_000;
+
+interface ExportSection {
+  readonly name: string;
+  /** With a condition on the account as its only parameter. */
+  readonly from: string;
+  readonly columns: string;
+  /** Unique within the account, and in the order of an index. */
+  readonly order: readonly string[];
+}
+
+/** Columns are listed one by one, so that a new column with a secret isn't exported by accident. */
+const SECTIONS: readonly ExportSection[] = [
+  { name: 'account', from: 'accounts where id = ?', columns: 'id, name, state, created_at', order: ['id'] },
+  {
+    name: 'users',
+    from: 'users where account_id = ?',
+    columns: 'id, email, unconfirmed_email, role, created_at',
+    order: ['created_at', 'id'],
+  },
+  {
+    name: 'subscription',
+    from: 'subscriptions where account_id = ?',
+    columns: 'account_id, plan, next_plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at',
+    order: ['account_id'],
+  },
+  {
+    name: 'keys',
+    from: 'api_keys where account_id = ?',
+    columns: 'id, name, mode, state, prefix, last_four, allowed_origins, created_at, last_used_at, expires_at',
+    order: ['created_at', 'id'],
+  },
+  {
+    name: 'periods',
+    from: 'periods where account_id = ?',
+    columns: 'starts_at, ends_at, used, reserved, delivered, broken_free, broken_charged',
+    order: ['starts_at'],
+  },
+  {
+    name: 'usage_days',
+    from: 'usage_days where account_id = ?',
+    columns: 'day, mode, outcome, renders, credits',
+    order: ['day', 'mode', 'outcome'],
+  },
+  {
+    name: 'renders',
+    from: 'renders where account_id = ?',
+    columns: 'id, key_id, mode, kind, credits, state, outcome, created_at, finished_at, duration_ms',
+    order: ['created_at', 'id'],
+  },
+  {
+    name: 'asynchronous_renders',
+    from: 'render_jobs where account_id = ?',
+    columns:
+      'id, key_id, mode, batch_id, status, request, plan, source_type, credits, error, output_bytes, created_at, ' +
+      'started_at, finished_at, expires_at',
+    order: ['created_at', 'id'],
+  },
+  {
+    name: 'requests',
+    from: 'requests where account_id = ?',
+    columns: 'id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults',
+    order: ['at', 'id'],
+  },
+  {
+    name: 'audit_log',
+    from: 'audit where account_id = ?',
+    columns: 'seq, at, actor, action, subject, details',
+    order: ['seq'],
+  },
+];
+
+/** Stored as JSON text. */
+const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details']);
+
+/** Deleted at once, because they name people or give access. The others may have many rows. */
+const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
+
+export class SqlAccountData implements AccountData {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async *exported(accountId: string): AsyncIterable<ExportedRows> {
+    for (const section of SECTIONS) {
+      let last: SqlValue[] = [];
+      for (let count = BATCH; count === BATCH; ) {
+        const rows = await this.#batch(section, accountId, last);
+        yield { name: section.name, rows: rows.map(toExported) };
+        count = rows.length;
+        if (count === BATCH) last = keyOf(must(rows.at(-1), 'the last row'), section.order);
+      }
+    }
+  }
+
+  async erase(accountId: string, actor: Actor): Promise<boolean> {
+    const at = this.#clock().toISOString();
+    return await this.#engine.transaction(async (session) => {
+      const marked = await session.run(
+        "update accounts set state = 'suspended', name = 'Deleted account', deleted_at = ? where id = ? and deleted_at is null",
+        [at, accountId],
+      );
+      if (marked === 0) return false;
+      const users = 'select id from users where account_id = ?';
+      for (const { name, columns } of TABLES.toReversed()) {
+        if (columns.includes('user_id')) {
+          await session.run(`delete from ${name} where user_id in (${users})`, [accountId]);
+        }
+      }
+      await session.run(
+        'delete from password_links where account_id = ? or email in (select email from users where account_id = ?)',
+        [accountId, accountId],
+      );
+      for (const name of ['users', ...PERSONAL]) {
+        await session.run(`delete from ${name} where account_id = ?`, [accountId]);
+      }
+      await recordAudit(session, at, { actor, action: 'account.deleted', accountId: null, subject: accountId });
+      return true;
+    });
+  }
+
+  async purge(): Promise<string[]> {
+    const before = new Date(this.#clock().getTime() - PURGE_AFTER_MS).toISOString();
+    const rows = await this.#engine.all('select id from accounts where deleted_at <= ? order by deleted_at', [before]);
+    const purged: string[] = [];
+    for (const row of rows) {
+      const accountId = text(row, 'id');
+      for (const { name, key, columns } of TABLES.toReversed()) {
+        if (columns.includes('account_id') && name !== 'audit') await this.#empty(name, key, accountId);
+      }
+      if (await this.#engine.transaction(async (session) => await removeAccount(session, accountId))) {
+        purged.push(accountId);
+      }
+    }
+    return purged;
+  }
+
+  async #empty(table: string, key: readonly string[], accountId: string): Promise<void> {
+    const columns = key.join(', ');
+    for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
+      deleted = await this.#engine.run(
+        `delete from ${table} where (${columns}) in (select ${columns} from ${table} where account_id = ? limit ?)`,
+        [accountId, BATCH],
+      );
+    }
+  }
+
+  async #batch({ from, columns, order }: ExportSection, accountId: string, last: SqlValue[]): Promise<SqlRow[]> {
+    const names = order.join(', ');
+    const beyond = last.length === 0 ? '' : `and (${names}) > (${order.map(() => '?').join(', ')})`;
+    return await this.#engine.all(`select ${columns} from ${from} ${beyond} order by ${names} limit ?`, [
+      accountId,
+      ...last,
+      BATCH,
+    ]);
+  }
+}
+
+function keyOf(row: SqlRow, columns: readonly string[]): SqlValue[] {
+  return columns.map((column) => storedValue(row, column));
+}
+
+function toExported(row: SqlRow): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      const isJson = JSON_COLUMNS.has(name) && typeof value === 'string';
+      return [name, isJson ? (JSON.parse(value) as unknown) : value];
+    }),
+  );
+}
+
+/** The account and its audit log, which can be deleted only after the account. False when another server was first. */
+async function removeAccount(session: SqlSession, accountId: string): Promise<boolean> {
+  const removed = await session.run('delete from accounts where id = ?', [accountId]);
+  await session.run('delete from audit where account_id = ?', [accountId]);
+  return removed === 1;
+}

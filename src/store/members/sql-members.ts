@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
+import type { Actor } from '../actor.ts';
+import { TABLES } from '../copy.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import { date, oneOf, type SqlRow, text } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import { lockAccount } from '../subscription-rows.ts';
+import type { User } from '../users.ts';
+import type { Invitation, MemberChange, Members, OpenInvitation } from './members.ts';
+
+const COLUMNS = 'hash, account_id, email, account_role, expires_at';
+
+export class SqlMembers implements Members {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async invite(hash: string, invitation: Invitation, actor: Actor): Promise<void> {
+    const { accountId, email, accountRole, expiresAt } = invitation;
+    const at = this.#clock().toISOString();
+    await this.#engine.transaction(async (session) => {
+      await session.run('delete from invitations where account_id = ? and email = ?', [accountId, email]);
+      await session.run(
+        `insert into invitations (hash, account_id, email, account_role, created_at, expires_at)
+         values (?, ?, ?, ?, ?, ?)`,
+        [hash, accountId, email, accountRole, at, expiresAt.toISOString()],
+      );
+      const details = { role: accountRole };
+      await recordAudit(session, at, { actor, action: 'member.invited', accountId, subject: accountId, details });
+    });
+  }
+
+  async invitations(accountId: string): Promise<OpenInvitation[]> {
+    const rows = await this.#engine.all(
+      `select ${COLUMNS} from invitations where account_id = ? and expires_at > ? order by created_at desc, hash`,
+      [accountId, this.#clock().toISOString()],
+    );
+    return rows.map((row) => ({ hash: text(row, 'hash'), ...toInvitation(row) }));
+  }
+
+  async findInvitation(hash: string): Promise<Invitation | undefined> {
+    return await this.#find(this.#engine, hash);
+  }
+
+  async revoke(accountId: string, hash: string, actor: Actor): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const removed = await session.run('delete from invitations where account_id = ? and hash = ?', [accountId, hash]);
+      if (removed === 0) return false;
+      const entry = { actor, action: 'member.invitation_revoked', accountId, subject: accountId };
+      await recordAudit(session, this.#clock().toISOString(), entry);
+      return true;
+    });
+  }
+
+  async accept(hash: string, passwordHash: string): Promise<User | undefined> {
+    return await this.#engine.transaction(async (session) => {
+      const invitation = await this.#find(session, hash);
+      // Of several requests with the same invitation, the one that deletes it may use it.
+      if (invitation === undefined || (await session.run('delete from invitations where hash = ?', [hash])) === 0) {
+        return undefined;
+      }
+      const { accountId, email, accountRole } = invitation;
+      const at = this.#clock().toISOString();
+      const id = randomUUID();
+      const added = await session.run(
+        `insert into users (id, account_id, email, role, account_role, password_hash, created_at)
+         select ?, ?, ?, 'member', ?, ?, ? from accounts where id = ? and deleted_at is null
+         on conflict (email) do nothing`,
+        [id, accountId, email, accountRole, passwordHash, at, accountId],
+      );
+      if (added === 0) return undefined;
+      const entry = { action: 'member.joined', accountId, subject: id, details: { role: accountRole } };
+      await recordAudit(session, at, { actor: `user:${id}`, ...entry });
+      return { id, accountId, email, unconfirmedEmail: null, role: 'member', accountRole, createdAt: at };
+    });
+  }
+
+  async setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange> {
+    return await this.#change(accountId, userId, role, async (session, from) => {
+      await session.run('update users set account_role = ? where id = ?', [role, userId]);
+      await this.#record(session, accountId, {
+        actor,
+        action: 'member.role',
+        subject: userId,
+        details: { from, to: role },
+      });
+    });
+  }
+
+  async remove(accountId: string, userId: string, actor: Actor): Promise<MemberChange> {
+    return await this.#change(accountId, userId, undefined, async (session) => {
+      await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
+      for (const { name, columns } of TABLES.toReversed()) {
+        if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = ?`, [userId]);
+      }
+      await session.run('delete from users where id = ?', [userId]);
+      await this.#record(session, accountId, { actor, action: 'member.removed', subject: userId });
+    });
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.#engine.run('delete from invitations where expires_at <= ?', [this.#clock().toISOString()]);
+  }
+
+  /** With the account locked, so that two owners can't remove each other at the same time. */
+  async #change(
+    accountId: string,
+    userId: string,
+    role: AccountRole | undefined,
+    apply: (session: SqlSession, from: AccountRole) => Promise<void>,
+  ): Promise<MemberChange> {
+    return await this.#engine.transaction(async (session) => {
+      await lockAccount(session, accountId);
+      const rows = await session.all('select id, account_role from users where account_id = ?', [accountId]);
+      const user = rows.find((row) => text(row, 'id') === userId);
+      if (user === undefined) return 'not found';
+      const owners = rows.filter((row) => text(row, 'account_role') === 'owner');
+      const from = oneOf(user, 'account_role', ACCOUNT_ROLES);
+      if (role !== 'owner' && from === 'owner' && owners.length === 1) return 'last owner';
+      await apply(session, from);
+      return 'changed';
+    });
+  }
+
+  async #find(session: SqlSession, hash: string): Promise<Invitation | undefined> {
+    const row = await first(session, `select ${COLUMNS} from invitations where hash = ? and expires_at > ?`, [
+      hash,
+      this.#clock().toISOString(),
+    ]);
+    return row && toInvitation(row);
+  }
+
+  async #record(
+    session: SqlSession,
+    accountId: string,
+    entry: { actor: Actor; action: string; subject: string; details?: Readonly<Record<string, unknown>> },
+  ): Promise<void> {
+    await recordAudit(session, this.#clock().toISOString(), { accountId, ...entry });
+  }
+}
+
+function toInvitation(row: SqlRow): Invitation {
+  return {
+    accountId: text(row, 'account_id'),
+    email: text(row, 'email'),
+    accountRole: oneOf(row, 'account_role', ACCOUNT_ROLES),
+    expiresAt: date(row, 'expires_at'),
+  };
+}

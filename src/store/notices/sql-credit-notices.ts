@@ -1,0 +1,79 @@
+import type { Engine } from '../engine.ts';
+import { integer, type SqlValue, text } from '../rows.ts';
+import type { Clock } from '../sql-audit.ts';
+import type { CreditLevel, CreditNotice, CreditNotices } from './credit-notices.ts';
+
+/** Longer than an attempt to send an email can take. */
+const CLAIM_MS = 10 * 60_000;
+
+export class SqlCreditNotices implements CreditNotices {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async due({ plans, percent }: CreditLevel, count: number): Promise<CreditNotice[]> {
+    if (plans.length === 0) return [];
+    // Granted credits only raise the level, so this bound lets the index skip most periods.
+    const lowest = Math.ceil((Math.min(...plans.map(({ credits }) => credits)) * percent) / 100);
+    const rows = await this.#engine.all(
+      `select u.id, u.email, p.account_id, p.starts_at, p.ends_at, p.used
+       from periods p
+       join subscriptions s on s.account_id = p.account_id and s.period_starts_at = p.starts_at
+       join users u on u.account_id = p.account_id
+       where p.ends_at > ? and p.used >= ? and (${plans.map(() => '(s.plan = ? and p.used * 100 >= (? + p.granted) * ?)').join(' or ')})
+         and s.status = 'active' and u.unconfirmed_email is null and u.account_role in ('owner', 'billing')
+         and not exists (
+           select 1 from credit_notices n
+           where n.user_id = u.id and n.period_starts_at = p.starts_at and n.percent >= ?
+             and (n.sent_at is not null or n.claimed_at > ?))
+       order by p.ends_at, u.id limit ?`,
+      [
+        ...[this.#now(), lowest],
+        ...plans.flatMap(({ name, credits }) => [name, credits, percent]),
+        ...[percent, this.#staleBefore(), count],
+      ],
+    );
+    return rows.map((row) => ({
+      userId: text(row, 'id'),
+      email: text(row, 'email'),
+      accountId: text(row, 'account_id'),
+      periodStartsAt: text(row, 'starts_at'),
+      periodEndsAt: text(row, 'ends_at'),
+      percent,
+      used: integer(row, 'used'),
+    }));
+  }
+
+  async claim(notice: CreditNotice): Promise<boolean> {
+    const changed = await this.#engine.run(
+      `insert into credit_notices (user_id, period_starts_at, percent, claimed_at) values (?, ?, ?, ?)
+       on conflict (user_id, period_starts_at, percent) do update set claimed_at = excluded.claimed_at
+       where credit_notices.sent_at is null and credit_notices.claimed_at <= ?`,
+      [...keyOf(notice), this.#now(), this.#staleBefore()],
+    );
+    return changed === 1;
+  }
+
+  async markSent(notice: CreditNotice): Promise<void> {
+    await this.#engine.run(
+      'update credit_notices set sent_at = ? where user_id = ? and period_starts_at = ? and percent = ?',
+      [this.#now(), ...keyOf(notice)],
+    );
+  }
+
+  #now(): string {
+    return this.#clock().toISOString();
+  }
+
+  #staleBefore(): string {
+    return new Date(this.#clock().getTime() - CLAIM_MS).toISOString();
+  }
+}
+
+function keyOf({ userId, periodStartsAt, percent }: CreditNotice): SqlValue[] {
+  return [userId, periodStartsAt, percent];
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { TABLES } from '../../src/store/copy.ts';
+import { DAY, DELIVERED, HOUR, type World } from './world.ts';
+
+const MINUTE = 60_000;
+const FACTS = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
+
+export function accountDataContract(world: () => World): void {
+  /** A user with something in every table that belongs to an account. */
+  const member = async (name: string): Promise<{ id: string; accountId: string }> => {
+    const { users, accounts, keys, sessions, ledger, requests, renders, idempotency, usage, creditNotices } =
+      world().store;
+    const user = await users.signUp(`${name}@example.com`, `password hash of ${name}`);
+    if (user === undefined) throw new Error('the address is taken');
+    const { id, accountId } = user;
+    await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+    await accounts.linkCustomer(accountId, `cus_${name}`);
+    const keyId = randomUUID();
+    const hash = Buffer.alloc(32, name);
+    await keys.create(
+      { id: keyId, accountId, name: 'shop', mode: 'live', hash, prefix: 'sb_live_abcd', lastFour: 'wxyz' },
+      'cli:test',
+    );
+    const later = new Date(world().clock().getTime() + HOUR);
+    await sessions.begin({ hash: `session of ${name}`, userId: id, idleUntil: later, endsAt: later });
+    const link = { email: `${name}@example.com`, role: 'member', accountId: null, expiresAt: later } as const;
+    await users.addLink(`link of ${name}`, link, 'cli:test');
+    const confirmation = { userId: id, email: `new-${name}@example.com`, role: 'member', expiresAt: later } as const;
+    await users.addConfirmation(`confirmation of ${name}`, confirmation);
+    const { period } = await world().subscription(accountId);
+    const notice = { userId: id, email: '', accountId, percent: 80, used: 80 };
+    await creditNotices.claim({ ...notice, periodStartsAt: period.startsAt.toISOString(), periodEndsAt: '' });
+    const factor = { userId: id, secret: `secret of ${name}`, step: 1, recoveryHashes: ['x', 'y'] };
+    await world().store.secondFactors.add(factor);
+    const invited = { email: `guest of ${name}`, accountId, accountRole: 'member', expiresAt: later } as const;
+    await world().store.members.invite(`invitation of ${name}`, invited, 'cli:test');
+    for (const key of ['settled', 'reserved']) {
+      const hold = await world().hold(accountId, { keyId });
+      await idempotency.claim(accountId, key, 'fp', hold.renderId);
+      await ledger.reserve(hold);
+      if (key === 'settled') await ledger.settle(hold.renderId, DELIVERED);
+    }
+    await usage.addRefusals([{ accountId, mode: 'live', outcome: 'rate_limited', count: 2 }]);
+    const origin = { accountId, keyId, mode: 'live' } as const;
+    const job = { ...origin, id: randomUUID(), batchId: randomUUID(), request: '{"text":"Hello"}' };
+    const accepted = {
+      ...job,
+      plan: 'free',
+      period,
+      renews: true,
+      lane: 'image',
+      asset: undefined,
+      maxRunning: 1,
+    } as const;
+    await renders.accept([accepted], {
+      limits: { queuedRenders: 9, storedBytes: 9, testRendersPerDay: 9 },
+      batch: { ...origin, id: job.batchId },
+    });
+    await renders.cancel({ accountId }, job.id);
+    const at = world().clock().toISOString();
+    await requests.append(
+      Array.from({ length: 510 }, () => ({ id: randomUUID(), accountId, at, keyId, faults: [], ...FACTS })),
+    );
+    return user;
+  };
+  const exported = async (accountId: string): Promise<Map<string, unknown[]>> => {
+    const sections = new Map<string, unknown[]>();
+    for await (const { name, rows } of world().store.accountData.exported(accountId)) {
+      sections.set(name, [...(sections.get(name) ?? []), ...rows]);
+    }
+    return sections;
+  };
+  /** Rows that belong to the account, per table. */
+  const rowsOf = async ({ id, accountId }: { id: string; accountId: string }): Promise<Record<string, number>> => {
+    const counts: Record<string, number> = {};
+    for (const { name, columns } of TABLES) {
+      const conditions = [
+        ...(columns.includes('account_id') ? [['account_id', accountId]] : []),
+        ...(columns.includes('user_id') ? [['user_id', id]] : []),
+        ...(name === 'accounts' ? [['id', accountId]] : []),
+      ];
+      for (const [column, value = ''] of conditions) {
+        const { length } = await world().engine.all(`select 1 as one from ${name} where ${column} = ?`, [value]);
+        if (length > 0) counts[name] = (counts[name] ?? 0) + length;
+      }
+    }
+    return counts;
+  };
+
+  it('can be exported without secrets, however many rows there are', async () => {
+    const ann = await member('ann');
+    await member('bob');
+    const sections = await exported(ann.accountId);
+    expect([...sections.keys()]).toEqual([
+      ...['account', 'users', 'subscription', 'keys', 'periods', 'usage_days', 'renders', 'asynchronous_renders'],
+      ...['requests', 'audit_log'],
+    ]);
+    expect(sections.get('requests')).toHaveLength(510);
+    expect(sections.get('renders')).toHaveLength(2);
+    expect(sections.get('users')).toMatchObject([{ id: ann.id, email: 'ann@example.com' }]);
+    expect(sections.get('keys')).toMatchObject([{ name: 'shop', last_four: 'wxyz', allowed_origins: [] }]);
+    expect(sections.get('asynchronous_renders')).toMatchObject([{ request: { text: 'Hello' } }]);
+    const text = JSON.stringify([...sections]);
+    expect(text).not.toMatch(/hash of|session of|link of|secret of|bob/u);
+    expect(text).not.toContain(Buffer.alloc(32, 'ann').toString('hex'));
+  });
+
+  it('of people and keys are deleted at once, and the rest in the background, without touching other accounts', async () => {
+    const [ann, bob] = [await member('ann'), await member('bob')];
+    const { accountData, users, keys, sessions, usage } = world().store;
+    const before = await rowsOf(bob);
+    expect(Object.keys(await rowsOf(ann)).length).toBeGreaterThanOrEqual(15);
+    expect(await accountData.erase(ann.accountId, `user:${ann.id}`)).toBe(true);
+    expect(await accountData.erase(ann.accountId, `user:${ann.id}`)).toBe(false);
+    expect(await users.findByEmail('ann@example.com')).toBeUndefined();
+    expect(await users.findLink('link of ann')).toBeUndefined();
+    expect(await users.findConfirmation('confirmation of ann')).toBeUndefined();
+    expect(await sessions.find('session of ann')).toBeUndefined();
+    expect(await keys.find(Buffer.alloc(32, 'ann'))).toBeUndefined();
+    expect(await users.signUp('ann@example.com', 'hash')).toMatchObject({ email: 'ann@example.com' });
+    expect(await accountData.purge()).toEqual([]);
+    world().pass(3 * MINUTE);
+    const another = await world().server('there/1');
+    const purged = await Promise.all([accountData.purge(), another.accountData.purge()]);
+    expect(purged.flat()).toEqual([ann.accountId]);
+    expect(await rowsOf(ann)).toEqual({});
+    expect(await rowsOf(bob)).toEqual(before);
+    expect(
+      (await world().store.audit.list({ count: 1000 })).filter(({ action }) => action === 'account.deleted'),
+    ).toMatchObject([{ actor: `user:${ann.id}`, accountId: null, subject: ann.accountId }]);
+    // A request that was refused a moment before must not keep the counts of other accounts from being written.
+    await usage.addRefusals([
+      { accountId: ann.accountId, mode: 'live', outcome: 'rate_limited', count: 1 },
+      { accountId: bob.accountId, mode: 'live', outcome: 'overloaded', count: 1 },
+    ]);
+    expect(await usage.days(bob.accountId, '2026-01-01', '2026-12-31')).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ outcome: 'overloaded' })]),
+    );
+  });
+
+  it('in the audit log of an account that exists cannot be deleted', async () => {
+    const ann = await member('ann');
+    world().pass(DAY);
+    const attempts = ['delete from audit', `delete from audit where account_id = '${ann.accountId}'`];
+    for (const sql of attempts) await expect(world().engine.run(sql)).rejects.toThrow('the audit log only grows');
+    await world().store.accountData.erase(ann.accountId, 'cli:test');
+    await expect(world().engine.run('delete from audit where account_id is null')).rejects.toThrow('only grows');
+  });
+}

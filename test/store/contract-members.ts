@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Invitation } from '../../src/store/members/members.ts';
+import type { User } from '../../src/store/users.ts';
+import { DAY, HOUR, type World } from './world.ts';
+
+export function membersContract(world: () => World): void {
+  const owner = async (): Promise<User> => {
+    const user = await world().store.users.signUp(`${randomUUID()}@example.com`, 'hash');
+    if (user === undefined) throw new Error('the address is taken');
+    return user;
+  };
+  const invitation = (accountId: string, changes: Partial<Invitation> = {}): Invitation => ({
+    accountId,
+    email: 'bob@example.com',
+    accountRole: 'member',
+    expiresAt: new Date(world().clock().getTime() + DAY),
+    ...changes,
+  });
+  const join = async (accountId: string, changes: Partial<Invitation> = {}): Promise<User> => {
+    const hash = randomUUID();
+    await world().store.members.invite(hash, invitation(accountId, changes), 'cli:test');
+    const user = await world().store.members.accept(hash, 'hash');
+    if (user === undefined) throw new Error('the invitation was refused');
+    return user;
+  };
+
+  it('join with an invitation that works once and only until it expires', async () => {
+    const { members, users } = world().store;
+    const { accountId } = await owner();
+    await members.invite('old', invitation(accountId, { accountRole: 'owner' }), 'cli:test');
+    await members.invite('new', invitation(accountId, { accountRole: 'billing' }), 'cli:test');
+    expect(await members.findInvitation('old')).toBeUndefined();
+    expect(await members.invitations(accountId)).toMatchObject([{ hash: 'new', accountRole: 'billing' }]);
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const joined = await Promise.all(servers.map(async (each) => await each.members.accept('new', 'hash of bob')));
+    const [bob] = joined.filter((user) => user !== undefined);
+    expect(joined.filter((user) => user !== undefined)).toHaveLength(1);
+    expect(bob).toMatchObject({ accountId, email: 'bob@example.com', role: 'member', accountRole: 'billing' });
+    expect(await users.findByEmail('bob@example.com')).toEqual({ ...bob, passwordHash: 'hash of bob' });
+    expect((await world().actions(accountId)).slice(-1)).toEqual([`user:${bob?.id} member.joined`]);
+    await members.invite('late', invitation(accountId, { email: 'eve@example.com' }), 'cli:test');
+    world().pass(DAY + HOUR);
+    expect(await members.accept('late', 'hash')).toBeUndefined();
+    await members.removeExpired();
+    expect(await world().engine.all('select hash from invitations')).toEqual([]);
+  });
+
+  it('cannot take over a user who has the address already', async () => {
+    const { members, users } = world().store;
+    const { accountId } = await owner();
+    await members.invite('early', invitation(accountId), 'cli:test');
+    const bob = await users.signUp('bob@example.com', 'the password of bob');
+    expect(await members.accept('early', 'the password of the inviter')).toBeUndefined();
+    expect(await users.findByEmail('bob@example.com')).toEqual({ ...bob, passwordHash: 'the password of bob' });
+  });
+
+  it('cannot join an account that was deleted', async () => {
+    const { members, accountData } = world().store;
+    const { accountId } = await owner();
+    await members.invite('hash', invitation(accountId), 'cli:test');
+    await accountData.erase(accountId, 'cli:test');
+    expect(await members.accept('hash', 'hash')).toBeUndefined();
+  });
+
+  it('are invited and revoked by their own account only', async () => {
+    const { members } = world().store;
+    const [mine, other] = [await owner(), await owner()];
+    await members.invite('hash', invitation(mine.accountId), 'cli:test');
+    expect(await members.revoke(other.accountId, 'hash', 'cli:test')).toBe(false);
+    expect(await members.revoke(mine.accountId, 'hash', 'cli:test')).toBe(true);
+    expect(await members.findInvitation('hash')).toBeUndefined();
+  });
+
+  it('change their role or are removed with their sessions, but the last owner stays', async () => {
+    const { members, users, sessions, secondFactors } = world().store;
+    const { id, accountId } = await owner();
+    const bob = await join(accountId);
+    const later = new Date(world().clock().getTime() + HOUR);
+    await sessions.begin({ hash: 'session', userId: bob.id, idleUntil: later, endsAt: later });
+    await secondFactors.add({ userId: bob.id, secret: 'S', step: 1, recoveryHashes: ['x'] });
+    const link = { email: bob.email, role: 'member', accountId: null, expiresAt: later } as const;
+    await users.addLink('link', link, 'cli:test');
+    expect(await members.setRole(accountId, id, 'billing', 'cli:test')).toBe('last owner');
+    expect(await members.remove(accountId, id, 'cli:test')).toBe('last owner');
+    expect(await members.setRole(accountId, bob.id, 'owner', 'cli:test')).toBe('changed');
+    expect(await sessions.find('session')).toMatchObject({ user: { accountRole: 'owner' } });
+    expect(await members.setRole(accountId, id, 'member', 'cli:test')).toBe('changed');
+    expect(await members.remove(accountId, bob.id, 'cli:test')).toBe('last owner');
+    expect(await members.setRole(accountId, id, 'owner', 'cli:test')).toBe('changed');
+    expect(await members.remove(accountId, bob.id, 'cli:test')).toBe('changed');
+    expect(await sessions.find('session')).toBeUndefined();
+    expect(await users.findLink('link')).toBeUndefined();
+    expect((await users.list(accountId)).map((user) => user.id)).toEqual([id]);
+    expect(await members.remove(accountId, bob.id, 'cli:test')).toBe('not found');
+    const stranger = await owner();
+    expect(await members.setRole(accountId, stranger.id, 'member', 'cli:test')).toBe('not found');
+    expect(await members.remove(accountId, stranger.id, 'cli:test')).toBe('not found');
+  });
+
+  it('keep an owner when two owners remove each other at the same time', async () => {
+    const ann = await owner();
+    const bob = await join(ann.accountId, { accountRole: 'owner' });
+    const [one, other] = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const changes = await Promise.all([
+      one?.members.remove(ann.accountId, bob.id, 'cli:test'),
+      other?.members.remove(ann.accountId, ann.id, 'cli:test'),
+    ]);
+    expect(changes.toSorted()).toEqual(['changed', 'last owner']);
+  });
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { CreditLevel, CreditNotice } from '../../src/store/notices/credit-notices.ts';
+import { DELIVERED, type World } from './world.ts';
+
+const MINUTE = 60_000;
+const level = (percent: number): CreditLevel => ({
+  percent,
+  plans: [
+    { name: 'free', credits: 100 },
+    { name: 'pro', credits: 10_000 },
+  ],
+});
+
+export function noticesContract(world: () => World): void {
+  const member = async (plan = 'free'): Promise<{ id: string; accountId: string; email: string }> => {
+    const user = await world().store.users.signUp(`${randomUUID()}@example.com`, 'hash');
+    if (user === undefined) throw new Error('the address is taken');
+    await world().store.accounts.subscribe(user.accountId, plan, 'now', 'cli:test');
+    return user;
+  };
+  const use = async (accountId: string, credits: number): Promise<void> => {
+    const hold = await world().hold(accountId, { credits });
+    await world().store.ledger.reserve(hold);
+    await world().store.ledger.settle(hold.renderId, DELIVERED);
+  };
+  const due = async (percent: number): Promise<CreditNotice[]> =>
+    await world().store.creditNotices.due(level(percent), 10);
+
+  it('are due for the users of an account that has reached the level of its plan', async () => {
+    const [ann, bob] = [await member(), await member('pro')];
+    await use(ann.accountId, 79);
+    await use(bob.accountId, 80);
+    expect(await due(80)).toEqual([]);
+    await use(ann.accountId, 1);
+    const { period } = await world().subscription(ann.accountId);
+    expect(await due(80)).toEqual([
+      {
+        userId: ann.id,
+        email: ann.email,
+        accountId: ann.accountId,
+        periodStartsAt: period.startsAt.toISOString(),
+        periodEndsAt: period.endsAt.toISOString(),
+        percent: 80,
+        used: 80,
+      },
+    ]);
+    expect(await due(100)).toEqual([]);
+  });
+
+  it('are not due for an unconfirmed address, a plan without a level or a period that is over', async () => {
+    const unconfirmed = await world().store.users.signUpUnconfirmed('eve@example.com', 'hash');
+    await world().store.accounts.subscribe(unconfirmed.accountId, 'free', 'now', 'cli:test');
+    await use(unconfirmed.accountId, 100);
+    const other = await member('starter');
+    await use(other.accountId, 100);
+    expect(await due(80)).toEqual([]);
+    const ann = await member();
+    await use(ann.accountId, 100);
+    expect(await due(80)).toHaveLength(1);
+    world().goTo('2026-03-01T10:00:00.000Z');
+    expect(await due(80)).toEqual([]);
+  });
+
+  it('can be claimed by one of several servers, and again only when that one did not send it', async () => {
+    const ann = await member();
+    await use(ann.accountId, 85);
+    const [notice] = await due(80);
+    if (notice === undefined) throw new Error('nothing is due');
+    const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
+    const claim = async (): Promise<number> => {
+      const claims = await Promise.all(servers.map(async ({ creditNotices }) => await creditNotices.claim(notice)));
+      return claims.filter(Boolean).length;
+    };
+    expect(await claim()).toBe(1);
+    expect(await claim()).toBe(0);
+    expect(await due(80)).toEqual([]);
+    world().pass(11 * MINUTE);
+    expect(await due(80)).toHaveLength(1);
+    expect(await claim()).toBe(1);
+    await world().store.creditNotices.markSent(notice);
+    world().pass(60 * MINUTE);
+    expect(await due(80)).toEqual([]);
+    expect(await claim()).toBe(0);
+  });
+
+  it('about a lower level are not due after one about a higher level, and are due again in the next period', async () => {
+    const ann = await member();
+    await use(ann.accountId, 100);
+    const [notice] = await due(100);
+    if (notice === undefined) throw new Error('nothing is due');
+    await world().store.creditNotices.claim(notice);
+    await world().store.creditNotices.markSent(notice);
+    expect(await due(80)).toEqual([]);
+    world().goTo('2026-03-01T10:00:00.000Z');
+    await world().store.accounts.setRenews(ann.accountId, true, 'cli:test');
+    await use(ann.accountId, 90);
+    expect(await due(80)).toMatchObject([{ userId: ann.id, used: 90 }]);
+  });
+}
+
+export function usageDetailsContract(world: () => World): void {
+  it('are counted per day, key, type and outcome of one account', async () => {
+    const { ledger, usage } = world().store;
+    const [mine, other] = [await world().account(), await world().account()];
+    const render = async (
+      accountId: string,
+      changes: Parameters<World['hold']>[1],
+      isDelivered = true,
+    ): Promise<void> => {
+      const hold = await world().hold(accountId, changes);
+      await ledger.reserve(hold);
+      if (isDelivered) await ledger.settle(hold.renderId, DELIVERED);
+      else await ledger.release(hold.renderId, { outcome: 'deadline_exceeded', durationMs: undefined });
+    };
+    await render(mine, { keyId: 'k1', kind: 'image' });
+    await render(mine, { keyId: 'k1', kind: 'image' });
+    await render(mine, { keyId: 'k1', kind: 'video', credits: 4 });
+    await render(mine, { keyId: 'k1', kind: 'video', credits: 4 }, false);
+    await render(mine, { keyId: 'k2', kind: 'overlay', mode: 'test' });
+    await render(other, { keyId: 'k3' });
+    await ledger.reserve(await world().hold(mine, { keyId: 'k1' }));
+    world().pass(24 * 60 * MINUTE);
+    await render(mine, { keyId: undefined });
+    const row = { day: '2026-01-31', keyId: 'k1', mode: 'live', outcome: 'delivered' };
+    const expected = [
+      { ...row, kind: 'image', renders: 2, credits: 2 },
+      { ...row, kind: 'video', outcome: 'deadline_exceeded', renders: 1, credits: 0 },
+      { ...row, kind: 'video', renders: 1, credits: 4 },
+      { ...row, keyId: 'k2', kind: 'overlay', mode: 'test', renders: 1, credits: 0 },
+      { ...row, day: '2026-02-01', keyId: null, kind: 'image', renders: 1, credits: 1 },
+    ];
+    const details = await usage.details(mine, '2026-01-31', '2026-02-01');
+    expect(details).toEqual(expect.arrayContaining(expected));
+    expect(details).toHaveLength(expected.length);
+    expect(await usage.details(mine, '2026-02-01', '2026-02-01')).toEqual(expected.slice(4));
+  });
+}
