@@ -12,6 +12,46 @@ export type PlanChoice =
   /** Nothing has changed yet: the user has to go to this page first, to pay. */
   | { readonly kind: 'redirect'; readonly url: string };
 
+/** What choosing a plan would do. */
+export type PlanPreview =
+  /** Applies immediately and costs nothing now. */
+  | { readonly kind: 'now' }
+  /** Applies when the current period ends, without a charge until then. */
+  | { readonly kind: 'later'; readonly at: Date }
+  /** The first payment, on the provider's page. */
+  | { readonly kind: 'checkout' }
+  /** An unpaid invoice has to be settled first, on the provider's page. */
+  | { readonly kind: 'unpaid invoice' }
+  | ChargePreview;
+
+/** Applies immediately, and the card is charged. */
+export interface ChargePreview {
+  readonly kind: 'charge';
+  /** In the smallest unit of the currency; undefined when the provider can't tell. */
+  readonly amount: { readonly due: number; readonly unusedCredit: number; readonly currency: string } | undefined;
+  /** The amount is valid for a change as of this time. */
+  readonly asOf: Date;
+  readonly renewsAt: Date;
+}
+
+/** A customer's confirmation of a charge. */
+export interface ConfirmedCharge {
+  readonly asOf: Date;
+}
+
+export interface InvoiceSummary {
+  readonly id: string;
+  readonly number: string | null;
+  readonly createdAt: Date;
+  /** In the smallest unit of the currency. */
+  readonly total: number;
+  readonly currency: string;
+  readonly status: string;
+  /** Pages of the provider. */
+  readonly url: string | undefined;
+  readonly pdfUrl: string | undefined;
+}
+
 /** The result of an event from the provider. Failures are thrown. */
 export type Receipt = 'applied' | 'duplicate' | 'ignored';
 
@@ -24,11 +64,17 @@ export interface Billing {
   readonly name: 'manual' | 'stripe';
   /** False when customers can't pay here. The operator then assigns plans that have a price. */
   readonly takesPayments: boolean;
-  choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice>;
+  /** `confirmed` is the preview that the customer agreed to; without it, a charge is calculated as of now. */
+  choosePlan(accountId: string, plan: string, pages: ReturnPages, confirmed?: ConfirmedCharge): Promise<PlanChoice>;
+  previewPlan(accountId: string, plan: string): Promise<PlanPreview>;
+  /** The latest invoices, newest first. */
+  invoices(accountId: string): Promise<InvoiceSummary[]>;
   /** The URL of the page for invoices and payment methods; undefined when there is none. */
   manage(accountId: string, returnUrl: string): Promise<string | undefined>;
   /** The paid period continues to its end. */
   cancel(accountId: string): Promise<void>;
+  /** Ends what is paid for now, without a refund, because the account is deleted. */
+  endNow(accountId: string): Promise<void>;
   /** Takes back a cancellation or a downgrade that hasn't applied yet. */
   resume(accountId: string): Promise<void>;
   /** Reads the state from the provider now instead of waiting for its event, for the page to return to. */

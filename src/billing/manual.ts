@@ -3,7 +3,7 @@
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Billing, PlanChoice, Receipt, Reconciliation } from './billing.ts';
+import type { Billing, InvoiceSummary, PlanChoice, PlanPreview, Receipt, Reconciliation } from './billing.ts';
 import { requireAccountForPlan } from './plan-change.ts';
 
 export class ManualBilling implements Billing {
@@ -18,15 +18,27 @@ export class ManualBilling implements Billing {
   }
 
   async choosePlan(accountId: string, plan: string): Promise<PlanChoice> {
+    const when = (await this.previewPlan(accountId, plan)).kind === 'later' ? 'next period' : 'now';
+    await this.#store.accounts.subscribe(accountId, plan, when, `account:${accountId}`);
+    return { kind: 'granted', when };
+  }
+
+  async previewPlan(accountId: string, plan: string): Promise<PlanPreview> {
     const { subscription } = await requireAccountForPlan(this.#store, this.#plans, accountId, plan);
     this.#assertFree(plan);
-    const lower =
+    const isLower =
       subscription?.status === 'active' &&
       subscription.plan !== plan &&
       !this.#plans.isUpgrade(subscription.plan, plan);
-    const when = lower ? 'next period' : 'now';
-    await this.#store.accounts.subscribe(accountId, plan, when, `account:${accountId}`);
-    return { kind: 'granted', when };
+    return isLower ? { kind: 'later', at: subscription.period.endsAt } : { kind: 'now' };
+  }
+
+  async invoices(): Promise<InvoiceSummary[]> {
+    return [];
+  }
+
+  async endNow(): Promise<void> {
+    // Nothing is paid for.
   }
 
   async manage(): Promise<undefined> {

@@ -5,10 +5,11 @@ import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
 import type { AccountSummary, Store } from '../store/store.ts';
-import type { PlanChoice, ReturnPages } from './billing.ts';
+import type { ConfirmedCharge, PlanChoice, PlanPreview, ReturnPages } from './billing.ts';
 import { requireAccountForPlan } from './plan-change.ts';
 import { StripeChanges } from './stripe-changes.ts';
 import type { StripeCheckout } from './stripe-checkout.ts';
+import type { StripeInvoices } from './stripe-invoices.ts';
 import { startedSubscriptions, isPaidFor, planItem } from './stripe-reading.ts';
 import type { StripeSync } from './stripe-sync.ts';
 
@@ -18,6 +19,7 @@ export interface StripePlansDependencies {
   readonly plans: PlanBook;
   readonly sync: StripeSync;
   readonly checkout: StripeCheckout;
+  readonly invoices: StripeInvoices;
 }
 
 /** A subscription at Stripe that hasn't ended, whether it is paid or an invoice is open. */
@@ -38,13 +40,50 @@ export class StripePlans {
     this.#changes = new StripeChanges(dependencies.stripe);
   }
 
-  async choose(accountId: string, name: string, pages: ReturnPages): Promise<PlanChoice> {
+  async choose(accountId: string, name: string, pages: ReturnPages, confirmed?: ConfirmedCharge): Promise<PlanChoice> {
     const { store, plans } = this.#dependencies;
     const account = await requireAccountForPlan(store, plans, accountId, name);
     const plan = plans.get(name);
     return plan.monthlyPriceCents === 0
       ? await this.#chooseFree(account, plan)
-      : await this.#choosePaid(account, plan, pages);
+      : await this.#choosePaid(account, plan, pages, confirmed);
+  }
+
+  /** What `choose` would do, without changing anything. */
+  async preview(accountId: string, name: string): Promise<PlanPreview> {
+    const { store, plans, invoices } = this.#dependencies;
+    const { subscription } = await requireAccountForPlan(store, plans, accountId, name);
+    const plan = plans.get(name);
+    const current = await this.#currentSubscription(accountId);
+    const granted = subscription?.status === 'active' && subscription.provider === 'manual' ? subscription : undefined;
+    if (current === undefined) {
+      if (plan.monthlyPriceCents > 0 && granted?.plan !== name) return { kind: 'checkout' };
+      const isLower = granted !== undefined && granted.plan !== name && !plans.isUpgrade(granted.plan, name);
+      return isLower ? { kind: 'later', at: granted.period.endsAt } : { kind: 'now' };
+    }
+    const isPaid = isPaidFor(current.subscription);
+    const bought = planItem(current.subscription, plans);
+    if (plan.monthlyPriceCents === 0) {
+      return isPaid ? { kind: 'later', at: periodEnd(bought?.item, current.subscription) } : { kind: 'now' };
+    }
+    if (!isPaid) return { kind: 'unpaid invoice' };
+    if (bought === undefined) throw new Error(`no plan has the price of subscription ${current.subscription.id}`);
+    if (bought.plan.name === name) return { kind: 'now' };
+    if (!plans.isUpgrade(bought.plan.name, name)) {
+      return { kind: 'later', at: periodEnd(bought.item, current.subscription) };
+    }
+    return await invoices.previewUpgrade(current.subscription, bought.item, priceIdOf(plan));
+  }
+
+  /** Ends every subscription now, also unfinished ones. Repeating it does no harm. */
+  async endNow(accountId: string): Promise<void> {
+    const { store, sync, checkout, stripe } = this.#dependencies;
+    const customer = await store.accounts.customerOf(accountId);
+    if (customer === undefined) return;
+    await checkout.cancelUnfinished(customer);
+    for (const { id, status } of startedSubscriptions(await sync.subscriptionsOf(customer))) {
+      if (status !== 'canceled') await stripe.subscriptions.cancel(id);
+    }
   }
 
   async cancel(accountId: string): Promise<void> {
@@ -76,11 +115,15 @@ export class StripePlans {
     return choice;
   }
 
-  async #choosePaid(account: AccountSummary, plan: Plan, pages: ReturnPages): Promise<PlanChoice> {
+  async #choosePaid(
+    account: AccountSummary,
+    plan: Plan,
+    pages: ReturnPages,
+    confirmed: ConfirmedCharge | undefined,
+  ): Promise<PlanChoice> {
     const { store, checkout } = this.#dependencies;
     const { id, subscription } = account;
-    const price = plan.stripePrice;
-    if (price === undefined) throw new Error(`plan "${plan.name}" has no stripePrice`);
+    const price = priceIdOf(plan);
     if (subscription?.provider === 'manual' && subscription.status === 'active' && subscription.plan === plan.name) {
       // Granted by the operator, so there is nothing to pay. This only takes a cancellation back.
       await store.accounts.subscribe(id, plan.name, 'now', `account:${id}`);
@@ -94,12 +137,17 @@ export class StripePlans {
     if (!isPaidFor(current.subscription)) {
       return { kind: 'redirect', url: await checkout.portal(customer, pages.successUrl) };
     }
-    const choice = await this.#change(current.subscription, plan, price);
+    const choice = await this.#change(current.subscription, plan, price, confirmed);
     await this.#dependencies.sync.sync(customer);
     return choice;
   }
 
-  async #change(subscription: Stripe.Subscription, plan: Plan, price: string): Promise<PlanChoice> {
+  async #change(
+    subscription: Stripe.Subscription,
+    plan: Plan,
+    price: string,
+    confirmed: ConfirmedCharge | undefined,
+  ): Promise<PlanChoice> {
     const { plans } = this.#dependencies;
     const bought = planItem(subscription, plans);
     if (bought === undefined) throw new Error(`no plan has the price of subscription ${subscription.id}`);
@@ -111,7 +159,7 @@ export class StripePlans {
       await this.#changes.downgrade(subscription, bought.item, price);
       return NEXT_PERIOD;
     }
-    const url = await this.#changes.upgrade(subscription, bought.item, price);
+    const url = await this.#changes.upgrade(subscription, bought.item, price, confirmed?.asOf);
     return url === undefined ? NOW : { kind: 'redirect', url };
   }
 
@@ -153,4 +201,13 @@ export class StripePlans {
     if (isManual && (await accounts.setRenews(accountId, renews, `account:${accountId}`))) return;
     throw new AppError('subscription_inactive', 'This account has no active subscription.');
   }
+}
+
+function priceIdOf({ name, stripePrice }: Plan): string {
+  if (stripePrice === undefined) throw new Error(`plan "${name}" has no stripePrice`);
+  return stripePrice;
+}
+
+function periodEnd(item: Stripe.SubscriptionItem | undefined, { start_date }: Stripe.Subscription): Date {
+  return new Date((item?.current_period_end ?? start_date) * 1_000);
 }

@@ -2,10 +2,21 @@
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Store } from '../store/store.ts';
-import type { Billing, BillingLog, PlanChoice, Receipt, Reconciliation, ReturnPages } from './billing.ts';
+import type {
+  Billing,
+  BillingLog,
+  ConfirmedCharge,
+  InvoiceSummary,
+  PlanChoice,
+  PlanPreview,
+  Receipt,
+  Reconciliation,
+  ReturnPages,
+} from './billing.ts';
 import { KeyedMutex } from '../primitives/keyed-mutex.ts';
 import { StripeCheckout } from './stripe-checkout.ts';
 import { createStripeClient, type StripeAccess, translateErrors } from './stripe-client.ts';
+import { StripeInvoices } from './stripe-invoices.ts';
 import { StripePlans } from './stripe-plans.ts';
 import { StripeReconciler } from './stripe-reconciler.ts';
 import { StripeSync } from './stripe-sync.ts';
@@ -26,6 +37,7 @@ export class StripeBilling implements Billing {
   readonly #sync: StripeSync;
   readonly #checkout: StripeCheckout;
   readonly #plans: StripePlans;
+  readonly #invoices: StripeInvoices;
   readonly #reconciler: StripeReconciler;
   /** A double-click must not create two customers or two checkouts. */
   readonly #accountLocks = new KeyedMutex();
@@ -38,12 +50,31 @@ export class StripeBilling implements Billing {
     this.#webhookSecrets = webhookSecrets;
     this.#sync = sync;
     this.#checkout = checkout;
-    this.#plans = new StripePlans({ stripe, store, plans, sync, checkout });
+    this.#invoices = new StripeInvoices(stripe);
+    this.#plans = new StripePlans({ stripe, store, plans, sync, checkout, invoices: this.#invoices });
     this.#reconciler = new StripeReconciler({ stripe, store, plans, log, sync });
   }
 
-  async choosePlan(accountId: string, plan: string, pages: ReturnPages): Promise<PlanChoice> {
-    return await this.#exclusively(accountId, async () => await this.#plans.choose(accountId, plan, pages));
+  async choosePlan(
+    accountId: string,
+    plan: string,
+    pages: ReturnPages,
+    confirmed?: ConfirmedCharge,
+  ): Promise<PlanChoice> {
+    return await this.#exclusively(accountId, async () => await this.#plans.choose(accountId, plan, pages, confirmed));
+  }
+
+  async previewPlan(accountId: string, plan: string): Promise<PlanPreview> {
+    return await translateErrors(async () => await this.#plans.preview(accountId, plan));
+  }
+
+  async invoices(accountId: string): Promise<InvoiceSummary[]> {
+    const customer = await this.#store.accounts.customerOf(accountId);
+    return customer === undefined ? [] : await translateErrors(async () => await this.#invoices.list(customer));
+  }
+
+  async endNow(accountId: string): Promise<void> {
+    await this.#exclusively(accountId, async () => await this.#plans.endNow(accountId));
   }
 
   async manage(accountId: string, returnUrl: string): Promise<string | undefined> {

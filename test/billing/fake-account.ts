@@ -47,6 +47,14 @@ interface FakeSession {
   status: 'open' | 'complete' | 'expired';
 }
 
+export interface FakeInvoice {
+  readonly id: string;
+  readonly customer: string;
+  readonly created: number;
+  readonly amount: number;
+  readonly status: 'paid' | 'open';
+}
+
 export interface FakeEvent {
   readonly id: string;
   readonly type: string;
@@ -70,6 +78,7 @@ export class FakeAccount {
   readonly customers = new Map<string, { metadata: Record<string, string>; card: Card; deleted: boolean }>();
   readonly sessions: FakeSession[] = [];
   readonly subscriptions: FakeSubscription[] = [];
+  readonly invoices: FakeInvoice[] = [];
   readonly prices: readonly FakePrice[];
   now = Date.UTC(2026, 2, 10) / 1_000;
   #count = 0;
@@ -91,9 +100,24 @@ export class FakeAccount {
     this.emit(type, { id: subscription.id, object: 'subscription', customer: subscription.customer });
   }
 
-  emitInvoice({ customer, id }: FakeSubscription, type: string): void {
+  /** `amount` defaults to the price of a month. */
+  emitInvoice({ customer, id, price }: FakeSubscription, type: string, amount = this.amountOf(price)): void {
     const parent = { type: 'subscription_details', subscription_details: { subscription: id } };
-    this.emit(type, { id: this.id('in'), object: 'invoice', customer, parent });
+    const invoice = this.id('in');
+    const status = type === 'invoice.paid' ? 'paid' : 'open';
+    this.invoices.push({ id: invoice, customer, created: this.now, amount, status });
+    this.emit(type, { id: invoice, object: 'invoice', customer, parent });
+  }
+
+  amountOf(price: string): number {
+    return this.prices.find(({ id }) => id === price)?.amount ?? 0;
+  }
+
+  /** The unused time at the old price, and the same time at the new one. */
+  prorations({ starts, ends, price }: FakeSubscription, newPrice: string, asOf: number): readonly [number, number] {
+    if (asOf < starts || asOf >= ends) throw refused('The proration date must be within the current period.');
+    const share = (ends - asOf) / (ends - starts);
+    return [-Math.round(this.amountOf(price) * share), Math.round(this.amountOf(newPrice) * share)];
   }
 
   of(customer: string): FakeSubscription[] {

@@ -1,6 +1,13 @@
 // The endpoints of Stripe's API that storybar uses, over a `FakeAccount`. Unknown parameters are refused, as Stripe does.
 
-import { type FakeAccount, FakeError, type FakeSubscription, missing, refused } from './fake-account.ts';
+import {
+  type FakeAccount,
+  FakeError,
+  type FakeInvoice,
+  type FakeSubscription,
+  missing,
+  refused,
+} from './fake-account.ts';
 
 export type Value = string | Values | Value[];
 export interface Values {
@@ -32,7 +39,10 @@ const ROUTES: readonly { readonly route: RegExp; readonly parameters: readonly s
     route('GET subscriptions', ['customer', 'status', 'limit', 'expand'], listSubscriptions),
     route(
       'POST subscriptions/:id',
-      ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'cancel_at', 'metadata', 'expand'],
+      [
+        ...['items', 'proration_behavior', 'proration_date', 'payment_behavior'],
+        ...['cancel_at_period_end', 'cancel_at', 'metadata', 'expand'],
+      ],
       updateSubscription,
     ),
     route('DELETE subscriptions/:id', [], (account, id) => {
@@ -70,6 +80,12 @@ const ROUTES: readonly { readonly route: RegExp; readonly parameters: readonly s
       subscription.schedule = null;
       account.emitChange(subscription, 'subscription_schedule.released');
       return released;
+    }),
+    route('POST invoices/create_preview', ['customer', 'subscription', 'subscription_details'], previewInvoice),
+    route('GET invoices', ['customer', 'limit'], (account, _id, { customer }) => {
+      requireCustomer(account, text(customer));
+      const own = account.invoices.filter((invoice) => invoice.customer === customer).toReversed();
+      return list(own.map((invoice) => showInvoice(account, invoice)));
     }),
     route('POST billing_portal/sessions', ['customer', 'return_url'], (account, _id, { customer }) => {
       requireCustomer(account, text(customer));
@@ -136,24 +152,57 @@ function updateSubscription(account: FakeAccount, id: string, values: Values): o
     subscription.cancelAt = subscription.atPeriodEnd ? subscription.ends : null;
   }
   if (cancelAt !== undefined) subscription.cancelAt = cancelAt === '' ? null : Number(text(cancelAt));
-  if (items !== undefined) changePrice(account, subscription, items);
+  if (items !== undefined) changePrice(account, subscription, items, Number(values['proration_date'] ?? account.now));
   account.emitChange(subscription);
   return showSubscription(account, subscription, Object.values(values['expand'] ?? {}).map(text));
 }
 
-function changePrice(account: FakeAccount, subscription: FakeSubscription, items: Value): void {
+function changePrice(account: FakeAccount, subscription: FakeSubscription, items: Value, asOf: number): void {
   const [item] = Object.values(items) as Values[];
   if (item?.['id'] !== subscription.item) throw missing('subscription_item', text(item?.['id']), 'items[0][id]');
   const price = text(item['price']);
   showPrice(account, price);
+  const [credit, charge] = account.prorations(subscription, price, asOf);
   if (account.cardOf(subscription.customer) === 'good') {
     subscription.price = price;
     subscription.pending = null;
-    account.emitInvoice(subscription, 'invoice.paid');
+    account.emitInvoice(subscription, 'invoice.paid', credit + charge);
     return;
   }
   subscription.pending = { price, invoice: account.id('in') };
-  account.emitInvoice(subscription, 'invoice.payment_failed');
+  account.emitInvoice(subscription, 'invoice.payment_failed', credit + charge);
+}
+
+function previewInvoice(account: FakeAccount, _id: string, values: Values): object {
+  const subscription = account.subscription(text(values['subscription']));
+  if (subscription.customer !== values['customer']) throw refused('The subscription belongs to another customer.');
+  if (subscription.schedule !== null) throw refused('The subscription is managed by a subscription schedule.');
+  const details = values['subscription_details'] as Values;
+  if (details['proration_behavior'] !== 'always_invoice') throw refused('Only prorations can be previewed.');
+  const [item] = Object.values(details['items'] ?? {}) as Values[];
+  if (item?.['id'] !== subscription.item) throw missing('subscription_item', text(item?.['id']), 'items[0][id]');
+  const asOf = Number(text(details['proration_date']));
+  const amounts = account.prorations(subscription, text(item['price']), asOf);
+  const total = amounts[0] + amounts[1];
+  const parent = { type: 'subscription_item_details', subscription_item_details: { proration: true } };
+  const lines = list(amounts.map((amount) => ({ object: 'line_item', amount, currency: 'usd', parent })));
+  return { object: 'invoice', currency: 'usd', total, amount_due: Math.max(0, total), lines };
+}
+
+function showInvoice(account: FakeAccount, { id, customer, created, amount, status }: FakeInvoice): object {
+  return {
+    id,
+    object: 'invoice',
+    customer,
+    number: `INV-${account.invoices.findIndex((invoice) => invoice.id === id) + 1}`,
+    created,
+    currency: 'usd',
+    total: amount,
+    amount_due: Math.max(0, amount),
+    status,
+    hosted_invoice_url: `https://invoice.invalid/${id}`,
+    invoice_pdf: `https://invoice.invalid/${id}/pdf`,
+  };
 }
 
 function openCheckout(account: FakeAccount, _id: string, values: Values): object {

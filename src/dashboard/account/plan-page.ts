@@ -12,6 +12,14 @@ import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { type PlanOffer, planFacts } from '../plan-cards.ts';
+import { addInvoicePage, INVOICES_PATH } from '../plan/invoice-page.ts';
+import {
+  addPlanChangePages,
+  CANCEL_PATH,
+  cancelablePlan,
+  CHANGE_PATH,
+  confirmedCharge,
+} from '../plan/plan-change-pages.ts';
 import { day, problem } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { type SignedInRoutes, queryOf } from './signed-in-routes.ts';
@@ -52,14 +60,17 @@ ${planBody(visit, plans, subscription, billing)}`;
     if (plans.find(plan) === undefined) return await show(visit, 'This plan doesn’t exist.');
     const url = pageUrl(visit.request);
     const pages = { successUrl: `${url}?done=paid`, cancelUrl: url };
-    const choice = await billing.choosePlan(visit.user.accountId, plan, pages);
+    const confirmed = confirmedCharge(fields);
+    // The card is charged only for an amount that the customer has seen a moment ago.
+    if (confirmed === undefined && (await billing.previewPlan(visit.user.accountId, plan)).kind === 'charge') {
+      return seeOther(visit, `${CHANGE_PATH}?plan=${plan}`);
+    }
+    const choice = await billing.choosePlan(visit.user.accountId, plan, pages, confirmed);
     if (choice.kind === 'redirect') return leaveFor(site, visit, 'checkout', choice.url);
     return seeOther(visit, `${PATH}?done=${choice.when === 'now' ? 'plan-now' : 'plan-next'}`);
   });
-  routes.action(`${PATH}/cancel`, async (visit) => {
-    await billing.cancel(visit.user.accountId);
-    return seeOther(visit, `${PATH}?done=canceled`);
-  });
+  addPlanChangePages(routes, dependencies);
+  addInvoicePage(routes, site, billing);
   routes.action(`${PATH}/resume`, async (visit) => {
     await billing.resume(visit.user.accountId);
     return seeOther(visit, `${PATH}?done=resumed`);
@@ -113,30 +124,25 @@ function planBody(
     return html`<p>This account’s plan is managed by the marketplace.</p>`;
   }
   const active = subscription?.status === 'active' ? subscription : undefined;
-  const cards = plans.plans.map((plan) => card(visit, { ...plan, currency: plans.currency }, active, billing));
+  const cards = plans.plans.map((plan) => card({ ...plan, currency: plans.currency }, active, billing));
   return html`${active && summary(visit, plans, active, billing)}
 <ul class="plans">${cards}</ul>`;
 }
 
-function card(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
+function card(plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
   const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan)}
-${planAction(visit, plan, active, billing)}
+${planAction(plan, active, billing)}
 </li>`;
 }
 
-function planAction(visit: SignedInVisit, plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
+function planAction(plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
   if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
   if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
   if (!isSelfService(plan, billing)) return html`<p class="small">Ask the operator for this plan.</p>`;
-  return form(
-    visit,
-    PATH,
-    html`<input type="hidden" name="plan" value="${plan.name}">
-<button class="button" type="submit">Choose ${plan.title}</button>`,
-  );
+  return html`<p class="choose"><a class="button" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
 }
 
 /** Whether a customer can choose or continue the plan without the operator. */
@@ -146,13 +152,14 @@ function isSelfService(plan: Pick<PlanOffer, 'monthlyPriceCents'> | undefined, {
 
 function summary(visit: SignedInVisit, plans: PlanBook, subscription: Subscription, billing: Billing): Html {
   const { plan, renews, nextPlan } = subscription;
-  const button = (action: string, label: string): Html =>
-    form(visit, `${PATH}/${action}`, html`<button class="button quiet" type="submit">${label}</button>`);
-  const canKeep = isSelfService(plans.find(plan), billing);
+  const isEnding = !renews || nextPlan !== null;
+  const canKeep = isEnding && isSelfService(plans.find(plan), billing);
+  const keep = html`<button class="button quiet" type="submit">Keep ${titleOf(plans, plan)}</button>`;
   return html`<p class="figure">${outlook(plans, subscription)}</p>
 <div class="actions">
-${billing.takesPayments && button('manage', 'Invoices and card')}
-${renews && nextPlan === null ? button('cancel', 'Cancel plan') : canKeep && button('resume', `Keep ${titleOf(plans, plan)}`)}
+${billing.takesPayments && html`<a class="button quiet" href="${INVOICES_PATH}">Invoices and card</a>`}
+${cancelablePlan(plans, subscription) && html`<a class="button quiet" href="${CANCEL_PATH}">Cancel plan</a>`}
+${canKeep && form(visit, `${PATH}/resume`, keep)}
 </div>`;
 }
 
