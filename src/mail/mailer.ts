@@ -6,6 +6,8 @@ export interface Email {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** The same for every attempt to send the same email, so that mail servers can recognize a repetition. */
+  readonly id?: string;
 }
 
 export interface Mailer {
@@ -41,8 +43,9 @@ export class SmtpMailer implements Mailer {
     });
   }
 
-  async send({ to, subject, text }: Email): Promise<void> {
-    await this.#transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text });
+  async send({ to, subject, text, id }: Email): Promise<void> {
+    const messageId = id === undefined ? {} : { messageId: `<${id}@storybar>` };
+    await this.#transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text, ...messageId });
   }
 
   close(): void {

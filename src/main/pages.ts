@@ -66,7 +66,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   readonly close: () => Promise<void>;
 }> {
   const { settings, plans, store, logger, metrics, renderer, workArea, sender, shutdown } = dependencies;
-  const { close, ...identityServices } = wireIdentity(settings, store, logger, metrics.dependencies);
+  const { close, ...identityServices } = wireIdentity(settings, store, plans, logger, metrics.dependencies);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
     assets: await loadAssets(),

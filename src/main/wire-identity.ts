@@ -1,21 +1,28 @@
 // Wires up sign-in for the site: sessions, passwords, emails and the first operator.
 
+import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
+import { CreditEmails } from '../dashboard/credits/credit-emails.ts';
 import { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';
+import { TwoFactor } from '../dashboard/identity/two-factor.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { PeriodicTasks } from './background/periodic-tasks.ts';
+
+const CREDIT_EMAILS_MS = 10_000;
 
 export interface IdentityServices {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   /** Undefined without an SMTP server. */
   readonly mailer: Mailer | undefined;
+  readonly twoFactor: TwoFactor;
   /** Waits for emails that are being sent. Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }
@@ -34,6 +41,7 @@ export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings):
 export function wireIdentity(
   settings: Settings,
   store: Store,
+  plans: PlanBook,
   logger: Logger,
   metrics: DependencyMetrics,
 ): IdentityServices {
@@ -46,10 +54,11 @@ export function wireIdentity(
       metrics.mail('sent');
     },
   };
+  const throttle = new Throttle(store.limits ?? new LocalLimits());
   const identity = new Identity({
     users,
     passwords: new Passwords(),
-    throttle: new Throttle(store.limits ?? new LocalLimits()),
+    throttle,
     mailer: counted,
     publicUrl,
     operatorEmail,
@@ -58,11 +67,27 @@ export function wireIdentity(
       logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent');
     },
   });
+  const tasks = new PeriodicTasks(logger);
+  if (counted !== undefined) {
+    const creditEmails = new CreditEmails({
+      notices: store.creditNotices,
+      plans,
+      mailer: counted,
+      publicUrl,
+      onFailed: (error, { accountId, userId, percent }) => {
+        metrics.mail('failed');
+        logger.warn({ accountId, userId, percent, err: error }, 'email about used credits not sent');
+      },
+    });
+    tasks.every(CREDIT_EMAILS_MS, 'send emails about used credits', async () => await creditEmails.send());
+  }
   return {
     sessionGuard: new SessionGuard({ sessions, publicUrl }),
     identity,
     mailer: counted,
+    twoFactor: new TwoFactor({ users, factors: store.secondFactors, throttle }),
     close: async () => {
+      tasks.stop();
       await identity.close();
       mailer?.close();
     },

@@ -1,14 +1,16 @@
-// The usage page: credits, renders per day and the latest renders, with CSV exports.
+// The usage page: credits, renders per day, key and type, and the latest renders, with CSV exports.
 
 import type { FastifyReply } from 'fastify';
 import { allowedBroken, type DeliveryCounts } from '../../account/broken-delivery.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { must } from '../../primitives/must.ts';
-import type { AccountSummary, RenderSummary, Store } from '../../store/store.ts';
+import type { AccountSummary, KeySummary, RenderSummary, Store, UsageDetail } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { keyUsageTable } from '../usage/key-usage.ts';
+import { matches, type UsageFilter, usageFilterForm, usageFilterOf, usageQuery } from '../usage/usage-filter.ts';
 import { toCsv } from './csv.ts';
 import { count, day, problem, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
@@ -18,24 +20,22 @@ import { creditMeter, usageChart } from './usage-chart.ts';
 
 export interface UsageDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage'>;
+  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys'>;
   readonly plans: PlanBook;
 }
 
-const CHART_DAYS = 30;
+const OWN_PATH = '/dashboard';
 const LATEST_RENDERS = 20;
 const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
 export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: UsageDependencies): void {
-  routes.page('/dashboard', async (visit) => {
+  routes.page(OWN_PATH, async (visit) => {
     const { accountId } = visit.user;
     const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${stateOf(account)}
-${await creditsSection(store, plans, account)}
-${await chartSection(store, accountId)}
-${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
-    return sendPrivate(site, visit, { title: 'Usage', path: '/dashboard', body });
+${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
+    return sendPrivate(site, visit, { title: 'Usage', path: OWN_PATH, body });
   });
   routes.page('/dashboard/usage/days.csv', async (visit) => {
     const today = new Date();
@@ -43,6 +43,18 @@ ${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
     const days = await store.usage.days(visit.user.accountId, from, to);
     const rows = days.map((row) => [row.day, row.mode, row.outcome, row.renders, row.credits]);
     return sendCsv(visit, 'storybar-days.csv', toCsv(['day', 'mode', 'outcome', 'renders', 'credits'], rows));
+  });
+  routes.page('/dashboard/usage/keys.csv', async (visit) => {
+    const { accountId } = visit.user;
+    const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
+    const filter = usageFilterOf(visit, account.subscription?.period, new Date());
+    const details = await detailsOf(store, accountId, filter);
+    const names = new Map((await store.keys.list(accountId)).map(({ id, name }) => [id, name]));
+    const rows = details.map(({ day: at, keyId, kind, mode, outcome, renders, credits }) => {
+      return [at, keyId, names.get(keyId ?? '') ?? null, kind, mode, outcome, renders, credits];
+    });
+    const header = ['day', 'key_id', 'key_name', 'kind', 'mode', 'outcome', 'renders', 'credits'];
+    return sendCsv(visit, 'storybar-keys.csv', toCsv(header, rows));
   });
   routes.page('/dashboard/usage/renders.csv', async (visit) => {
     const renders = await store.usage.latest(visit.user.accountId, EXPORT_RENDERS);
@@ -53,6 +65,18 @@ ${latestSection(await store.usage.latest(accountId, LATEST_RENDERS))}`;
     });
     return sendCsv(visit, 'storybar-renders.csv', toCsv(header, rows));
   });
+}
+
+/** `path` is the page that shows it. Only the customer's own page has exports and links to keys. */
+export async function usageBody(
+  { store, plans }: Omit<UsageDependencies, 'site'>,
+  visit: SignedInVisit,
+  account: AccountSummary,
+  path: string,
+): Promise<Html> {
+  return html`${await creditsSection(store, plans, account)}
+${await rangeSection(store, visit, account, path)}
+${latestSection(await store.usage.latest(account.id, LATEST_RENDERS), path)}`;
 }
 
 function stateOf({ state }: AccountSummary): Html | undefined {
@@ -69,15 +93,15 @@ export async function creditsSection(
 ): Promise<Html | undefined> {
   const plan = subscription && plans.find(subscription.plan);
   if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
-  const { used, reserved } = await store.ledger.balance(id, subscription.period, plan.credits);
+  const { used, reserved, limit } = await store.ledger.balance(id, subscription.period, plan.credits);
   const deliveries = await store.ledger.deliveries(id, subscription.period);
   return html`<section aria-labelledby="credits">
 <h2 id="credits">Credits</h2>
-<p class="figure"><strong>${count(used)}</strong> of ${count(plan.credits)} credits used (${plan.title})</p>
-${creditMeter(used, plan.credits)}
+<p class="figure"><strong>${count(used)}</strong> of ${count(limit)} credits used (${plan.title})</p>
+${creditMeter(used, limit)}
 <p class="small">Resets ${day(subscription.period.endsAt)}.${
-    reserved > 0 && html` ${count(reserved)} reserved for renders in progress.`
-  }</p>
+    limit > plan.credits && html` ${count(limit - plan.credits)} credits were added to this period.`
+  }${reserved > 0 && html` ${count(reserved)} reserved for renders in progress.`}</p>
 ${brokenDeliveries(deliveries)}
 </section>`;
 }
@@ -90,22 +114,57 @@ function brokenDeliveries(deliveries: DeliveryCounts): Html | undefined {
 The first ${count(allowedBroken(deliveries))} are always free; see <a href="/docs/limits#credits">Limits and credits</a>.</p>`;
 }
 
-async function chartSection(store: Pick<Store, 'usage'>, accountId: string): Promise<Html> {
-  const today = new Date();
-  const from = dayAfter(today, 1 - CHART_DAYS);
-  const rows = await store.usage.days(accountId, from, dayAfter(today, 0));
+/** Per day and per key, for the chosen range. The chart of all keys and types also has requests that were never rendered. */
+async function rangeSection(
+  store: Pick<Store, 'usage' | 'keys'>,
+  visit: SignedInVisit,
+  { id, subscription }: AccountSummary,
+  path: string,
+): Promise<Html> {
+  const isOwn = path === OWN_PATH;
+  const period = subscription?.period;
+  const filter = usageFilterOf(visit, period, new Date());
+  const keys = await store.keys.list(id);
+  const details = await detailsOf(store, id, filter);
+  const isFiltered = filter.keyId !== undefined || filter.kind !== undefined;
+  const rows = isFiltered ? details : await store.usage.days(id, filter.from, filter.to);
   return html`<section aria-labelledby="days">
 <h2 id="days">Renders per day</h2>
-${usageChart(countDays(rows, new Date(from), CHART_DAYS))}
-<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>
+${usageFilterForm(path, filter, keys, period)}
+${usageChart(countDays(rows, new Date(filter.from), filter.days))}
+${isFiltered && html`<p class="small">Requests that were rejected before rendering aren’t part of this chart.</p>`}
+${isOwn && html`<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>`}
+</section>
+${keysSection(details, keys, filter, isOwn)}`;
+}
+
+async function detailsOf(
+  { usage }: Pick<Store, 'usage'>,
+  accountId: string,
+  filter: UsageFilter,
+): Promise<UsageDetail[]> {
+  const details = await usage.details(accountId, filter.from, filter.to);
+  return details.filter((detail) => matches(filter, detail));
+}
+
+function keysSection(
+  details: readonly UsageDetail[],
+  keys: readonly KeySummary[],
+  filter: UsageFilter,
+  isOwn: boolean,
+): Html {
+  return html`<section aria-labelledby="per-key">
+<h2 id="per-key">Usage per key</h2>
+${keyUsageTable(details, keys, isOwn)}
+${isOwn && html`<p class="small"><a href="/dashboard/usage/keys.csv?${usageQuery(filter)}">Export usage per key, type and day (CSV)</a></p>`}
 </section>`;
 }
 
-function latestSection(renders: readonly RenderSummary[]): Html {
+function latestSection(renders: readonly RenderSummary[], path: string): Html {
   return html`<section aria-labelledby="latest">
 <h2 id="latest">Latest renders</h2>
 ${renders.length === 0 ? html`<p>No renders yet. Follow the <a href="/docs/quickstart">quickstart</a> to make your first call.</p>` : renderTable(renders)}
-${renders.length > 0 && html`<p class="small"><a href="/dashboard/usage/renders.csv">Export renders (CSV)</a> (latest ${count(EXPORT_RENDERS)}). Times are in UTC.</p>`}
+${renders.length > 0 && path === OWN_PATH && html`<p class="small"><a href="/dashboard/usage/renders.csv">Export renders (CSV)</a> (latest ${count(EXPORT_RENDERS)}). Times are in UTC.</p>`}
 </section>`;
 }
 

@@ -1,0 +1,68 @@
+// Tells users by email when 80 and 100 percent of the credits of their billing period are used. Every server looks for users to
+// tell; a claim in the store decides which server sends the email, so each user gets it once.
+
+import type { PlanBook } from '../../account/plans.ts';
+import type { Email, Mailer } from '../../mail/mailer.ts';
+import type { CreditNotice, CreditNotices } from '../../store/notices/credit-notices.ts';
+
+export interface CreditEmailsOptions {
+  readonly notices: CreditNotices;
+  readonly plans: PlanBook;
+  readonly mailer: Mailer;
+  /** Base URL of links. */
+  readonly publicUrl: string;
+  readonly onFailed: (error: unknown, notice: CreditNotice) => void;
+}
+
+/** The higher one first: a user who has used everything isn't told about 80 percent as well. */
+const PERCENTAGES = [100, 80] as const;
+const BATCH = 100;
+
+export class CreditEmails {
+  readonly #options: CreditEmailsOptions;
+
+  constructor(options: CreditEmailsOptions) {
+    this.#options = options;
+  }
+
+  /** Sends what is due. A failed email is tried again in a later run. */
+  async send(): Promise<void> {
+    const { notices, plans } = this.#options;
+    for (const percent of PERCENTAGES) {
+      const withCredits = plans.plans.filter(({ credits }) => credits > 0);
+      for (const notice of await notices.due({ percent, plans: withCredits }, BATCH)) await this.#send(notice);
+    }
+  }
+
+  async #send(notice: CreditNotice): Promise<void> {
+    const { notices, mailer, onFailed } = this.#options;
+    if (!(await notices.claim(notice))) return;
+    try {
+      await mailer.send(this.#textOf(notice));
+    } catch (error) {
+      onFailed(error, notice);
+      return;
+    }
+    await notices.markSent(notice);
+  }
+
+  #textOf({ userId, email, percent, used, periodStartsAt, periodEndsAt }: CreditNotice): Email {
+    const { publicUrl } = this.#options;
+    const resets = DAY.format(new Date(periodEndsAt));
+    const isUsedUp = percent === 100;
+    return {
+      id: `credits-${percent}-${userId}-${Date.parse(periodStartsAt)}`,
+      to: email,
+      subject: isUsedUp ? 'Your Storybar credits are used up' : `You have used ${percent} % of your Storybar credits`,
+      text:
+        `You have used ${NUMBER.format(used)} credits in this billing period. ` +
+        (isUsedUp
+          ? `Requests with live keys are rejected until your credits reset on ${resets}. To continue now, choose a larger plan:`
+          : `When they are used up, requests with live keys are rejected until the credits reset on ${resets}. See your usage, or choose a larger plan:`) +
+        `\n\n${publicUrl}/dashboard\n${publicUrl}/dashboard/plan\n`,
+    };
+  }
+}
+
+const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
+const NUMBER = new Intl.NumberFormat('en');
