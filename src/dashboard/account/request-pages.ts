@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { FAULTS } from '../../http/reference/faults.ts';
 import { PROBLEMS } from '../../http/reference/statuses.ts';
+import { must } from '../../primitives/must.ts';
 import type { LoggedRequest, RequestFilter } from '../../store/requests/request-log.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
@@ -13,7 +14,7 @@ import { table } from '../tables.ts';
 import { toCsv } from './csv.ts';
 import { count, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
-import { idOf, queryOf, type SignedInRoutes } from './signed-in-routes.ts';
+import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 
 export interface RequestPagesDependencies {
   readonly site: Site;
@@ -29,25 +30,57 @@ const STATUSES: Readonly<Record<string, { label: string; range: readonly [number
   failed: { label: 'Server error (5xx)', range: [500, 599] },
 };
 
-export function addRequestPages(routes: SignedInRoutes, { site, store }: RequestPagesDependencies): void {
-  routes.page(PATH, async (visit) => {
-    const { accountId } = visit.user;
-    const keys = await store.keys.list(accountId);
-    const found = await store.requests.list(accountId, { ...filterOf(visit), count: PAGE_SIZE + 1 });
-    const body = html`${filterForm(visit, keys)}${requestTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
-    return sendPrivate(site, visit, { title: 'Requests', path: PATH, body });
+/** Whose requests a page shows, and where. */
+export interface RequestView {
+  readonly accountId: string;
+  readonly path: string;
+  readonly title: string;
+  /** Above the page. */
+  readonly before?: Html;
+}
+
+interface RequestViewRoutes {
+  /** The route of the list; a request is one level below. */
+  readonly path: string;
+  readonly baseOf: (visit: SignedInVisit) => Promise<RequestView>;
+}
+
+export function addRequestPages(routes: SignedInRoutes, dependencies: RequestPagesDependencies): void {
+  addRequestViews(routes, dependencies, {
+    path: PATH,
+    baseOf: async ({ user }) => ({ accountId: user.accountId, path: PATH, title: 'Requests' }),
   });
   routes.page('/dashboard/requests.csv', async (visit) => {
-    const found = await store.requests.list(visit.user.accountId, { ...filterOf(visit), count: EXPORT_SIZE });
-    return sendCsv(visit, found);
+    const filter = { ...filterOf(visit), count: EXPORT_SIZE };
+    return sendCsv(visit, await dependencies.store.requests.list(visit.user.accountId, filter));
   });
-  routes.page(`${PATH}/:id`, async (visit) => {
-    const { accountId } = visit.user;
-    const request = await store.requests.find(accountId, idOf(visit));
+}
+
+export function addRequestViews(
+  routes: SignedInRoutes,
+  { site, store }: RequestPagesDependencies,
+  { path, baseOf }: RequestViewRoutes,
+): void {
+  const isOwn = path === PATH;
+  const tab = isOwn ? PATH : '/operator/accounts';
+  routes.page(path, async (visit) => {
+    const view = await baseOf(visit);
+    const keys = await store.keys.list(view.accountId);
+    const found = await store.requests.list(view.accountId, { ...filterOf(visit), count: PAGE_SIZE + 1 });
+    const body = html`${view.before}${filterForm(visit, view.path, keys)}${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}${pager(visit, found, view.path, isOwn)}`;
+    return sendPrivate(site, visit, { title: view.title, path: tab, body });
+  });
+  routes.page(`${path}/:request`, async (visit) => {
+    const view = await baseOf(visit);
+    const request = await store.requests.find(view.accountId, requestIdOf(visit));
     if (request === undefined) throw new AppError('not_found', "This request isn't in the log.");
-    const body = requestBody(request, await store.keys.list(accountId));
-    return sendPrivate(site, visit, { title: 'Request', path: PATH, body });
+    const body = html`${view.before}${requestBody(request, await store.keys.list(view.accountId), view.path)}`;
+    return sendPrivate(site, visit, { title: 'Request', path: tab, body });
   });
+}
+
+function requestIdOf({ request }: SignedInVisit): string {
+  return must((request.params as { request?: string }).request, 'the id of the request in the path');
 }
 
 function filterOf(visit: SignedInVisit): Omit<RequestFilter, 'count'> {
@@ -68,10 +101,10 @@ function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string
   return new URLSearchParams(entries).toString();
 }
 
-function filterForm(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
+function filterForm(visit: SignedInVisit, path: string, keys: readonly KeySummary[]): Html {
   const option = (name: string, value: string, label: string): Html =>
     html`<option value="${value}"${queryOf(visit, name) === value && html` selected`}>${label}</option>`;
-  return html`<form class="filters" method="get" action="${PATH}">
+  return html`<form class="filters" method="get" action="${path}">
 <div class="field"><label for="status">Status</label><select id="status" name="status">
 <option value="">All</option>${Object.entries(STATUSES).map(([value, { label }]) => option('status', value, label))}</select></div>
 <div class="field"><label for="key">Key</label><select id="key" name="key">
@@ -81,7 +114,7 @@ function filterForm(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
 </form>`;
 }
 
-function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySummary[]): Html {
+function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySummary[], path: string): Html {
   if (requests.length === 0) {
     return html`<p>No requests found. New requests appear here within a few seconds. <a href="/dashboard/start">Send your first request</a></p>`;
   }
@@ -89,7 +122,7 @@ function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySumm
     'Requests',
     ['Status', 'Time (UTC)', 'Key', 'Endpoint', 'Duration', 'Size', 'Credits'],
     requests.map((request) => [
-      html`<a href="${PATH}/${request.id}">${statusLabel(request)}</a>`,
+      html`<a href="${path}/${request.id}">${statusLabel(request)}</a>`,
       time(request.at),
       keyName(request, keys),
       html`<code>${request.path}</code>`,
@@ -113,15 +146,15 @@ export function bytesLabel(bytes: number): string {
   return bytes < 100_000 ? `${count(Math.ceil(bytes / 1_000))} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function pager(visit: SignedInVisit, found: readonly LoggedRequest[]): Html {
+function pager(visit: SignedInVisit, found: readonly LoggedRequest[], path: string, isOwn: boolean): Html {
   const last = found[PAGE_SIZE - 1];
   const older = found.length > PAGE_SIZE && last && queryWith(visit, { before: `${last.at},${last.id}` });
-  return html`${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}
-<p class="small"><a href="/dashboard/requests.csv?${queryWith(visit, {})}">Export (CSV)</a> (latest ${count(EXPORT_SIZE)}).
+  return html`${older && html`<p class="actions"><a class="button quiet" href="${path}?${older}">Older</a></p>`}
+<p class="small">${isOwn && html`<a href="/dashboard/requests.csv?${queryWith(visit, {})}">Export (CSV)</a> (latest ${count(EXPORT_SIZE)}). `}
 Requests are kept for 30 days, at most 100,000. Captions and files are never logged.</p>`;
 }
 
-function requestBody(request: LoggedRequest, keys: readonly KeySummary[]): Html {
+function requestBody(request: LoggedRequest, keys: readonly KeySummary[], path: string): Html {
   const facts: readonly (readonly [string, Html | string])[] = [
     ['Status', statusLabel(request)],
     ['Time (UTC)', time(request.at)],
@@ -135,7 +168,7 @@ function requestBody(request: LoggedRequest, keys: readonly KeySummary[]): Html 
   ];
   return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${problemSection(request)}
-<p><a href="${PATH}">Back to all requests</a></p>`;
+<p><a href="${path}">Back to all requests</a></p>`;
 }
 
 function problemSection({ code, faults }: LoggedRequest): Html | undefined {

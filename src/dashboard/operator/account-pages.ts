@@ -1,19 +1,20 @@
-// Operator pages to search accounts, view one, suspend or resume it, and change its plan.
+// Operator pages to search accounts, view one, suspend or resume it, change its plan, and add credits.
 
 import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
-import { must } from '../../primitives/must.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
-import { field, problem, time } from '../account/fields.ts';
+import { count, field, problem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
-import { idOf, type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
+import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { accountListPage } from './account-list-page.ts';
+import { userLabel } from './user-label.ts';
 
 export interface AccountPagesDependencies {
   readonly site: Site;
@@ -22,12 +23,13 @@ export interface AccountPagesDependencies {
 }
 
 const PATH = '/operator/accounts';
-const PAGE_SIZE = 25;
 const LATEST_RENDERS = 10;
+const MAX_GRANT = 1_000_000;
+const MAX_REASON = 200;
 
 export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPagesDependencies): void {
   const { store, plans } = dependencies;
-  routes.page(PATH, async (visit) => await listPage(dependencies, visit));
+  routes.page(PATH, async (visit) => await accountListPage(dependencies, visit));
   routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));
   const back = (visit: SignedInVisit, { id }: AccountSummary, done: string): FastifyReply =>
     seeOther(visit, `${PATH}/${encodeURIComponent(id)}?done=${done}`);
@@ -43,6 +45,23 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     const account = await findAccount(store, visit);
     await store.accounts.setSuspended(account.id, false, actorOf(visit));
     return back(visit, account, 'account-resumed');
+  });
+  routes.action(`${PATH}/:id/credits`, async (visit, fields) => {
+    const account = await findAccount(store, visit);
+    const credits = Number(fields.text('credits'));
+    const reason = fields
+      .text('reason')
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .trim();
+    if (!Number.isSafeInteger(credits) || credits < 1 || credits > MAX_GRANT) {
+      throw new AppError('invalid_fields', `Credits must be a whole number from 1 to ${count(MAX_GRANT)}.`);
+    }
+    if (reason === '' || reason.length > MAX_REASON) {
+      throw new AppError('invalid_fields', `Enter a reason of up to ${MAX_REASON} characters.`);
+    }
+    const granted = await store.operator.grantCredits(account.id, credits, reason, actorOf(visit));
+    if (granted === undefined) throw new AppError('invalid_fields', 'This account has no active plan.');
+    return back(visit, account, 'credits-granted');
   });
   routes.action(`${PATH}/:id/plan`, async (visit, fields) => {
     const account = await findAccount(store, visit);
@@ -75,38 +94,11 @@ function planLock({ subscription }: AccountSummary): string | undefined {
   return undefined;
 }
 
-async function listPage({ site, store }: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
-  const text = queryOf(visit, 'q') ?? '';
-  const ids = await store.users.searchAccounts(text, { after: queryOf(visit, 'after'), count: PAGE_SIZE + 1 });
-  const rows = await Promise.all(
-    ids.slice(0, PAGE_SIZE).map(async (id) => {
-      const account = must(await store.accounts.find(id), `the account ${id}`);
-      const users = await store.users.list(id);
-      return [
-        html`<a href="${PATH}/${encodeURIComponent(id)}">${account.name}</a>`,
-        users.map(({ email }) => email).join(', '),
-        account.subscription?.plan ?? 'none',
-        account.state,
-        time(account.createdAt),
-      ];
-    }),
-  );
-  const last = ids[PAGE_SIZE - 1];
-  const more = ids.length > PAGE_SIZE && last !== undefined && new URLSearchParams({ q: text, after: last });
-  const label = 'Name, email or ID';
-  const body = html`<form class="search" method="get" action="${PATH}" role="search">
-${field({ name: 'q', label, type: 'search', value: text, autocomplete: 'off', required: false })}
-<button class="button" type="submit">Search</button>
-</form>
-${rows.length === 0 ? html`<p>No accounts found.</p>` : table('Accounts', ['Name', 'Users', 'Plan', 'Status', 'Created'], rows)}
-${more && html`<p class="actions"><a class="button quiet" href="${PATH}?${more.toString()}">Older</a></p>`}`;
-  return sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
-}
-
 async function accountPage(dependencies: AccountPagesDependencies, visit: SignedInVisit): Promise<FastifyReply> {
   const { site, store, plans } = dependencies;
   const account = await findAccount(store, visit);
   const { id } = account;
+  const path = `${PATH}/${encodeURIComponent(id)}`;
   const users = await store.users.list(id);
   const keys = await store.keys.list(id);
   const renders = await store.usage.latest(id, LATEST_RENDERS);
@@ -114,11 +106,12 @@ async function accountPage(dependencies: AccountPagesDependencies, visit: Signed
 <div><dt>ID</dt><dd><code>${id}</code></dd></div>
 <div><dt>Status</dt><dd>${account.state}</dd></div>
 <div><dt>Created</dt><dd>${time(account.createdAt)}</dd></div>
-<div><dt>Users</dt><dd>${users.map(({ email, role }) => `${email}${role === 'operator' ? ' (operator)' : ''}`).join(', ') || 'none'}</dd></div>
+<div><dt>Users</dt><dd>${users.map(userLabel).join(', ') || 'none'}</dd></div>
 </dl>
-<p><a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">View audit log</a></p>
+<p><a href="${path}/usage">View usage</a>, <a href="${path}/requests">view requests</a>, <a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">view audit log</a></p>
 ${suspension(visit, account)}
 ${await creditsSection(store, plans, account)}
+${account.subscription?.status === 'active' && grantSection(visit, account)}
 ${planSection(visit, plans, account)}
 <section aria-labelledby="keys"><h2 id="keys">Keys</h2>
 ${
@@ -146,6 +139,21 @@ function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {
 <p>Its keys stop working immediately, until you resume it. Its users can still sign in.</p>
 ${form(visit, `${path}/suspend`, html`<button class="button danger" type="submit">Suspend account</button>`)}
 </details>`;
+}
+
+function grantSection(visit: SignedInVisit, { id }: AccountSummary): Html {
+  const reason = { name: 'reason', label: 'Reason', autocomplete: 'off', maxLength: MAX_REASON };
+  return html`<section aria-labelledby="grant"><h2 id="grant">Add credits</h2>
+<p>They count in the current billing period only. The reason is part of the audit log.</p>
+${form(
+  visit,
+  `${PATH}/${encodeURIComponent(id)}/credits`,
+  html`<div class="field"><label for="credits">Credits</label><input id="credits" name="credits" type="number" min="1" max="${MAX_GRANT}" required></div>
+${field(reason)}
+<p class="actions"><button class="button quiet" type="submit">Add credits</button></p>`,
+  'stacked',
+)}
+</section>`;
 }
 
 function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSummary): Html {

@@ -1,39 +1,111 @@
-// The audit log: every change with its actor, newest first.
+// The audit log: every change with its actor, newest first, with filters. Ids of users are shown as addresses.
 
-import type { AuditEntry, Store } from '../../store/store.ts';
+import type { AuditEntry, AuditFilter, Store } from '../../store/store.ts';
 import { time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
-import { table } from '../tables.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
+import { userLabel } from './user-label.ts';
 
+type AuditStore = Pick<Store, 'audit' | 'users' | 'accounts'>;
+/** The names of users and accounts, by id. */
+type Names = ReadonlyMap<string, string>;
+
+const PATH = '/operator/audit';
 const PAGE_SIZE = 50;
+const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gu;
+/** Beginnings of actions. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  'account.': 'Accounts',
+  'credits.': 'Credits',
+  'key.': 'Keys',
+  'member.': 'Members',
+  'subscription.': 'Plans',
+  'user.': 'Users',
+};
 
-export function addAuditPage(routes: SignedInRoutes, site: Site, store: Pick<Store, 'audit'>): void {
-  routes.page('/operator/audit', async (visit) => {
-    const accountId = queryOf(visit, 'account');
-    const before = Number(queryOf(visit, 'before'));
-    const entries = await store.audit.list({
-      accountId,
-      before: Number.isSafeInteger(before) && before > 0 ? before : undefined,
-      // One more than shown, to find out whether there are older entries.
-      count: PAGE_SIZE + 1,
-    });
+export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditStore): void {
+  routes.page(PATH, async (visit) => {
+    const filter = await filterOf(store, visit);
+    // One more than shown, to find out whether there are older entries.
+    const entries = filter === undefined ? [] : await store.audit.list({ ...filter, count: PAGE_SIZE + 1 });
     const shown = entries.slice(0, PAGE_SIZE);
     const last = shown.at(-1);
-    const older = entries.length > PAGE_SIZE && last && new URLSearchParams({ before: String(last.seq) });
-    if (older && accountId !== undefined) older.set('account', accountId);
-    const body = html`${accountId !== undefined && html`<p>For <a href="/operator/accounts/${encodeURIComponent(accountId)}">one account</a>. <a href="/operator/audit">Show all</a></p>`}
-${auditTable(shown)}
-${older && html`<p class="actions"><a class="button quiet" href="/operator/audit?${older.toString()}">Older</a></p>`}`;
-    return sendPrivate(site, visit, { title: 'Audit log', path: '/operator/audit', body });
+    const older = entries.length > PAGE_SIZE && last && olderQuery(visit, last);
+    const accountId = queryOf(visit, 'account');
+    const body = html`${accountId !== undefined && html`<p>For <a href="/operator/accounts/${encodeURIComponent(accountId)}">one account</a>. <a href="${PATH}">Show all</a></p>`}
+${filterForm(visit)}
+${auditTable(shown, await namesIn(store, shown))}
+${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}`;
+    return sendPrivate(site, visit, { title: 'Audit log', path: PATH, body });
   });
 }
 
-/** Shortens ids. The full text is in the tooltip. */
-function shortened(text: string): Html {
-  return html`<span title="${text}">${text.replaceAll(/([\da-f]{8})-[\da-f-]{27}/gu, '$1…')}</span>`;
+/** Undefined when no user has the address that the operator typed. */
+async function filterOf({ users }: AuditStore, visit: SignedInVisit): Promise<Omit<AuditFilter, 'count'> | undefined> {
+  const before = Number(queryOf(visit, 'before'));
+  const action = queryOf(visit, 'action') ?? '';
+  const typed = queryOf(visit, 'actor')?.trim();
+  const actor = typed === undefined ? undefined : await actorOf(users, typed, visit);
+  if (typed !== undefined && actor === undefined) return undefined;
+  return {
+    accountId: queryOf(visit, 'account'),
+    action: Object.hasOwn(ACTIONS, action) ? action : undefined,
+    actor,
+    before: Number.isSafeInteger(before) && before > 0 ? before : undefined,
+  };
+}
+
+/** An address, or an actor as the log has it, such as `system` or `stripe`. */
+async function actorOf(users: Store['users'], typed: string, visit: SignedInVisit): Promise<string | undefined> {
+  if (!typed.includes('@') || typed.includes(':')) return typed;
+  const user = await users.findByEmail(typed.toLowerCase());
+  if (user === undefined) return undefined;
+  // Operators act as users in their own account, and as operators elsewhere.
+  return `${queryOf(visit, 'as') === 'operator' ? 'operator' : 'user'}:${user.id}`;
+}
+
+function filterForm(visit: SignedInVisit): Html {
+  const action = queryOf(visit, 'action');
+  const accountId = queryOf(visit, 'account');
+  const as = queryOf(visit, 'as');
+  return html`<form class="filters" method="get" action="${PATH}">
+${accountId !== undefined && html`<input type="hidden" name="account" value="${accountId}">`}
+<div class="field"><label for="action">Changes of</label><select id="action" name="action"><option value="">All</option>
+${Object.entries(ACTIONS).map(([value, label]) => html`<option value="${value}"${value === action && html` selected`}>${label}</option>`)}</select></div>
+<div class="field"><label for="actor">Made by</label><input id="actor" name="actor" value="${queryOf(visit, 'actor') ?? ''}" placeholder="ann@example.com" autocomplete="off"></div>
+<div class="field"><label for="as">Acting as</label><select id="as" name="as"><option value="">User</option><option value="operator"${as === 'operator' && html` selected`}>Operator</option></select></div>
+<button class="button quiet" type="submit">Filter</button>
+</form>`;
+}
+
+function olderQuery(visit: SignedInVisit, { seq }: AuditEntry): string {
+  const query = new URLSearchParams({ before: String(seq) });
+  for (const name of ['account', 'action', 'actor', 'as']) {
+    const value = queryOf(visit, name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query.toString();
+}
+
+/** A user or account that was deleted has no name. */
+async function namesIn({ users, accounts }: AuditStore, entries: readonly AuditEntry[]): Promise<Names> {
+  const ids = new Set(entries.flatMap(({ actor, subject }) => `${actor} ${subject}`.match(UUID) ?? []));
+  const names = new Map<string, string>();
+  for (const id of ids) {
+    const user = await users.find(id);
+    const name = user === undefined ? (await accounts.find(id))?.name : userLabel(user);
+    if (name !== undefined) names.set(id, name);
+  }
+  return names;
+}
+
+/** Names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
+function readable(text: string, names: Names): Html {
+  return html`<span title="${text}">${text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)}</span>`;
 }
 
 function formatDetails(details: AuditEntry['details']): string {
@@ -42,7 +114,7 @@ function formatDetails(details: AuditEntry['details']): string {
     .join(', ');
 }
 
-function auditTable(entries: readonly AuditEntry[]): Html {
+function auditTable(entries: readonly AuditEntry[], names: Names): Html {
   if (entries.length === 0) return html`<p>No entries.</p>`;
   return table(
     'Audit log',
@@ -50,11 +122,11 @@ function auditTable(entries: readonly AuditEntry[]): Html {
     entries.map(({ seq, at, actor, action, accountId, subject, details }) => [
       seq,
       time(at),
-      shortened(actor),
+      readable(actor, names),
       action,
       accountId === null
-        ? shortened(subject)
-        : html`<a href="/operator/accounts/${encodeURIComponent(accountId)}">${shortened(subject)}</a>`,
+        ? readable(subject, names)
+        : html`<a href="/operator/accounts/${encodeURIComponent(accountId)}">${readable(subject, names)}</a>`,
       html`<span class="long">${formatDetails(details)}</span>`,
     ]),
   );

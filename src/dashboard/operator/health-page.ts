@@ -1,4 +1,4 @@
-// The health page for operators: the same report as `GET /health`. A field added to the report appears here automatically.
+// The service page for operators: the health report of this server in words.
 
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';
@@ -6,63 +6,109 @@ import { sendPrivate } from '../account/frame.ts';
 import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
 
-const POOL_COLUMNS = ['workers', 'ready', 'busy', 'waiting', 'restarts'] as const;
+type Pool = HealthReport['renderer']['images'];
+type Facts = readonly (readonly [name: string, value: Html | string])[];
+
+const PATH = '/operator/service';
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => HealthReport): void {
-  routes.page('/operator', async (visit) => {
-    const { renderer, ...rest } = health();
-    const { codecs, images, videos, ...more } = renderer;
-    const body = html`<section aria-labelledby="service">
-<h2 id="service">Service</h2>
-${facts(rest)}
+  routes.page(PATH, async (visit) => {
+    const report = health();
+    const { images, videos, remote, codecs } = report.renderer;
+    const body = html`${verdict(report)}
+${facts([
+  ['Version', report.version],
+  ['Running for', duration(report.uptimeSeconds)],
+  ['Sandbox', `${report.sandbox.level}: ${report.sandbox.guards.join(', ') || 'no restrictions'}`],
+])}
+<section aria-labelledby="workers"><h2 id="workers">Workers and queues</h2>
+${table('Workers and queues', ['Pool', 'Ready', 'Rendering', 'Waiting renders', 'Restarts'], [poolRow('Images', images), poolRow('Videos', videos)])}
+${remote && remoteFacts(remote)}
 </section>
-<section aria-labelledby="workers">
-<h2 id="workers">Workers and queues</h2>
-<div class="table" tabindex="0" role="group" aria-labelledby="workers"><table>
-<thead><tr><th scope="col">Pool</th>${POOL_COLUMNS.map((label) => html`<th scope="col">${label}</th>`)}</tr></thead>
-<tbody>${poolRow('images', images)}${poolRow('videos', videos)}</tbody>
-</table></div>
-<p class="small">Latency covers the latest renders. For figures over time, see <code>GET /metrics</code>.</p>
-${Object.keys(more).length > 0 && facts(more)}
-</section>
-${codecs && codecSection(codecs)}`;
-    return sendPrivate(site, visit, { title: 'Service', path: '/operator', body });
+${latencySection(report.latencyMs)}
+${codecs && codecSection(codecs)}
+<p class="small">These figures are about this server since its start. For figures over time and of all servers, see <code>GET /metrics</code>.</p>`;
+    return sendPrivate(site, visit, { title: 'Service', path: PATH, body });
   });
 }
 
-function codecSection({ ffmpeg, available }: NonNullable<HealthReport['renderer']['codecs']>): Html {
-  const codecsThat = (areAvailable: boolean): string[] =>
-    Object.entries(available)
-      .filter(([, isAvailable]) => isAvailable === areAvailable)
-      .map(([name]) => name);
-  return html`<section aria-labelledby="codecs">
-<h2 id="codecs">Codecs</h2>
-${facts({ FFmpeg: ffmpeg, missing: codecsThat(false), available: codecsThat(true) })}
+function verdict({ status, renderer: { images, videos, remote } }: HealthReport): Html {
+  if (status === 'starting')
+    return html`<p class="caution" role="status">The server is starting. No render worker is ready yet.</p>`;
+  const missing = images.workers - images.ready + (videos.workers - videos.ready);
+  if (remote?.isConnected === false) {
+    return html`<p class="problem" role="status">The connection to NATS is down. Workers on other machines get no renders.</p>`;
+  }
+  if (missing > 0)
+    return html`<p class="caution" role="status">${missing} workers aren’t ready. They are started again by themselves.</p>`;
+  return html`<p class="done" role="status">All workers are ready.</p>`;
+}
+
+function poolRow(name: string, { workers, ready, busy, waiting, restarts }: Pool): (Html | string)[] {
+  return [name, `${count(ready)} of ${count(workers)}`, count(busy), count(waiting), count(restarts)];
+}
+
+function remoteFacts({ isConnected, workers, queue }: NonNullable<HealthReport['renderer']['remote']>): Html {
+  return facts([
+    ['NATS', isConnected ? 'connected' : 'not connected'],
+    ['Workers elsewhere', `${count(workers.images)} for images, ${count(workers.videos)} for videos`],
+    ['Queue for images', `${count(queue.images.waiting)} waiting, ${count(queue.images.taken)} rendering`],
+    ['Queue for videos', `${count(queue.videos.waiting)} waiting, ${count(queue.videos.taken)} rendering`],
+  ]);
+}
+
+function latencySection(latencies: HealthReport['latencyMs']): Html {
+  const rows = Object.entries(latencies);
+  return html`<section aria-labelledby="latency"><h2 id="latency">Response times</h2>
+${
+  rows.length === 0
+    ? html`<p>No renders since the start.</p>`
+    : table(
+        'Response times',
+        ['Type', 'Median', '99 % are faster than', 'Latest renders'],
+        rows.map(([name, { median, p99, requests }]) => [
+          name,
+          `${count(median)} ms`,
+          `${count(p99)} ms`,
+          count(requests),
+        ]),
+      )
+}
 </section>`;
 }
 
-function poolRow(name: string, pool: HealthReport['renderer']['images']): Html {
-  return html`<tr><th scope="row">${name}</th>${POOL_COLUMNS.map((label) => html`<td>${count(pool[label])}</td>`)}</tr>`;
+function codecSection({ ffmpeg, available }: NonNullable<HealthReport['renderer']['codecs']>): Html {
+  const codecsThat = (areAvailable: boolean): string =>
+    Object.entries(available)
+      .filter(([, isAvailable]) => isAvailable === areAvailable)
+      .map(([name]) => name)
+      .join(', ') || 'none';
+  return html`<section aria-labelledby="codecs"><h2 id="codecs">Codecs</h2>
+${facts([
+  ['FFmpeg', ffmpeg],
+  ['Missing', codecsThat(false)],
+  ['Available', codecsThat(true)],
+])}
+</section>`;
 }
 
-function facts(values: Readonly<Record<string, unknown>>): Html {
-  return html`<dl class="facts-list">${Object.entries(values).map(
-    ([name, value]) => html`<div><dt>${wordsOf(name)}</dt><dd>${formatValue(value)}</dd></div>`,
-  )}</dl>`;
+function facts(values: Facts): Html {
+  return html`<dl class="facts-list">${values.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** `uptimeSeconds` as `uptime seconds`. */
-function wordsOf(name: string): string {
-  return name.replaceAll(/(?<=[a-z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-function formatValue(value: unknown): string | Html {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return count(value);
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(String).join(', ');
-  if (typeof value === 'object' && value !== null) {
-    return Object.keys(value).length === 0 ? 'none yet' : facts(value as Readonly<Record<string, unknown>>);
-  }
-  return String(value);
+/** In the two largest units, such as `3 days 4 hours`. */
+function duration(seconds: number): string {
+  const units = [
+    ['day', Math.floor(seconds / DAY)],
+    ['hour', Math.floor((seconds % DAY) / HOUR)],
+    ['minute', Math.floor((seconds % HOUR) / MINUTE)],
+  ] as const;
+  const used = units.filter(([, value]) => value > 0).slice(0, 2);
+  if (used.length === 0) return 'less than a minute';
+  return used.map(([name, value]) => `${value} ${name}${value === 1 ? '' : 's'}`).join(' ');
 }

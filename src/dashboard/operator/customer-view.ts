@@ -1,0 +1,55 @@
+// What a customer sees of their usage and requests, for operators who help them. It has no forms that change anything.
+
+import type { PlanBook } from '../../account/plans.ts';
+import { AppError } from '../../errors.ts';
+import type { AccountSummary, Store } from '../../store/store.ts';
+import { sendPrivate } from '../account/frame.ts';
+import { addRequestViews } from '../account/request-pages.ts';
+import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { usageBody } from '../account/usage-page.ts';
+import { type Html, html } from '../html.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+
+export interface CustomerViewDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys' | 'requests'>;
+  readonly plans: PlanBook;
+}
+
+const PATH = '/operator/accounts';
+
+export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerViewDependencies): void {
+  const { site, store, plans } = dependencies;
+  const find = async (visit: SignedInVisit): Promise<AccountSummary> => {
+    const account = await store.accounts.find(idOf(visit));
+    if (account === undefined) throw new AppError('not_found', "This account doesn't exist.");
+    return account;
+  };
+  routes.page(`${PATH}/:id/usage`, async (visit) => {
+    const account = await find(visit);
+    const body = html`${banner(account)}${await usageBody({ store, plans }, visit, account, pathOf(account, 'usage'))}`;
+    return sendPrivate(site, visit, { title: `Usage of ${account.name}`, path: PATH, body });
+  });
+  addRequestViews(routes, dependencies, {
+    path: `${PATH}/:id/requests`,
+    baseOf: async (visit) => {
+      const account = await find(visit);
+      return {
+        accountId: account.id,
+        path: pathOf(account, 'requests'),
+        title: `Requests of ${account.name}`,
+        before: banner(account),
+      };
+    },
+  });
+}
+
+function pathOf({ id }: AccountSummary, page: string): string {
+  return `${PATH}/${encodeURIComponent(id)}/${page}`;
+}
+
+function banner(account: AccountSummary): Html {
+  return html`<p class="note">You see the pages of <strong>${account.name}</strong>. Nothing can be changed here.
+<a href="${pathOf(account, 'usage')}">Usage</a>, <a href="${pathOf(account, 'requests')}">requests</a>, <a href="${PATH}/${encodeURIComponent(account.id)}">account</a></p>`;
+}

@@ -1,0 +1,140 @@
+// The operator pages: the overview, accounts with their usage, credits, the audit log and the view of a customer's pages.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { SmtpServer } from './smtp-server.ts';
+import { Visitor } from './visitor.ts';
+
+const FORM = { width: '32', height: '32', text: 'Hello' };
+
+let smtp: SmtpServer;
+let server: RunningServer;
+let operator: Visitor;
+let customer: Visitor;
+/** The page of the customer's account. */
+let page: string;
+
+beforeAll(async () => {
+  smtp = await SmtpServer.start();
+  server = await startServer({
+    STORYBAR_TRUST_PROXY: '127.0.0.1',
+    STORYBAR_PUBLIC_URL: 'https://captions.example.com',
+    STORYBAR_SMTP_URL: smtp.url,
+    STORYBAR_MAIL_FROM: 'Storybar <captions@example.com>',
+  });
+  operator = await confirmed('192.0.2.1', 'operator@example.com');
+  await server.cli('users', 'promote', 'operator@example.com');
+  await operator.signIn('operator@example.com');
+  customer = await confirmed('192.0.2.2', 'customer@example.com');
+  const { key } = await customer.createKey({ name: 'shop' });
+  await (await post({ url: server.url, key }, form(FORM))).arrayBuffer();
+  await customer.waitForUsage('<strong>1</strong> of 100 credits used (Free)');
+  const { text } = await operator.get('/operator/accounts?q=customer@example.com');
+  page = /\/operator\/accounts\/[\da-f-]{36}/u.exec(text)?.[0] ?? '';
+});
+afterAll(async () => {
+  await server.stop();
+  await smtp.stop();
+});
+
+async function confirmed(address: string, email: string): Promise<Visitor> {
+  const visitor = new Visitor(server.url, address);
+  await visitor.signUp(email);
+  const link = /\/confirm\?link=[\w-]{43}/u.exec((await smtp.emailTo(email)).text)?.[0] ?? '';
+  await visitor.submit(link, { link: link.slice(link.indexOf('=') + 1) }, '/confirm');
+  return visitor;
+}
+
+describe('the overview', () => {
+  it('shows renders, errors, sign-ups, plans and what waits', async () => {
+    const { text } = await operator.get('/operator');
+    for (const label of ['Renders today', 'Server errors', 'Waiting renders', 'Sign-ups', 'Monthly revenue']) {
+      expect(text).toContain(`<dt>${label}</dt>`);
+    }
+    expect(text).toContain('0.00 % (0 of 1)');
+    expect(text).toContain('$0.00 from paid subscriptions');
+    expect(text).toContain('href="/operator/accounts?plan=free"');
+  });
+
+  it('leads to a service page in words', async () => {
+    const { text } = await operator.get('/operator/service');
+    expect(text).toContain('All workers are ready.');
+    expect(text).toContain('Waiting renders');
+    expect(text).toMatch(/FFmpeg/u);
+    expect(text).not.toMatch(/uptime seconds|latency ms|[{}]/u);
+  });
+});
+
+describe('the list of accounts', () => {
+  it('shows usage, and an unconfirmed address with a mark instead of a placeholder', async () => {
+    const unconfirmed = new Visitor(server.url, '192.0.2.3');
+    await unconfirmed.signUp('unconfirmed@example.com');
+    const { text } = await operator.get('/operator/accounts');
+    expect(text).toContain('unconfirmed@example.com (unconfirmed)');
+    expect(text).not.toContain('unconfirmed:');
+    expect(text).toContain('1 of 100');
+    expect((await operator.get('/operator/accounts?q=unconfirmed@example.com')).text).toContain('(unconfirmed)');
+  });
+
+  it('is filtered by plan and state', async () => {
+    const found = async (query: string): Promise<boolean> =>
+      (await operator.get(`/operator/accounts?${query}`)).text.includes('customer@example.com');
+    expect(await found('plan=free&state=active')).toBe(true);
+    expect(await found('plan=pro')).toBe(false);
+    expect(await found('state=suspended')).toBe(false);
+    expect(await found('state=nonsense')).toBe(true);
+  });
+});
+
+describe('adding credits', () => {
+  it('raises the limit of the period, and the audit log names the operator and the reason', async () => {
+    await operator.submit(page, { credits: '50', reason: 'Sorry for the outage' }, `${page}/credits`);
+    const usage = (await customer.get('/dashboard')).text;
+    expect(usage).toContain('of 150 credits used (Free)');
+    expect(usage).toContain('50 credits were added to this period.');
+    const log = (await operator.get('/operator/audit?action=credits.&actor=operator@example.com&as=operator')).text;
+    expect(log).toContain('reason: Sorry for the outage');
+    expect(log).toContain('operator:operator@example.com (operator)');
+    expect((await operator.get('/operator/audit?actor=unknown@example.com')).text).toContain('No entries.');
+    expect((await operator.get('/operator/audit?action=key.')).text).not.toContain('credits.granted');
+  });
+
+  it.each([
+    ['no reason', { credits: '5', reason: ' ' }],
+    ['no number', { credits: 'many', reason: 'because' }],
+    ['a negative number', { credits: '-5', reason: 'because' }],
+    ['a fraction', { credits: '1.5', reason: 'because' }],
+    ['too many', { credits: '1000001', reason: 'because' }],
+    ['a reason that is too long', { credits: '5', reason: 'x'.repeat(201) }],
+  ])('is refused with %s', async (_name, fields) => {
+    expect((await operator.submit(page, fields, `${page}/credits`)).status).toBe(400);
+    expect((await customer.get('/dashboard')).text).toContain('of 150 credits used (Free)');
+  });
+
+  it('is refused for customers', async () => {
+    const token = await customer.tokenOf('/dashboard');
+    expect((await customer.send(`${page}/credits`, { token, credits: '9', reason: 'mine' })).status).toBe(404);
+  });
+});
+
+describe("the view of a customer's pages", () => {
+  it('shows usage and requests without anything that changes the account', async () => {
+    const usage = (await operator.get(`${page}/usage?range=7`)).text;
+    expect(usage).toContain('Nothing can be changed here.');
+    expect(usage).toContain('of 150 credits used (Free)');
+    expect(usage).toContain('shop');
+    expect(usage).not.toContain('href="/dashboard/keys/');
+    expect(usage.match(/<form method="post"/gu)).toHaveLength(1);
+    const requests = (await operator.get(`${page}/requests`)).text;
+    expect(requests).toContain('POST /v1/overlay');
+    const detail = new RegExp(`${page}/requests/[\\da-f-]{36}`, 'u').exec(requests)?.[0] ?? '';
+    expect((await operator.get(detail)).text).toContain('Render ID');
+    expect((await operator.get('/operator/accounts/unknown/usage')).status).toBe(404);
+  });
+
+  it('does not exist for customers', async () => {
+    for (const path of ['/operator', '/operator/service', `${page}/usage`, `${page}/requests`]) {
+      expect((await customer.get(path)).status, path).toBe(404);
+    }
+  });
+});
