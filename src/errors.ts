@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'key_suspended'
   | 'origin_not_allowed'
   | 'form_refused'
+  | 'role_not_allowed'
   | 'marketplace_refused'
   | 'too_many_failed_keys'
   | 'rate_limited'

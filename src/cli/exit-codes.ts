@@ -44,6 +44,7 @@ export const EXIT_CODES = {
   key_suspended: 77,
   origin_not_allowed: 77,
   form_refused: 77,
+  role_not_allowed: 77,
   marketplace_refused: 77,
   too_many_failed_keys: 77,
   rate_limited: 69,

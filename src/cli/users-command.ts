@@ -34,6 +34,12 @@ const COMMAND: Command<Task> = {
     }),
     action({ name: 'reset', args: ['email'], help: 'Print a link to choose a new password.', run: reset }),
     action({
+      name: 'two-factor-off',
+      args: ['email'],
+      help: 'Turn off the authenticator app of a user who has lost it and all recovery codes.',
+      run: twoFactorOff,
+    }),
+    action({
       name: 'promote',
       args: ['email'],
       help: 'Make a user an operator. They have to sign in again.',
@@ -92,6 +98,16 @@ async function reset({ store, settings, print }: Task, { email }: { email: strin
   const link = { email: address, role: user.role, accountId: user.accountId };
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
   printLink(print, address, url);
+}
+
+async function twoFactorOff({ store, print }: Task, { email }: { email: string }): Promise<void> {
+  const address = addressOf(email);
+  const user = await store.users.findByEmail(address);
+  if (user === undefined) throw new AppError('not_found', `There is no user "${address}".`);
+  if (!(await store.secondFactors.remove(user.id, commandLineActor()))) {
+    throw new AppError('not_found', `${address} has no authenticator app.`);
+  }
+  print({ email: address }, `${address} can sign in with the password alone.\n`);
 }
 
 async function setRole({ store, print }: Task, email: string, role: UserRole): Promise<void> {

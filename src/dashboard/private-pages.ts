@@ -21,11 +21,19 @@ import { addStartPage } from './account/start-page.ts';
 import { addUsagePages } from './account/usage-page.ts';
 import type { Identity } from './identity/identity.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
+import type { TwoFactor } from './identity/two-factor.ts';
+import { addJoinPage } from './members/join-page.ts';
+import { addMemberPages } from './members/member-pages.ts';
 import { addAccountPages } from './operator/account-pages.ts';
 import { addAuditPage } from './operator/audit-page.ts';
+import { addCustomerView } from './operator/customer-view.ts';
 import { addHealthPage } from './operator/health-page.ts';
 import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
+import { addOverviewPage } from './operator/overview-page.ts';
 import type { Site } from './page.ts';
+import { addAccountSettings } from './settings/account-page.ts';
+import { addCodePage } from './settings/code-page.ts';
+import { addTwoFactorPages } from './settings/two-factor-page.ts';
 import { addDeliveryPages } from './webhooks/delivery-pages.ts';
 import { addEndpointPages } from './webhooks/endpoint-pages.ts';
 
@@ -37,6 +45,7 @@ export interface PrivatePagesDependencies {
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
   readonly renderActions: RenderActions;
+  readonly twoFactor: TwoFactor;
   readonly health: () => HealthReport;
   readonly webhooks: WebhookChanges;
   /** False: new users need a link from the operator. */
@@ -50,9 +59,10 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
   return {
     register: (app) => {
       const forms = new PublicForms(app, site, sessionGuard);
-      addSignInPages(forms, dependencies);
+      const completeSignIn = addCodePage(forms, dependencies);
+      addSignInPages(forms, dependencies, completeSignIn);
       addSignUpPages(forms, dependencies);
-      addPasswordPages(forms, dependencies);
+      addPasswordPages(forms, dependencies.identity, completeSignIn);
       const members = new SignedInRoutes(app, sessionGuard, 'member');
       addConfirmPage(forms, members, dependencies);
       addStartPage(members, dependencies);
@@ -64,9 +74,15 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addDeliveryPages(members, dependencies);
       addPlanPages(members, dependencies);
       addSecurityPages(members, dependencies);
+      addJoinPage(forms, dependencies);
+      addMemberPages(members, dependencies);
+      addTwoFactorPages(members, dependencies);
+      addAccountSettings(members, dependencies);
       const operators = new SignedInRoutes(app, sessionGuard, 'operator');
+      addOverviewPage(operators, dependencies);
       addHealthPage(operators, site, health);
       addAccountPages(operators, dependencies);
+      addCustomerView(operators, dependencies);
       addAuditPage(operators, site, store);
     },
   };

@@ -75,8 +75,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const fetcher = createFetcher(settings);
   const changes = new WebhookChanges({ store, policy: fetcher.policy });
   const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
-  const { renderActions } = renders;
-  const forPages = { ...parts, renderActions, webhooks: changes, shutdown: shutdown.signal };
+  const forPages = { ...parts, ...renders.forPages, webhooks: changes, shutdown: shutdown.signal };
   const pages = resources.add(await createPages(forPages));
   const forWebhooks = { ...parts, ...billing.parts, fetcher, changes, mailer: pages.mailer };
   const webhooks = resources.add(startWebhooks({ ...forWebhooks, shutdown: shutdown.signal }));

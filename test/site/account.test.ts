@@ -69,19 +69,26 @@ describe('the plan page', () => {
     expect((await visitor.get('/dashboard/plan')).text).not.toContain(', then <strong>');
   });
 
-  it('takes back the cancellation of a free plan', async () => {
+  it('does not offer to cancel a free plan, and refuses it', async () => {
     const visitor = await newMember();
-    expect(await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/cancel')).toMatchObject({
+    expect((await visitor.get('/dashboard/plan')).text).not.toContain('Cancel plan');
+    expect(await visitor.get('/dashboard/plan/cancel')).toMatchObject({ status: 303, location: '/dashboard/plan' });
+    expect((await visitor.submit('/dashboard/keys', {}, '/dashboard/plan/cancel')).status).toBe(400);
+    expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
+    expect(await visitor.submit('/dashboard/keys', { plan: 'gold' }, '/dashboard/plan')).toMatchObject({ status: 422 });
+  });
+
+  it('names the day on which an assigned plan ends before it is canceled', async () => {
+    const visitor = await newMember();
+    await assignPlan('pro');
+    const question = (await visitor.get('/dashboard/plan/cancel')).text;
+    expect(question).toMatch(/Pro ends on <strong><time[^>]+>\w+ \d+<\/time><\/strong>/u);
+    expect(await visitor.submit('/dashboard/plan/cancel', {})).toMatchObject({
       location: '/dashboard/plan?done=canceled',
     });
     const canceled = (await visitor.get('/dashboard/plan?done=canceled')).text;
-    expect(canceled).toMatch(/<strong>Free<\/strong> ends on/u);
+    expect(canceled).toMatch(/<strong>Pro<\/strong> ends on/u);
     expect(canceled).toContain('Everything keeps working until then.');
-    await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
-    const resumed = (await visitor.get('/dashboard/plan?done=resumed')).text;
-    expect(resumed).toContain('renews on');
-    expect(resumed).toContain('Your subscription will continue.');
-    expect(await visitor.submit('/dashboard/plan', { plan: 'gold' })).toMatchObject({ status: 422 });
   });
 });
 
@@ -295,7 +302,7 @@ describe('the operator pages', () => {
     const before = /href="(?<path>\/operator\/audit\?[^"]+)">Older/u.exec(log)?.groups?.['path'] ?? '';
     expect(before).toMatch(/before=\d+/u);
     expect(await operator.get(before)).toMatchObject({ status: 200 });
-    expect((await operator.get('/operator')).text).toMatch(/Workers and queues[^]*images[^]*FFmpeg/u);
+    expect((await operator.get('/operator/service')).text).toMatch(/Workers and queues[^]*Images[^]*FFmpeg/u);
     expect(await operator.get('/operator/accounts/unknown')).toMatchObject({ status: 404 });
   });
 

@@ -8,7 +8,7 @@ import { WEBHOOK_SECRET } from '../billing/webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from '../billing/fake-stripe.ts';
 import { PLANS_FILE, PRICES } from '../billing/stripe-world.ts';
 import { type RunningServer, startServer } from '../running-server.ts';
-import { Visitor } from './visitor.ts';
+import { PASSWORD, Visitor } from './visitor.ts';
 
 let directory: string;
 let fake: FakeStripe;
@@ -55,12 +55,89 @@ describe('a paid plan', () => {
     // The provider's event isn't delivered: coming back is enough.
     const back = await visitor.get('/dashboard/plan?done=paid');
     expect(back.text).toMatch(/<strong>Pro<\/strong> renews on/u);
-    const portal = await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/manage');
+    const portal = await visitor.submit('/dashboard/plan/invoices', {}, '/dashboard/plan/manage');
     expect(redirectOf(portal)).toMatch(/^https?:\/\//u);
-    await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/cancel');
+    const question = (await visitor.get('/dashboard/plan/cancel')).text;
+    expect(question).toMatch(/Pro ends on <strong><time[^>]+>\w+ \d+<\/time><\/strong>/u);
+    expect(question).toContain('switch to Free instead');
+    expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
+    await visitor.submit('/dashboard/plan/cancel', {});
     expect((await visitor.get('/dashboard/plan')).text).toContain('ends on');
     await visitor.submit('/dashboard/plan', {}, '/dashboard/plan/resume');
     expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
+  });
+
+  it('charges the card only after a page has named the amount, and exactly that amount', async () => {
+    const visitor = new Visitor(server.url);
+    await visitor.signUp('upgrade@example.com');
+    fake.account.now = Math.floor(Date.now() / 1_000) - 10 * 86_400;
+    fake.account.pay(redirectOf(await visitor.submit('/dashboard/plan', { plan: 'starter' })));
+    fake.account.now = Math.floor(Date.now() / 1_000);
+    await visitor.get('/dashboard/plan?done=paid');
+    const invoices = fake.account.invoices.length;
+    for (const asOf of ['', 'now', String(Date.now() - 3_600_000), String(Date.now() + 3_600_000)]) {
+      expect(
+        await visitor.submit('/dashboard/plan/cancel', { plan: 'pro', 'as-of': asOf }, '/dashboard/plan'),
+      ).toMatchObject({
+        status: 303,
+        location: '/dashboard/plan/change?plan=pro',
+      });
+    }
+    expect(fake.account.invoices).toHaveLength(invoices);
+    const { text } = await visitor.get('/dashboard/plan/change?plan=pro');
+    const amount = /Switch and pay \$(?<amount>\d+\.\d\d)/u.exec(text)?.groups?.['amount'] ?? '';
+    const asOf = /name="as-of" value="(?<time>\d+)"/u.exec(text)?.groups?.['time'] ?? '';
+    // A third of the month has passed: 2/3 of $29 minus 2/3 of $9.
+    expect(Number(amount)).toBeCloseTo(13.33, 1);
+    expect(text).toContain('a credit of $6.00 for the unused part');
+    fake.account.now += 600;
+    expect(
+      await visitor.submit('/dashboard/plan/cancel', { plan: 'pro', 'as-of': asOf }, '/dashboard/plan'),
+    ).toMatchObject({
+      location: '/dashboard/plan?done=plan-now',
+    });
+    expect(fake.account.invoices).toHaveLength(invoices + 1);
+    expect(fake.account.invoices.at(-1)?.amount).toBe(Math.round(Number(amount) * 100));
+    const list = (await visitor.get('/dashboard/plan/invoices')).text;
+    expect(list).toContain(`$${amount}`);
+    expect(list).toContain('$9.00');
+    expect(list).toContain('https://invoice.invalid/');
+    const later = (await visitor.get('/dashboard/plan/change?plan=starter')).text;
+    expect(later).toMatch(/You switch to Starter on <strong><time[^>]+>\w+ \d+<\/time><\/strong>/u);
+    expect(later).toContain('From then on you pay <strong>$9.00</strong> per month');
+    // The change that is scheduled keeps Stripe from previewing another one.
+    await visitor.submit('/dashboard/plan/change?plan=starter', { plan: 'starter' }, '/dashboard/plan');
+    const scheduled = (await visitor.get('/dashboard/plan/change?plan=business')).text;
+    expect(scheduled).toContain('The difference in price for the rest of the billing period is charged');
+  });
+
+  it('has no invoices before the first payment, and the page says when the provider does not respond', async () => {
+    const visitor = new Visitor(server.url);
+    await visitor.signUp('no-invoices@example.com');
+    expect((await visitor.get('/dashboard/plan/invoices')).text).toContain('No invoices yet.');
+    const paying = new Visitor(server.url);
+    await paying.signUp('paying@example.com');
+    fake.account.pay(redirectOf(await paying.submit('/dashboard/plan', { plan: 'starter' })));
+    await paying.get('/dashboard/plan?done=paid');
+    fake.faults.push(500, 500, 500);
+    const failed = await paying.get('/dashboard/plan/change?plan=pro');
+    expect(failed).toMatchObject({ status: 503, text: expect.stringContaining('not responding') });
+    fake.faults.splice(0);
+  });
+
+  it('ends now when the account is deleted, and the customer is never charged again', async () => {
+    const visitor = new Visitor(server.url);
+    await visitor.signUp('leaving@example.com');
+    const subscription = fake.account.pay(redirectOf(await visitor.submit('/dashboard/plan', { plan: 'pro' })));
+    await visitor.get('/dashboard/plan?done=paid');
+    fake.faults.push(500, 500, 500);
+    const failed = await visitor.submit('/dashboard/account/delete', { password: PASSWORD });
+    expect(failed.status).toBe(503);
+    fake.faults.splice(0);
+    expect((await visitor.get('/dashboard')).status).toBe(200);
+    await visitor.submit('/dashboard/account/delete', { password: PASSWORD });
+    expect(subscription.status).toBe('canceled');
+    expect((await visitor.get('/dashboard')).location).toContain('/signin');
   });
 
   it('cannot be changed by the operator', async () => {

@@ -4,6 +4,8 @@ import { type Content, type Html, html } from '../html.ts';
 
 export interface Field {
   readonly name: string;
+  /** Where a page has several fields of the same name. Default: the name. */
+  readonly id?: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password' | 'search';
   readonly value?: string;
@@ -16,16 +18,17 @@ export interface Field {
 }
 
 export function field({ name, label, type = 'text', value = '', autocomplete, hint, fault, ...rest }: Field): Html {
-  const described = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean);
+  const id = rest.id ?? name;
+  const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean);
   return html`<div class="field">
-<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
+<label for="${id}">${label}</label>
+<input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
     rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`
   }${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true"`}${
     described.length > 0 && html` aria-describedby="${described.join(' ')}"`
   }>
-${fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`}
-${hint !== undefined && html`<p class="small" id="${name}-hint">${hint}</p>`}
+${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}
+${hint !== undefined && html`<p class="small" id="${id}-hint">${hint}</p>`}
 </div>`;
 }
 

@@ -1,7 +1,9 @@
 // The layout of private pages. They must not be cached, and other sites must not embed them.
 
 import type { FastifyReply } from 'fastify';
+import { may } from '../../account/roles.ts';
 import { type Content, type Html, html } from '../html.ts';
+import { permissionFor } from '../identity/page-permissions.ts';
 import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
 import { noteFor } from './notes.ts';
@@ -34,10 +36,13 @@ const TABS: readonly Tab[] = [
   { path: '/dashboard/keys', label: 'Keys' },
   { path: '/dashboard/webhooks', label: 'Webhooks' },
   { path: '/dashboard/plan', label: 'Plan' },
-  { path: '/dashboard/security', label: 'Password' },
+  { path: '/dashboard/security', label: 'Security' },
+  { path: '/dashboard/members', label: 'Members' },
+  { path: '/dashboard/account', label: 'Account' },
 ];
 const OPERATOR_TABS: readonly Tab[] = [
-  { path: '/operator', label: 'Service' },
+  { path: '/operator', label: 'Overview' },
+  { path: '/operator/service', label: 'Service' },
   { path: '/operator/accounts', label: 'Accounts' },
   { path: '/operator/audit', label: 'Audit log' },
 ];
@@ -117,7 +122,10 @@ function tabs(visit: SignedInVisit, currentPath: string): Html {
       (tab) => html`<li><a href="${tab.path}"${tab === current && html` aria-current="page"`}>${tab.label}</a></li>`,
     )}</ul></nav>`;
   return html`<div class="account-side">
-${list(TABS, 'Account')}
+${list(
+  TABS.filter(({ path }) => may(visit.user.accountRole, permissionFor(path))),
+  'Account',
+)}
 ${isOperator && list(OPERATOR_TABS, 'Operator')}
 <div class="whoami">
 <p class="small">${shownEmail(visit)}</p>

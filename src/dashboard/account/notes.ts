@@ -3,6 +3,15 @@
 const NOTES: Readonly<Record<string, string>> = {
   'signed-out': 'You’re signed out.',
   'signed-out-everywhere': 'You’re signed out on all devices.',
+  'session-ended': 'That device is signed out.',
+  'others-signed-out': 'All other devices are signed out.',
+  invited: 'We’ve sent the invitation.',
+  'invitation-revoked': 'Invitation revoked.',
+  'role-changed': 'Role changed.',
+  'member-removed': 'Member removed. They’re signed out everywhere.',
+  'two-factor-off': 'Two-factor authentication is off.',
+  'sign-in-expired': 'You took too long. Sign in again.',
+  'account-deleted': 'Your account is deleted.',
   password: 'Password changed. All other devices are signed out.',
   confirmed: 'Email confirmed. You can create live keys now.',
   'confirmation-sent': 'If the address can be confirmed, we’ve sent another email. Check your spam folder too.',
@@ -20,6 +29,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'webhook-resent': 'Sent again. Reload this page to see the response.',
   suspended: 'Account suspended. Its keys stopped working immediately.',
   'account-resumed': 'Account resumed.',
+  'credits-granted': 'Credits added.',
   'account-plan': 'Plan changed.',
 };
 

@@ -6,8 +6,9 @@ import { passwordFault } from '../../account/password.ts';
 import { AppError } from '../../errors.ts';
 import { html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
-import type { SessionGuard, Visit } from '../identity/session-guard.ts';
-import { form, seeOther } from './frame.ts';
+import type { Visit } from '../identity/session-guard.ts';
+import type { CompleteSignIn } from '../settings/code-page.ts';
+import { form } from './frame.ts';
 import {
   checkInbox,
   emailField,
@@ -18,18 +19,13 @@ import {
 } from './public-forms.ts';
 import { queryOf } from './signed-in-routes.ts';
 
-export interface PasswordDependencies {
-  readonly sessionGuard: SessionGuard;
-  readonly identity: Identity;
-}
-
 const RESET_PATH = '/reset';
 const PASSWORD_PATH = '/password';
 const NO_EMAIL = 'Password reset emails aren’t set up here. Contact support for a reset link.';
 
-export function addPasswordPages(forms: PublicForms, dependencies: PasswordDependencies): void {
-  addResetPage(forms, dependencies.identity);
-  addNewPasswordPage(forms, dependencies);
+export function addPasswordPages(forms: PublicForms, identity: Identity, completeSignIn: CompleteSignIn): void {
+  addResetPage(forms, identity);
+  addNewPasswordPage(forms, identity, completeSignIn);
 }
 
 function addResetPage(forms: PublicForms, identity: Identity): void {
@@ -59,7 +55,7 @@ function addResetPage(forms: PublicForms, identity: Identity): void {
   });
 }
 
-function addNewPasswordPage(forms: PublicForms, { sessionGuard, identity }: PasswordDependencies): void {
+function addNewPasswordPage(forms: PublicForms, identity: Identity, completeSignIn: CompleteSignIn): void {
   const show = async (visit: Visit, link: string, faults: FormFaults): Promise<FastifyReply> => {
     const found = await identity.findLink(link);
     if (found === undefined) return showExpired(visit);
@@ -91,7 +87,7 @@ ${newPasswordField('New password', faults)}
     if (fault !== undefined) return await show(visit, link, { password: fault });
     const authenticated = await identity.useLink(link, password);
     if (authenticated === undefined) return showExpired(visit);
-    await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, '/dashboard');
+    // A link in an email replaces the password, not the second factor.
+    return await completeSignIn(visit, authenticated);
   });
 }

@@ -1,12 +1,15 @@
-// The page to change the password and to sign out of all devices.
+// The security page: the password, the second factor, and the devices on which the user is signed in.
 
 import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
 import type { Store } from '../../store/store.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
+import type { TwoFactor } from '../identity/two-factor.ts';
 import type { Site } from '../page.ts';
+import { addSessionActions, sessionSection } from '../settings/session-section.ts';
+import { twoFactorSection } from '../settings/two-factor-page.ts';
 import { field } from './fields.ts';
 import { form, seeOther, sendPrivate, shownEmail } from './frame.ts';
 import { PASSWORD_HINT } from './public-forms.ts';
@@ -17,6 +20,7 @@ export interface SecurityDependencies {
   readonly store: Pick<Store, 'sessions'>;
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
+  readonly twoFactor: TwoFactor;
 }
 
 interface PasswordFaults {
@@ -26,45 +30,50 @@ interface PasswordFaults {
 
 const PATH = '/dashboard/security';
 
-export function addSecurityPages(
-  routes: SignedInRoutes,
-  { site, store, sessionGuard, identity }: SecurityDependencies,
-): void {
-  routes.page(PATH, async (visit) => securityPage(site, visit, {}));
+export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityDependencies): void {
+  const { sessionGuard, identity } = dependencies;
+  const show = async (visit: SignedInVisit, faults: PasswordFaults): Promise<FastifyReply> =>
+    await securityPage(dependencies, visit, faults);
+
+  routes.page(PATH, async (visit) => await show(visit, {}));
   routes.action(PATH, async (visit, fields) => {
     const { user, request } = visit;
     const next = fields.text('next');
     const fault = passwordFault(next, shownEmail(visit));
-    if (fault !== undefined) return securityPage(site, visit, { next: fault });
+    if (fault !== undefined) return await show(visit, { next: fault });
     const authenticated = await identity.changePassword(user, fields.text('current'), next, request.ip);
-    if (authenticated === undefined) return securityPage(site, visit, { current: 'Incorrect current password.' });
+    if (authenticated === undefined) return await show(visit, { current: 'Incorrect current password.' });
     await sessionGuard.signIn(visit, authenticated);
     return seeOther(visit, `${PATH}?done=password`);
   });
-  routes.action(`${PATH}/sign-out-everywhere`, async (visit) => {
-    await store.sessions.endAll(visit.user.id);
-    await sessionGuard.signOut(visit);
-    return seeOther(visit, '/signin?done=signed-out-everywhere');
-  });
+  addSessionActions(routes, dependencies);
 }
 
-function securityPage(site: Site, visit: SignedInVisit, { current, next }: PasswordFaults): FastifyReply {
+async function securityPage(
+  { site, store, twoFactor }: SecurityDependencies,
+  visit: SignedInVisit,
+  faults: PasswordFaults,
+): Promise<FastifyReply> {
+  const body = html`${passwordForm(visit, faults)}
+${twoFactorSection(await twoFactor.state(visit.user))}
+${await sessionSection(store, visit)}`;
+  const status = faults.current === undefined && faults.next === undefined ? 200 : 422;
+  return sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
+}
+
+function passwordForm(visit: SignedInVisit, { current, next }: PasswordFaults): Html {
   const currentField = { name: 'current', label: 'Current password', autocomplete: 'current-password' };
   const nextField = { name: 'next', label: 'New password', autocomplete: 'new-password', hint: PASSWORD_HINT };
-  const body = html`${form(
-    visit,
-    PATH,
-    html`<input type="hidden" name="username" value="${shownEmail(visit)}" autocomplete="username">
+  return html`<section aria-labelledby="password">
+<h2 id="password">Password</h2>
+${form(
+  visit,
+  PATH,
+  html`<input type="hidden" name="username" value="${shownEmail(visit)}" autocomplete="username">
 ${field({ ...currentField, type: 'password', fault: current })}
 ${field({ ...nextField, type: 'password', fault: next })}
 <p class="actions"><button class="button" type="submit">Change password</button></p>`,
-    'stacked',
-  )}
-<section aria-labelledby="devices">
-<h2 id="devices">Devices</h2>
-<p>Sign out of all devices, including this one.</p>
-${form(visit, `${PATH}/sign-out-everywhere`, html`<button class="button quiet" type="submit">Sign out everywhere</button>`)}
+  'stacked',
+)}
 </section>`;
-  const status = current === undefined && next === undefined ? 200 : 422;
-  return sendPrivate(site, visit, { title: 'Password', path: PATH, body, status });
 }

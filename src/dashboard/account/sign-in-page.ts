@@ -5,6 +5,7 @@ import { parseEmail } from '../../account/email.ts';
 import { html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import type { CompleteSignIn } from '../settings/code-page.ts';
 import { field, problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import { emailField, type FormFaults, type PublicForms } from './public-forms.ts';
@@ -26,7 +27,11 @@ interface Typed {
 const PATH = '/signin';
 const MAX_EMAIL = 254;
 
-export function addSignInPages(forms: PublicForms, dependencies: SignInDependencies): void {
+export function addSignInPages(
+  forms: PublicForms,
+  dependencies: SignInDependencies,
+  completeSignIn: CompleteSignIn,
+): void {
   const { sessionGuard, identity, signUpOpen } = dependencies;
   const show = (visit: Visit, { email, next }: Typed, faults: FormFaults): FastifyReply => {
     const body = html`${problem(faults.form)}
@@ -58,8 +63,7 @@ ${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p
       deviceToken: sessionGuard.deviceToken(visit.request),
     });
     if (authenticated === undefined) return show(visit, typed, { form: 'Incorrect email or password.' });
-    await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, isPrivatePath(typed.next) ? typed.next : '/dashboard');
+    return await completeSignIn(visit, authenticated, typed.next);
   });
   forms.action('/signout', async (visit) => {
     await sessionGuard.signOut(visit);

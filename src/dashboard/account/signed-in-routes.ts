@@ -1,9 +1,12 @@
-// Routes for signed-in users. Other visitors are redirected to the sign-in page, and a form is read only if one of our pages
-// sent it.
+// Routes for signed-in users. Other visitors are redirected to the sign-in page, a role that doesn't allow the page is refused,
+// and a form is read only if one of our pages sent it.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { may } from '../../account/roles.ts';
+import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { FormFields } from '../identity/form-fields.ts';
+import { permissionFor } from '../identity/page-permissions.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import { seeOther } from './frame.ts';
 
@@ -23,21 +26,28 @@ export class SignedInRoutes {
 
   page(path: string, show: ShowPage): void {
     this.#app.get(path, async (request, reply) => {
-      const visit = await this.#visit(request, reply);
+      const visit = await this.#visit(path, request, reply);
       return visit === undefined ? redirectToSignIn(request, reply) : await show(visit);
     });
   }
 
   action(path: string, submit: SubmitForm): void {
     this.#app.post(path, async (request, reply) => {
-      const visit = await this.#visit(request, reply);
+      const visit = await this.#visit(path, request, reply);
       if (visit === undefined) return redirectToSignIn(request, reply);
       return await submit(visit, await this.#sessionGuard.form(request));
     });
   }
 
-  async #visit(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
-    return await this.#sessionGuard[this.#audience](request, reply);
+  async #visit(path: string, request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
+    const visit = await this.#sessionGuard[this.#audience](request, reply);
+    if (visit !== undefined && !may(visit.user.accountRole, permissionFor(path))) {
+      throw new AppError(
+        'role_not_allowed',
+        "Your role in this account doesn't allow this. Ask an owner of the account.",
+      );
+    }
+    return visit;
   }
 }
 

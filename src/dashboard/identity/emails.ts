@@ -31,3 +31,22 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
     text: `Choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
   }),
 };
+
+export function invitation(inviter: string, link: string): EmailText {
+  return {
+    subject: 'You are invited to a Storybar account',
+    text:
+      `${inviter} invited you to their Storybar account. To join, choose a password. The link works once and expires in ` +
+      `a week:\n\n${link}\n\nIf you don't know ${inviter}, ignore this email.\n`,
+  };
+}
+
+/** For an address that has an account: a user belongs to one account only. */
+export function knownInvitation(inviter: string): EmailText {
+  return {
+    subject: 'You are invited to a Storybar account',
+    text:
+      `${inviter} invited you to their Storybar account, but this address has an account of its own. To join, ask for an ` +
+      `invitation to another address, or delete your account first.\n\nIf you don't know ${inviter}, ignore this email.\n`,
+  };
+}

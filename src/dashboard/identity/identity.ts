@@ -4,9 +4,10 @@
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { must } from '../../primitives/must.ts';
+import type { Members } from '../../store/members/members.ts';
 import type { Confirmation, PasswordLink, User, Users } from '../../store/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
-import { EMAILS, type EmailPurpose } from './emails.ts';
+import { EMAILS, type EmailPurpose, invitation, knownInvitation } from './emails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -17,7 +18,7 @@ export interface IdentityOptions {
   /** Undefined when the operator hasn't configured an SMTP server. */
   readonly mailer: Mailer | undefined;
   /** `requestId` is the id of the request that caused the email. */
-  readonly onEmailFailed: (error: unknown, purpose: EmailPurpose, requestId: string) => void;
+  readonly onEmailFailed: (error: unknown, purpose: EmailPurpose | 'invitation', requestId: string) => void;
   /** Base URL of links in emails. Always set when there is a mailer. */
   readonly publicUrl: string;
   /** A user who proves to own this address becomes an operator; empty: no address does. */
@@ -161,13 +162,44 @@ export class Identity {
     newPassword: string,
     address: string,
   ): Promise<AuthenticatedUser | undefined> {
-    const { users, passwords, throttle } = this.#options;
-    await throttle.take('password', address, user.id);
-    const stored = await users.findByEmail(user.email);
-    if (!(await passwords.verify(stored?.passwordHash, currentPassword))) return undefined;
+    const { users, passwords } = this.#options;
+    if (!(await this.checkPassword(user, currentPassword, address))) return undefined;
     const passwordHash = await passwords.hash(newPassword);
     await users.setPassword(user.id, passwordHash);
     return authenticated(user, passwordHash);
+  }
+
+  /** Asks a signed-in user for the password again, before something that can't be undone. */
+  async checkPassword(user: User, password: string, address: string): Promise<boolean> {
+    const { users, passwords, throttle } = this.#options;
+    await throttle.take('password', address, user.id);
+    const stored = await users.findByEmail(user.email);
+    return await passwords.verify(stored?.passwordHash, password);
+  }
+
+  /** For the actions that send an email to an address that someone else typed. */
+  async throttleInvitation(user: User, address: string): Promise<void> {
+    await this.#options.throttle.take('invite', address, user.accountId);
+  }
+
+  /** For an invitation. The email to a known address doesn't contain the link, so it can't change that user. */
+  emailInvitation(email: string, inviter: string, link: string, requestId: string): void {
+    this.#inBackground('invitation', requestId, async () => {
+      const isKnown = email === this.#options.operatorEmail || (await this.#isKnown(email));
+      const text = isKnown ? knownInvitation(inviter) : invitation(inviter, link);
+      await must(this.#options.mailer, 'the mailer').send({ to: email, ...text });
+    });
+  }
+
+  /** Undefined when the address belongs to a user by now. */
+  async acceptInvitation(secret: string, password: string, members: Members): Promise<AuthenticatedUser | undefined> {
+    const passwordHash = await this.#options.passwords.hash(password);
+    return authenticated(await members.accept(hashSecret(secret), passwordHash), passwordHash);
+  }
+
+  /** Whether an invitation that isn't sent by email may be created for the address. */
+  async canInvite(email: string): Promise<boolean> {
+    return email !== this.#options.operatorEmail && !(await this.#isKnown(email));
   }
 
   /** Waits for emails that are being sent. */
@@ -180,7 +212,7 @@ export class Identity {
   }
 
   /** The response doesn't wait, so its timing doesn't reveal whether the address is known. */
-  #inBackground(purpose: EmailPurpose, requestId: string, task: () => Promise<void>): void {
+  #inBackground(purpose: EmailPurpose | 'invitation', requestId: string, task: () => Promise<void>): void {
     const pending = task()
       .catch((error: unknown) => this.#options.onEmailFailed(error, purpose, requestId))
       .finally(() => this.#pendingEmails.delete(pending));

@@ -22,6 +22,8 @@ export interface Visit {
 
 export interface SignedInVisit extends Visit {
   readonly user: User;
+  /** Of the visitor's session; the store has no other name for it. */
+  readonly sessionHash: string;
 }
 
 export interface SessionGuardOptions {
@@ -36,6 +38,7 @@ const MIN_EXTENSION_MS = 60_000;
 const DEVICE_COOKIE_SECONDS = 365 * 24 * 3_600;
 /** Long enough to copy the key and to send a first request, also after a reload. */
 const NEW_KEY_SECONDS = 3_600;
+const MAX_USER_AGENT = 300;
 
 export class SessionGuard {
   readonly #sessions: Sessions;
@@ -62,10 +65,11 @@ export class SessionGuard {
   async member(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
     const secret = this.#secretOf(request);
     if (secret === undefined) return undefined;
-    const session = await this.#sessions.find(hashSecret(secret));
+    const sessionHash = hashSecret(secret);
+    const session = await this.#sessions.find(sessionHash);
     if (session === undefined) return undefined;
     await this.#extend(secret, session);
-    return { request, reply, token: csrfToken(secret), user: session.user };
+    return { request, reply, token: csrfToken(secret), user: session.user, sessionHash };
   }
 
   /** Like `member`, for operators. Other users get 404, so the page doesn't reveal that it exists. */
@@ -104,6 +108,7 @@ export class SessionGuard {
       userId: user.id,
       idleUntil: new Date(now + idleMs),
       endsAt: new Date(now + absoluteMs),
+      userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
     });
     const session = { name: 'storybar', value: secret, maxAgeSeconds: absoluteMs / 1_000 } as const;
     const device = { name: 'storybar-device', value: deviceToken, maxAgeSeconds: DEVICE_COOKIE_SECONDS } as const;

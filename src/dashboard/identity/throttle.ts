@@ -15,6 +15,9 @@ const RATES = {
   signUp: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   reset: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
+  invite: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 20, windowMs: HOUR_MS } },
+  /** A code has only a million values, so few attempts are allowed for a user, wherever they come from. */
+  code: { network: { burst: 30, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
 } as const satisfies Record<string, { network: Rate; account: Rate }>;
 
 /** One network on one account. For sign-ins it is lower than the limit of the account, so one network can't use that up. */

@@ -71,6 +71,11 @@ export const PROBLEMS = {
     title: 'Form rejected',
     advice: 'Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.',
   },
+  role_not_allowed: {
+    status: 403,
+    title: 'Not allowed',
+    advice: "Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.",
+  },
   async_disabled: {
     status: 400,
     title: 'Asynchronous renders are off',

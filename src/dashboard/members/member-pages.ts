@@ -1,0 +1,212 @@
+// The members of an account: a list with roles, invitations, and removing a member.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseEmail } from '../../account/email.ts';
+import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
+import { createSecret, hashSecret } from '../../account/secret.ts';
+import { AppError } from '../../errors.ts';
+import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
+import type { MemberChange, OpenInvitation } from '../../store/members/members.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users.ts';
+import { field, time } from '../account/fields.ts';
+import { form, seeOther, sendPrivate } from '../account/frame.ts';
+import { INVALID_EMAIL } from '../account/public-forms.ts';
+import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { type Html, html } from '../html.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+import { table } from '../tables.ts';
+
+export interface MemberDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'members' | 'users'>;
+  readonly identity: Identity;
+  /** Base URL of the site; empty: taken from each request. */
+  readonly publicUrl: string;
+}
+
+export const JOIN_PATH = '/join';
+const PATH = '/dashboard/members';
+const MAX_MEMBERS = 50;
+const INVITATION_MS = 7 * 24 * 3_600_000;
+const TAKEN = 'This address can’t be invited. Use another one.';
+const CONFIRM_FIRST = 'Confirm your email address before you invite others.';
+
+export const ROLE_LABELS: Readonly<Record<AccountRole, string>> = {
+  owner: 'Owner: everything',
+  member: 'Member: keys, usage and requests',
+  billing: 'Billing: plan, invoices and usage',
+};
+
+export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDependencies): void {
+  const { store, identity } = dependencies;
+  const show = async (visit: SignedInVisit, typed = '', fault?: string): Promise<FastifyReply> =>
+    await memberPage(dependencies, visit, typed, fault);
+
+  routes.page(PATH, async (visit) => await show(visit));
+  routes.action(PATH, async (visit, fields) => {
+    const { user, request } = visit;
+    if (user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
+    const typed = fields.text('email');
+    const email = parseEmail(typed);
+    if (email === undefined) return await show(visit, typed, INVALID_EMAIL);
+    const accountRole = roleOf(fields.text('role'));
+    await identity.throttleInvitation(user, request.ip);
+    const known = await store.users.list(user.accountId);
+    const open = await store.members.invitations(user.accountId);
+    if (known.length + open.length >= MAX_MEMBERS) {
+      return await show(visit, typed, `An account can have up to ${MAX_MEMBERS} members.`);
+    }
+    // Without email the sender gets the link, so an address that is taken can't be kept secret.
+    if (!identity.sendsEmail && !(await identity.canInvite(email))) return await show(visit, typed, TAKEN);
+    const secret = createSecret();
+    const invitation = {
+      accountId: user.accountId,
+      email,
+      accountRole,
+      expiresAt: new Date(Date.now() + INVITATION_MS),
+    };
+    await store.members.invite(hashSecret(secret), invitation, `user:${user.id}`);
+    const link = `${baseUrl(dependencies, request)}${JOIN_PATH}?link=${secret}`;
+    if (!identity.sendsEmail) return showLink(dependencies, visit, email, link);
+    identity.emailInvitation(email, user.email, link, request.id);
+    return seeOther(visit, `${PATH}?done=invited`);
+  });
+  routes.action(`${PATH}/revoke`, async (visit, fields) => {
+    const id = fields.text('invitation');
+    const { accountId } = visit.user;
+    const found = (await store.members.invitations(accountId)).find(({ hash }) => publicId(hash) === id);
+    if (found === undefined) throw new AppError('not_found', 'This invitation has been used or has expired.');
+    await store.members.revoke(accountId, found.hash, `user:${visit.user.id}`);
+    return seeOther(visit, `${PATH}?done=invitation-revoked`);
+  });
+  routes.action(`${PATH}/:id/role`, async (visit, fields) => {
+    const { user } = visit;
+    assertChanged(
+      await store.members.setRole(user.accountId, idOf(visit), roleOf(fields.text('role')), `user:${user.id}`),
+    );
+    return seeOther(visit, idOf(visit) === user.id ? '/dashboard/security' : `${PATH}?done=role-changed`);
+  });
+  routes.action(`${PATH}/:id/remove`, async (visit) => {
+    const { user } = visit;
+    if (idOf(visit) === user.id) throw new AppError('invalid_fields', "You can't remove yourself.");
+    const member = (await store.users.list(user.accountId)).find(({ id }) => id === idOf(visit));
+    // An operator is more than a member of this account.
+    if (member?.role === 'operator') throw new AppError('invalid_fields', "Operators can't be removed here.");
+    assertChanged(await store.members.remove(user.accountId, idOf(visit), `user:${user.id}`));
+    return seeOther(visit, `${PATH}?done=member-removed`);
+  });
+}
+
+function assertChanged(change: MemberChange): void {
+  if (change === 'not found') throw new AppError('not_found', "This member doesn't exist.");
+  if (change === 'last owner') throw new AppError('invalid_fields', 'An account needs at least one owner.');
+}
+
+function roleOf(text: string): AccountRole {
+  const role = ACCOUNT_ROLES.find((each) => each === text);
+  if (role === undefined) throw new AppError('invalid_fields', 'Choose a role.');
+  return role;
+}
+
+function baseUrl({ publicUrl }: MemberDependencies, request: FastifyRequest): string {
+  return publicUrl || (requestBaseUrl(request) ?? '');
+}
+
+async function memberPage(
+  { site, store }: MemberDependencies,
+  visit: SignedInVisit,
+  typed: string,
+  fault: string | undefined,
+): Promise<FastifyReply> {
+  const { accountId } = visit.user;
+  const users = await store.users.list(accountId);
+  const invitations = await store.members.invitations(accountId);
+  const body = html`${table(
+    'Members',
+    ['Email', 'Since', 'Role', 'Remove'],
+    users.map((user) => memberRow(visit, user)),
+  )}
+${invitations.length > 0 && invitationSection(visit, invitations)}
+${inviteSection(visit, typed, fault)}`;
+  const status = fault === undefined ? 200 : 422;
+  return sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
+}
+
+function memberRow(visit: SignedInVisit, { id, email, unconfirmedEmail, accountRole, createdAt }: User): Html[] {
+  const address = unconfirmedEmail ?? email;
+  const isSelf = id === visit.user.id;
+  const change = html`<label class="visually-hidden" for="role-${id}">Role of ${address}</label>
+<select id="role-${id}" name="role">${options(accountRole)}</select>
+<button class="button quiet" type="submit" aria-label="Save the role of ${address}">Save</button>`;
+  const remove = html`<button class="link" type="submit" aria-label="Remove ${address}">Remove</button>`;
+  return [
+    html`${address}${isSelf && html` <span class="state good">you</span>`}`,
+    time(createdAt),
+    form(visit, `${PATH}/${id}/role`, change, 'inline'),
+    isSelf ? html`` : form(visit, `${PATH}/${id}/remove`, remove),
+  ];
+}
+
+function options(selected?: AccountRole): Html[] {
+  return ACCOUNT_ROLES.map(
+    (role) =>
+      html`<option value="${role}"${role === selected && html` selected`}>${ROLE_LABELS[role].split(':')[0]}</option>`,
+  );
+}
+
+function invitationSection(visit: SignedInVisit, invitations: readonly OpenInvitation[]): Html {
+  return html`<section aria-labelledby="invitations"><h2 id="invitations">Open invitations</h2>
+${table(
+  'Open invitations',
+  ['Email', 'Role', 'Expires', 'Revoke'],
+  invitations.map(({ hash, email, accountRole, expiresAt }) => [
+    email,
+    accountRole,
+    time(expiresAt.toISOString()),
+    form(
+      visit,
+      `${PATH}/revoke`,
+      html`<input type="hidden" name="invitation" value="${publicId(hash)}">
+<button class="link" type="submit" aria-label="Revoke the invitation of ${email}">Revoke</button>`,
+    ),
+  ]),
+)}
+</section>`;
+}
+
+function inviteSection(visit: SignedInVisit, typed: string, fault: string | undefined): Html {
+  const heading = html`<h2 id="invite">Invite someone</h2>`;
+  if (visit.user.unconfirmedEmail !== null) {
+    return html`<section aria-labelledby="invite">${heading}<p>${CONFIRM_FIRST}</p></section>`;
+  }
+  return html`<section aria-labelledby="invite">${heading}
+${form(
+  visit,
+  PATH,
+  html`${field({ name: 'email', label: 'Email', type: 'email', value: typed, autocomplete: 'off', fault })}
+<fieldset class="choices"><legend>Role</legend>
+${ACCOUNT_ROLES.toReversed().map(
+  (role) =>
+    html`<label><input type="radio" name="role" value="${role}"${role === 'member' && html` checked`}> ${ROLE_LABELS[role]}</label>`,
+)}
+</fieldset>
+<p class="actions"><button class="button" type="submit">Send invitation</button></p>`,
+  'stacked',
+)}
+</section>`;
+}
+
+function showLink({ site }: MemberDependencies, visit: SignedInVisit, email: string, link: string): FastifyReply {
+  const body = html`<p>Send this link to <strong>${email}</strong>. It works once and expires in a week.</p>
+<div class="code new-key"><pre tabindex="0" role="group" aria-label="Invitation link"><code>${link}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
+<p class="actions"><a class="button" href="${PATH}">Done</a></p>`;
+  return sendPrivate(site, visit, { title: 'Invitation', path: PATH, body });
+}
+
+/** Names an invitation in a form. The hash that the store knows stays on the server. */
+function publicId(hash: string): string {
+  return hashSecret(hash).slice(0, 32);
+}

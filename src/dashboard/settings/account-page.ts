@@ -1,0 +1,120 @@
+// The account page: download all data, and delete the account.
+
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Billing } from '../../billing/billing.ts';
+import { AppError } from '../../errors.ts';
+import { must } from '../../primitives/must.ts';
+import type { ExportedRows } from '../../store/account-data/account-data.ts';
+import type { Store } from '../../store/store.ts';
+import { field, time } from '../account/fields.ts';
+import { form, PRIVATE_HEADERS, seeOther, sendPrivate, shownEmail } from '../account/frame.ts';
+import type { SignedInRoutes } from '../account/signed-in-routes.ts';
+import { type Html, html } from '../html.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
+import type { Site } from '../page.ts';
+
+export interface AccountSettingsDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'accounts' | 'accountData'>;
+  readonly billing: Billing;
+  readonly identity: Identity;
+  readonly sessionGuard: SessionGuard;
+}
+
+const PATH = '/dashboard/account';
+const DELETE_PATH = '/dashboard/account/delete';
+const OPERATOR_FAULT = 'Operators can’t delete their account. Ask another operator to make you a member first.';
+
+export function addAccountSettings(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
+  const { site, store } = dependencies;
+  routes.page(PATH, async (visit) => {
+    const { id, name, createdAt } = must(await store.accounts.find(visit.user.accountId), 'the account');
+    const body = html`<dl class="facts-list">
+<div><dt>Email</dt><dd>${shownEmail(visit)}</dd></div>
+<div><dt>Name</dt><dd>${name}</dd></div>
+<div><dt>Account ID</dt><dd><code>${id}</code></dd></div>
+<div><dt>Created</dt><dd>${time(createdAt)}</dd></div>
+</dl>
+<section aria-labelledby="export"><h2 id="export">Your data</h2>
+<p>Download everything that is stored about this account as JSON: users, keys without their secrets, usage, renders, requests and the audit log.</p>
+<p class="actions"><a class="button quiet" href="${PATH}/export.json" download>Download your data</a></p>
+</section>
+<section aria-labelledby="delete"><h2 id="delete">Delete account</h2>
+<p>Ends your plan and deletes all data. This can’t be undone.</p>
+<p class="actions"><a class="button danger" href="${DELETE_PATH}">Delete account…</a></p>
+</section>`;
+    return sendPrivate(site, visit, { title: 'Account', path: PATH, body });
+  });
+  routes.page(`${PATH}/export.json`, async ({ user, reply }) =>
+    reply
+      .headers({
+        ...PRIVATE_HEADERS,
+        'content-type': 'application/json; charset=utf-8',
+        'content-disposition': 'attachment; filename="storybar-account.json"',
+      })
+      .send(Readable.from(exportText(store.accountData.exported(user.accountId)))),
+  );
+  addDeletion(routes, dependencies);
+}
+
+function addDeletion(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
+  const { site, store, billing, identity, sessionGuard } = dependencies;
+  const show = (visit: SignedInVisit, fault?: string): FastifyReply => {
+    const body = visit.user.role === 'operator' ? html`<p>${OPERATOR_FAULT}</p>` : deleteBody(visit, billing, fault);
+    const status = fault === undefined ? 200 : 422;
+    return sendPrivate(site, visit, { title: 'Delete account', path: PATH, body, status });
+  };
+
+  routes.page(DELETE_PATH, async (visit) => show(visit));
+  routes.action(DELETE_PATH, async (visit, fields) => {
+    const { user, request } = visit;
+    if (user.role === 'operator') throw new AppError('invalid_fields', OPERATOR_FAULT);
+    if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
+      return show(visit, 'Incorrect password.');
+    }
+    // First, because an account that is gone must not be charged. If the server stops in between, the user can repeat it.
+    await billing.endNow(user.accountId);
+    await store.accountData.erase(user.accountId, `user:${user.id}`);
+    await sessionGuard.signOut(visit);
+    return seeOther(visit, '/signin?done=account-deleted');
+  });
+}
+
+function deleteBody(visit: SignedInVisit, { takesPayments }: Billing, fault: string | undefined): Html {
+  return html`<ul>
+<li>All API keys stop working, and all users of this account are signed out.</li>
+${takesPayments && html`<li>Your plan ends now. The current period isn’t refunded. Invoices stay with the payment provider, as the law requires.</li>`}
+<li>Users, keys, usage, renders and requests are deleted. Stored files follow within a day.</li>
+</ul>
+<p><a href="${PATH}/export.json" download>Download your data</a> first if you want to keep it.</p>
+${form(
+  visit,
+  DELETE_PATH,
+  html`<input type="hidden" name="username" value="${shownEmail(visit)}" autocomplete="username">
+${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', fault })}
+<p class="actions"><button class="button danger" type="submit">Delete account</button>
+<a class="button quiet" href="${PATH}">Back</a></p>`,
+  'stacked',
+)}`;
+}
+
+/** One JSON object with a list per section, written while it is read. */
+async function* exportText(batches: AsyncIterable<ExportedRows>): AsyncGenerator<string> {
+  yield `{"exported_at":${JSON.stringify(new Date().toISOString())}`;
+  let section: string | undefined;
+  let isFirst = true;
+  for await (const { name, rows } of batches) {
+    if (name !== section) {
+      yield `${section === undefined ? '' : ']'},\n${JSON.stringify(name)}:[`;
+      section = name;
+      isFirst = true;
+    }
+    for (const row of rows) {
+      yield `${isFirst ? '' : ','}\n${JSON.stringify(row)}`;
+      isFirst = false;
+    }
+  }
+  yield `${section === undefined ? '' : ']'}}\n`;
+}

@@ -1,0 +1,58 @@
+// The second step of signing in, for users with an authenticator app.
+
+import type { FastifyReply } from 'fastify';
+import { field } from '../account/fields.ts';
+import { form, seeOther } from '../account/frame.ts';
+import type { PublicForms } from '../account/public-forms.ts';
+import { isPrivatePath } from '../account/signed-in-routes.ts';
+import { html } from '../html.ts';
+import type { AuthenticatedUser } from '../identity/identity.ts';
+import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import type { TwoFactor } from '../identity/two-factor.ts';
+
+export interface CodePageDependencies {
+  readonly sessionGuard: SessionGuard;
+  readonly twoFactor: TwoFactor;
+}
+
+const PATH = '/signin/code';
+
+/** Starts the session of a user whose password was right, or asks for the code first. */
+export type CompleteSignIn = (visit: Visit, authenticated: AuthenticatedUser, next?: string) => Promise<FastifyReply>;
+
+export function addCodePage(forms: PublicForms, { sessionGuard, twoFactor }: CodePageDependencies): CompleteSignIn {
+  const show = (visit: Visit, pending: string, next: string, fault?: string): FastifyReply => {
+    const hint = 'The 6 digits in your authenticator app, or one of your recovery codes.';
+    const body = html`${form(
+      visit,
+      PATH,
+      html`<input type="hidden" name="pending" value="${pending}">
+<input type="hidden" name="next" value="${next}">
+${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', hint, fault, maxLength: 40 })}
+<p class="actions"><button class="button" type="submit">Sign in</button></p>`,
+    )}
+<p class="small"><a href="/signin">Back to sign in</a></p>`;
+    return forms.send(visit, { title: 'Enter your code', path: PATH, body, faults: { form: fault } });
+  };
+
+  // Reached by reloading or by going back: there is nothing to show without the password.
+  forms.page(PATH, (visit) => seeOther(visit, '/signin'));
+  forms.action(PATH, async (visit, fields) => {
+    const pending = fields.text('pending');
+    const next = isPrivatePath(fields.text('next')) ? fields.text('next') : '';
+    const user = await twoFactor.pendingUser(pending);
+    if (user === undefined) return seeOther(visit, '/signin?done=sign-in-expired');
+    const authenticated = await twoFactor.finish(user, fields.text('code'), visit.request.ip);
+    if (authenticated === undefined) return show(visit, pending, next, 'Wrong code, or it was used before.');
+    await sessionGuard.signIn(visit, authenticated);
+    return seeOther(visit, next || '/dashboard');
+  });
+
+  return async (visit, authenticated, next = '') => {
+    if ((await twoFactor.state(authenticated.user)) !== undefined) {
+      return show(visit, await twoFactor.begin(authenticated.user), isPrivatePath(next) ? next : '');
+    }
+    await sessionGuard.signIn(visit, authenticated);
+    return seeOther(visit, isPrivatePath(next) ? next : '/dashboard');
+  };
+}

@@ -1,0 +1,169 @@
+// Members and roles: who is invited how, and what each role may open and change.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AccountRole, may } from '../../src/account/roles.ts';
+import { permissionFor } from '../../src/dashboard/identity/page-permissions.ts';
+import { type RunningServer, startServer } from '../running-server.ts';
+import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
+
+const PATH = '/dashboard/members';
+
+let server: RunningServer;
+let visitors = 0;
+beforeAll(async () => {
+  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_OPERATOR_EMAIL: 'boss@example.com' });
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const newVisitor = (): Visitor => new Visitor(server.url, `198.51.100.${(visitors += 1)}`);
+const newOwner = async (): Promise<Visitor> => {
+  const visitor = newVisitor();
+  await visitor.signUp(`owner-${visitors}@example.com`);
+  return visitor;
+};
+const linkIn = ({ text }: PageResponse): string => /\/join\?link=[\w-]{43}/u.exec(text)?.[0] ?? '';
+const accept = async (visitor: Visitor, link: string): Promise<PageResponse> =>
+  await visitor.submit(link, { link: link.slice(link.indexOf('=') + 1), password: PASSWORD }, '/join');
+const join = async (owner: Visitor, role: AccountRole): Promise<{ visitor: Visitor; email: string; id: string }> => {
+  const visitor = newVisitor();
+  const email = `${role}-${visitors}@example.com`;
+  const invited = await owner.submit(PATH, { email, role });
+  expect(await accept(visitor, linkIn(invited))).toMatchObject({ status: 303, location: '/dashboard' });
+  const { text } = await owner.get(PATH);
+  const id = /members\/(?<id>[\da-f-]{36})\/role/u.exec(text.slice(text.indexOf(email)))?.groups?.['id'] ?? '';
+  return { visitor, email, id };
+};
+
+describe('an invitation', () => {
+  it('lets its holder join once, in the role that the owner chose', async () => {
+    const owner = await newOwner();
+    const guest = newVisitor();
+    const invited = await owner.submit(PATH, { email: 'guest@example.com', role: 'billing' });
+    const link = linkIn(invited);
+    expect((await owner.get(PATH)).text).toContain('guest@example.com');
+    const weak = await guest.submit(link, { link: link.slice(link.indexOf('=') + 1), password: 'short' }, '/join');
+    expect(weak.status).toBe(422);
+    expect(await accept(guest, link)).toMatchObject({ status: 303, location: '/dashboard' });
+    expect((await accept(newVisitor(), link).catch(() => undefined))?.status ?? 422).toBe(422);
+    expect((await newVisitor().get(link)).text).toContain('This invitation has expired');
+    expect((await guest.get('/dashboard')).text).toContain('credits used (Free)');
+    expect((await guest.get('/dashboard')).text).not.toContain('/dashboard/keys"');
+  });
+
+  it('is refused for an address that is taken, for the operator and for something that is no address', async () => {
+    const owner = await newOwner();
+    const known = newVisitor();
+    await known.signUp('known@example.com');
+    for (const email of ['known@example.com', 'boss@example.com', 'nonsense']) {
+      expect((await owner.submit(PATH, { email, role: 'owner' })).status).toBe(422);
+    }
+    expect((await owner.submit(PATH, { email: 'x@example.com', role: 'operator' })).status).toBe(400);
+  });
+
+  it('cannot set the password of a user who signed up after it was created', async () => {
+    const owner = await newOwner();
+    const link = linkIn(await owner.submit(PATH, { email: 'victim@example.com', role: 'member' }));
+    const victim = newVisitor();
+    await victim.signUp('victim@example.com');
+    const attacker = newVisitor();
+    const password = 'the password of the attacker';
+    const attempt = await attacker.submit(link, { link: link.slice(link.indexOf('=') + 1), password }, '/join');
+    expect(attempt.status).toBe(422);
+    expect((await newVisitor().signIn('victim@example.com', password)).status).toBe(422);
+    expect((await newVisitor().signIn('victim@example.com')).status).toBe(303);
+  });
+
+  it('can be revoked by the owner, and by no other account', async () => {
+    const [owner, stranger] = [await newOwner(), await newOwner()];
+    const link = linkIn(await owner.submit(PATH, { email: 'revoked@example.com', role: 'member' }));
+    const { text } = await owner.get(PATH);
+    const id = /name="invitation" value="(?<id>[\da-f]{32})"/u.exec(text)?.groups?.['id'] ?? '';
+    expect((await stranger.submit(PATH, { invitation: id }, `${PATH}/revoke`)).status).toBe(404);
+    expect(await owner.submit(PATH, { invitation: id }, `${PATH}/revoke`)).toMatchObject({ status: 303 });
+    expect((await newVisitor().get(link)).text).toContain('This invitation has expired');
+  });
+});
+
+describe('a member', () => {
+  it('gets another role, which counts immediately, and is removed with all sessions', async () => {
+    const owner = await newOwner();
+    const { visitor, email, id } = await join(owner, 'billing');
+    expect((await visitor.get('/dashboard/keys')).status).toBe(403);
+    await owner.submit(PATH, { role: 'member' }, `${PATH}/${id}/role`);
+    expect((await visitor.get('/dashboard/keys')).status).toBe(200);
+    expect((await owner.submit(PATH, { role: 'root' }, `${PATH}/${id}/role`)).status).toBe(400);
+    expect(await owner.submit(PATH, {}, `${PATH}/${id}/remove`)).toMatchObject({
+      location: `${PATH}?done=member-removed`,
+    });
+    expect((await visitor.get('/dashboard')).location).toContain('/signin');
+    expect((await newVisitor().signIn(email)).status).toBe(422);
+  });
+
+  it('of another account cannot be changed, and the last owner stays', async () => {
+    const [owner, stranger] = [await newOwner(), await newOwner()];
+    const { id } = await join(owner, 'member');
+    expect((await stranger.submit(PATH, { role: 'owner' }, `${PATH}/${id}/role`)).status).toBe(404);
+    expect((await stranger.submit(PATH, {}, `${PATH}/${id}/remove`)).status).toBe(404);
+    const { text } = await owner.get(PATH);
+    const ids = [...text.matchAll(/members\/([\da-f-]{36})\/role/gu)].map(([, each = '']) => each);
+    const ownId = ids.find((each) => each !== id) ?? '';
+    expect((await owner.submit(PATH, { role: 'member' }, `${PATH}/${ownId}/role`)).status).toBe(400);
+    expect((await owner.submit(PATH, {}, `${PATH}/${ownId}/remove`)).status).toBe(400);
+    expect((await owner.get(PATH)).status).toBe(200);
+  });
+});
+
+/** Every page and every form of the dashboard. */
+const PAGES = [
+  ...['/dashboard', '/dashboard/start', '/dashboard/start/status', '/dashboard/requests', '/dashboard/requests.csv'],
+  ...['/dashboard/usage/days.csv', '/dashboard/usage/keys.csv', '/dashboard/usage/renders.csv', '/dashboard/keys'],
+  ...['/dashboard/plan', '/dashboard/plan/change?plan=free', '/dashboard/plan/cancel', '/dashboard/plan/invoices'],
+  ...['/dashboard/security', '/dashboard/security/two-factor', '/dashboard/members', '/dashboard/account'],
+  ...['/dashboard/account/export.json', '/dashboard/account/delete'],
+];
+const FORMS = [
+  ...['/dashboard/keys', '/dashboard/keys/new', '/dashboard/keys/x', '/dashboard/keys/x/rotate'],
+  ...['/dashboard/keys/x/revoke', '/dashboard/plan', '/dashboard/plan/cancel', '/dashboard/plan/resume'],
+  ...['/dashboard/plan/manage', '/dashboard/security', '/dashboard/security/end-session', '/dashboard/confirmation'],
+  ...['/dashboard/security/end-other-sessions', '/dashboard/security/two-factor', '/dashboard/security/two-factor/off'],
+  ...['/dashboard/security/two-factor/codes', '/dashboard/members', '/dashboard/members/revoke'],
+  ...['/dashboard/members/x/role', '/dashboard/members/x/remove', '/dashboard/account/delete'],
+];
+
+/** What each role may not do, written out by hand. */
+const REFUSED: Readonly<Record<AccountRole, RegExp>> = {
+  owner: /^$/u,
+  member: /^\/dashboard\/(?:plan|members|account)/u,
+  billing: /^\/dashboard\/(?:start|keys|members|account)/u,
+};
+
+describe.each(['owner', 'member', 'billing'] as const)('the role %s', (role) => {
+  it('opens and sends only what it may', async () => {
+    const owner = await newOwner();
+    const visitor = role === 'owner' ? owner : (await join(owner, role)).visitor;
+    const token = await visitor.tokenOf('/dashboard/security');
+    for (const path of PAGES) {
+      const isRefused = REFUSED[role].test(path);
+      expect(may(role, permissionFor(path.replace(/\?.*/u, ''))), path).toBe(!isRefused);
+      const { status } = await visitor.get(path);
+      if (isRefused) expect(status, `GET ${path}`).toBe(403);
+      else expect(status, `GET ${path}`).toBeLessThan(400);
+    }
+    for (const path of FORMS) {
+      const { status, text } = await visitor.send(path, { token });
+      const wasRefused = status === 403 && text.includes('Your role in this account');
+      expect(wasRefused, `POST ${path} (${status})`).toBe(REFUSED[role].test(path));
+    }
+    for (const path of ['/operator', '/operator/accounts', '/operator/audit']) {
+      expect((await visitor.get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+it('needs the permission to develop for a page that no rule lists', () => {
+  expect(permissionFor('/dashboard/something-new')).toBe('develop');
+  expect(permissionFor('/dashboard/planning')).toBe('develop');
+  expect(permissionFor('/dashboard/requests/some-id')).toBe('view');
+});
