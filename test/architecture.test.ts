@@ -61,6 +61,7 @@ const INTERFACE_ONLY: Readonly<
       'store/notices/credit-notices.ts',
       'store/account-data/account-data.ts',
       'store/security/second-factors.ts',
+      'store/security/passkeys.ts',
       'store/members/members.ts',
       'store/operator/operator-data.ts',
     ],

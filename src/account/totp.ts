@@ -64,6 +64,6 @@ function encodeBase32(bytes: Buffer): string {
 }
 
 function decodeBase32(text: string): Buffer {
-  const bits = [...text].map((char) => ALPHABET.indexOf(char).toString(2).padStart(5, '0')).join('');
+  const bits = Array.from(text, (char) => ALPHABET.indexOf(char).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => parseInt(byte, 2)));
 }

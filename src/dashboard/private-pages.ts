@@ -20,6 +20,7 @@ import { SignedInRoutes } from './account/signed-in-routes.ts';
 import { addStartPage } from './account/start-page.ts';
 import { addUsagePages } from './account/usage-page.ts';
 import type { Identity } from './identity/identity.ts';
+import type { PasskeySignIn } from './identity/passkey-sign-in.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import type { TwoFactor } from './identity/two-factor.ts';
 import { addJoinPage } from './members/join-page.ts';
@@ -33,6 +34,7 @@ import { addOverviewPage } from './operator/overview-page.ts';
 import type { Site } from './page.ts';
 import { addAccountSettings } from './settings/account-page.ts';
 import { addCodePage } from './settings/code-page.ts';
+import { addPasskeyPages, addPasskeySignIn } from './settings/passkey-pages.ts';
 import { addTwoFactorPages } from './settings/two-factor-page.ts';
 import { addDeliveryPages } from './webhooks/delivery-pages.ts';
 import { addEndpointPages } from './webhooks/endpoint-pages.ts';
@@ -46,6 +48,7 @@ export interface PrivatePagesDependencies {
   readonly sessionGuard: SessionGuard;
   readonly renderActions: RenderActions;
   readonly twoFactor: TwoFactor;
+  readonly passkeySignIn: PasskeySignIn;
   readonly health: () => HealthReport;
   readonly webhooks: WebhookChanges;
   /** False: new users need a link from the operator. */
@@ -77,6 +80,8 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addJoinPage(forms, dependencies);
       addMemberPages(members, dependencies);
       addTwoFactorPages(members, dependencies);
+      addPasskeySignIn(forms, dependencies);
+      addPasskeyPages(members, dependencies);
       addAccountSettings(members, dependencies);
       const operators = new SignedInRoutes(app, sessionGuard, 'operator');
       addOverviewPage(operators, dependencies);

@@ -100,6 +100,7 @@ export class Housekeeping {
     await store.sessions.removeExpired();
     await store.users.removeExpired();
     await store.members.removeExpired();
+    await store.passkeys.removeExpired();
     await replayCache.removeExpired();
     await store.requests.trim(new Date(Date.now() - KEEP_REQUESTS_DAYS * DAY_MS), MAX_REQUESTS_PER_ACCOUNT);
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));

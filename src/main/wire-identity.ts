@@ -7,6 +7,7 @@ import { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';
 import { TwoFactor } from '../dashboard/identity/two-factor.ts';
+import { PasskeySignIn } from '../dashboard/identity/passkey-sign-in.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
@@ -23,6 +24,7 @@ export interface IdentityServices {
   /** Undefined without an SMTP server. */
   readonly mailer: Mailer | undefined;
   readonly twoFactor: TwoFactor;
+  readonly passkeySignIn: PasskeySignIn;
   /** Waits for emails that are being sent. Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }
@@ -86,6 +88,7 @@ export function wireIdentity(
     identity,
     mailer: counted,
     twoFactor: new TwoFactor({ users, factors: store.secondFactors, throttle }),
+    passkeySignIn: new PasskeySignIn({ users, passkeys: store.passkeys, throttle }),
     close: async () => {
       tasks.stop();
       await identity.close();

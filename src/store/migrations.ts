@@ -1,6 +1,7 @@
 // The schema, and which programs can use which database. Every database stores the version of its schema and the oldest
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
+import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
 
@@ -316,6 +317,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   WEBHOOK_TABLES,
   PEOPLE_AND_CREDITS,
+  PASSKEYS,
 ];
 
 export interface SchemaState {

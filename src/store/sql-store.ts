@@ -12,6 +12,7 @@ import { SqlRequestLog } from './requests/sql-request-log.ts';
 import { RetryQueue } from './pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { SqlRenders } from './renders/sql-renders.ts';
+import { SqlPasskeys } from './security/sql-passkeys.ts';
 import { SqlSecondFactors } from './security/sql-second-factors.ts';
 import { SqlAccounts } from './sql-accounts.ts';
 import { type Clock, SqlAudit } from './sql-audit.ts';
@@ -49,6 +50,7 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     creditNotices: new SqlCreditNotices(engine, clock),
     accountData: new SqlAccountData(engine, clock),
     secondFactors: new SqlSecondFactors(engine, clock),
+    passkeys: new SqlPasskeys(engine, clock),
     members: new SqlMembers(engine, clock),
     operator: new SqlOperatorData(engine, clock),
     close: async () => await engine.close(),

@@ -16,6 +16,7 @@ import type { CreditNotices } from './notices/credit-notices.ts';
 import type { OperatorData } from './operator/operator-data.ts';
 import type { Renders } from './renders/renders.ts';
 import type { RequestLog } from './requests/request-log.ts';
+import type { Passkeys } from './security/passkeys.ts';
 import type { SecondFactors } from './security/second-factors.ts';
 import type { Sessions, Users } from './users.ts';
 import type { WebhookDeliveries, WebhookEndpoints } from './webhooks/webhooks.ts';
@@ -370,6 +371,7 @@ export interface Store {
   readonly creditNotices: CreditNotices;
   readonly accountData: AccountData;
   readonly secondFactors: SecondFactors;
+  readonly passkeys: Passkeys;
   readonly members: Members;
   readonly operator: OperatorData;
   close(): Promise<void>;

@@ -19,7 +19,7 @@ const HOSTILE = '<img src=x onerror="document.title=\'broken\'">';
 
 async function fill(page: Page, fields: Readonly<Record<string, string>>, button: string): Promise<void> {
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
-  await page.getByRole('button', { name: button }).click();
+  await page.getByRole('button', { name: button, exact: true }).click();
 }
 
 /** Presses Tab until the target has the focus. */

@@ -33,6 +33,8 @@ export function accountDataContract(world: () => World): void {
     await creditNotices.claim({ ...notice, periodStartsAt: period.startsAt.toISOString(), periodEndsAt: '' });
     const factor = { userId: id, secret: `secret of ${name}`, step: 1, recoveryHashes: ['x', 'y'] };
     await world().store.secondFactors.add(factor);
+    const passkey = { name: 'x', publicKey: `secret of ${name}`, counter: 0, transports: [] };
+    await world().store.passkeys.add({ id: `passkey of ${name}`, userId: id, ...passkey });
     const invited = { email: `guest of ${name}`, accountId, accountRole: 'member', expiresAt: later } as const;
     await world().store.members.invite(`invitation of ${name}`, invited, 'cli:test');
     for (const key of ['settled', 'reserved']) {

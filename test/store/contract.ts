@@ -12,6 +12,7 @@ import { renderEndsContract } from './contract-render-ends.ts';
 import { membersContract } from './contract-members.ts';
 import { noticesContract, usageDetailsContract } from './contract-notices.ts';
 import { operatorContract } from './contract-operator.ts';
+import { passkeysContract } from './contract-passkeys.ts';
 import { rendersContract } from './contract-renders.ts';
 import { requestsContract } from './contract-requests.ts';
 import { secondFactorsContract } from './contract-second-factors.ts';
@@ -42,6 +43,7 @@ const CONTRACTS = {
   'data of an account': accountDataContract,
   'second factors': secondFactorsContract,
   members: membersContract,
+  passkeys: passkeysContract,
   'the operator': operatorContract,
   'usage details': usageDetailsContract,
 };

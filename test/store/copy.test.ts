@@ -48,6 +48,9 @@ async function fill(database: TestDatabase): Promise<World> {
   await world.store.creditNotices.claim({ ...notice, periodStartsAt: '2026-01-31', periodEndsAt: '2026-02-28' });
   const factor = { userId: user?.id ?? '', secret: 'A'.repeat(32), step: 1, recoveryHashes: ['one', 'two'] };
   await world.store.secondFactors.add(factor);
+  const passkey = { id: 'p', userId: user?.id ?? '', name: 'x', publicKey: 'y', counter: 1, transports: ['usb'] };
+  await world.store.passkeys.add(passkey);
+  await world.store.passkeys.addChallenge('challenge', 'visitor', later);
   const invitation = { email: 'eve@example.com', accountId: 'a7', accountRole: 'billing', expiresAt: later } as const;
   await world.store.members.invite('invited', invitation, 'cli:x');
   await users.addLink('open', link, 'cli:x');

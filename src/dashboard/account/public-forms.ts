@@ -43,7 +43,10 @@ export class PublicForms {
   }
 
   /** Responds with 422 if there are faults. */
-  send(visit: Visit, page: { title: string; path: string; body: Html; faults?: FormFaults }): FastifyReply {
+  send(
+    visit: Visit,
+    page: { title: string; path: string; body: Html; faults?: FormFaults; modules?: readonly string[] },
+  ): FastifyReply {
     const { faults = {}, ...rest } = page;
     const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
     return sendFormPage(this.#site, visit, { ...rest, status: isFaulty ? 422 : 200 });

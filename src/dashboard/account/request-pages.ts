@@ -31,7 +31,7 @@ const STATUSES: Readonly<Record<string, { label: string; range: readonly [number
 };
 
 /** Whose requests a page shows, and where. */
-export interface RequestView {
+interface RequestView {
   readonly accountId: string;
   readonly path: string;
   readonly title: string;

@@ -1,4 +1,4 @@
-// The security page: the password, the second factor, and the devices on which the user is signed in.
+// The security page: the password, the second factor, passkeys, and the devices on which the user is signed in.
 
 import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
@@ -8,6 +8,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { TwoFactor } from '../identity/two-factor.ts';
 import type { Site } from '../page.ts';
+import { passkeySection } from '../settings/passkey-pages.ts';
 import { addSessionActions, sessionSection } from '../settings/session-section.ts';
 import { twoFactorSection } from '../settings/two-factor-page.ts';
 import { field } from './fields.ts';
@@ -17,7 +18,7 @@ import type { SignedInRoutes } from './signed-in-routes.ts';
 
 export interface SecurityDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'sessions'>;
+  readonly store: Pick<Store, 'sessions' | 'passkeys'>;
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   readonly twoFactor: TwoFactor;
@@ -56,6 +57,7 @@ async function securityPage(
 ): Promise<FastifyReply> {
   const body = html`${passwordForm(visit, faults)}
 ${twoFactorSection(await twoFactor.state(visit.user))}
+${passkeySection(visit, await store.passkeys.list(visit.user.id))}
 ${await sessionSection(store, visit)}`;
   const status = faults.current === undefined && faults.next === undefined ? 200 : 422;
   return sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });

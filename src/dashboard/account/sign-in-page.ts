@@ -6,6 +6,7 @@ import { html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
 import type { CompleteSignIn } from '../settings/code-page.ts';
+import { PASSKEY_MODULE, passkeySignInForm } from '../settings/passkey-pages.ts';
 import { field, problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import { emailField, type FormFaults, type PublicForms } from './public-forms.ts';
@@ -43,9 +44,10 @@ ${emailField(email, faults)}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
 <p class="actions"><button class="button" type="submit">Sign in</button></p>`,
 )}
+${passkeySignInForm(visit, next)}
 <p class="small"><a href="/reset">Forgot password?</a></p>
 ${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}`;
-    return forms.send(visit, { title: 'Sign in', path: PATH, body, faults });
+    return forms.send(visit, { title: 'Sign in', path: PATH, body, faults, modules: [PASSKEY_MODULE] });
   };
 
   forms.page(PATH, async (visit) => {

@@ -34,7 +34,7 @@ const INVITATION_MS = 7 * 24 * 3_600_000;
 const TAKEN = 'This address can’t be invited. Use another one.';
 const CONFIRM_FIRST = 'Confirm your email address before you invite others.';
 
-export const ROLE_LABELS: Readonly<Record<AccountRole, string>> = {
+const ROLE_LABELS: Readonly<Record<AccountRole, string>> = {
   owner: 'Owner: everything',
   member: 'Member: keys, usage and requests',
   billing: 'Billing: plan, invoices and usage',

@@ -13,7 +13,7 @@ interface KeySums {
 }
 
 /** Rows whose renders cost nothing because they failed aren't counted. */
-export function sumsPerKey(details: readonly UsageDetail[]): Map<string | null, KeySums> {
+function sumsPerKey(details: readonly UsageDetail[]): Map<string | null, KeySums> {
   const sums = new Map<string | null, KeySums>();
   for (const { keyId, kind, mode, outcome, renders, credits } of details) {
     if (outcome !== 'delivered' && credits === 0) continue;

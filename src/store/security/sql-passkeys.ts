@@ -1,0 +1,102 @@
+import { must } from '../../primitives/must.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import { date, integer, type SqlRow, text, textList } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import type { NewPasskey, Passkey, Passkeys } from './passkeys.ts';
+
+const COLUMNS = 'id, user_id, name, public_key, counter, transports, created_at, last_used_at';
+
+export class SqlPasskeys implements Passkeys {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async list(userId: string): Promise<Passkey[]> {
+    const rows = await this.#engine.all(`select ${COLUMNS} from passkeys where user_id = ? order by created_at, id`, [
+      userId,
+    ]);
+    return rows.map(toPasskey);
+  }
+
+  async find(id: string): Promise<Passkey | undefined> {
+    const row = await first(this.#engine, `select ${COLUMNS} from passkeys where id = ?`, [id]);
+    return row && toPasskey(row);
+  }
+
+  async add({ id, userId, name, publicKey, counter, transports }: NewPasskey): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const added = await session.run(
+        `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
+         values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+        [id, userId, name, publicKey, counter, JSON.stringify(transports), this.#clock().toISOString()],
+      );
+      if (added === 1) await this.#record(session, userId, 'user.passkey_added', { name });
+      return added === 1;
+    });
+  }
+
+  async markUsed(id: string, counter: number): Promise<boolean> {
+    const changed = await this.#engine.run(
+      `update passkeys set counter = ?, last_used_at = ?
+       where id = ? and (counter < ? or (counter = 0 and ? = 0))`,
+      [counter, this.#clock().toISOString(), id, counter, counter],
+    );
+    return changed === 1;
+  }
+
+  async remove(userId: string, id: string): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const removed = await session.run('delete from passkeys where user_id = ? and id = ?', [userId, id]);
+      if (removed === 1) await this.#record(session, userId, 'user.passkey_removed', {});
+      return removed === 1;
+    });
+  }
+
+  async addChallenge(hash: string, visitor: string, expiresAt: Date): Promise<void> {
+    await this.#engine.run('insert into passkey_challenges (hash, visitor, expires_at) values (?, ?, ?)', [
+      hash,
+      visitor,
+      expiresAt.toISOString(),
+    ]);
+  }
+
+  async useChallenge(hash: string, visitor: string): Promise<boolean> {
+    const used = await this.#engine.run(
+      'delete from passkey_challenges where hash = ? and visitor = ? and expires_at > ?',
+      [hash, visitor, this.#clock().toISOString()],
+    );
+    return used === 1;
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.#engine.run('delete from passkey_challenges where expires_at <= ?', [this.#clock().toISOString()]);
+  }
+
+  async #record(session: SqlSession, userId: string, action: string, details: object): Promise<void> {
+    const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
+    await recordAudit(session, this.#clock().toISOString(), {
+      actor: `user:${userId}`,
+      action,
+      accountId: text(user, 'account_id'),
+      subject: userId,
+      details: { ...details },
+    });
+  }
+}
+
+function toPasskey(row: SqlRow): Passkey {
+  return {
+    id: text(row, 'id'),
+    userId: text(row, 'user_id'),
+    name: text(row, 'name'),
+    publicKey: text(row, 'public_key'),
+    counter: integer(row, 'counter'),
+    transports: textList(row, 'transports'),
+    createdAt: date(row, 'created_at'),
+    lastUsedAt: row['last_used_at'] === null ? undefined : date(row, 'last_used_at'),
+  };
+}
