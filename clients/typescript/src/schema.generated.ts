@@ -1020,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -1097,6 +1097,8 @@ export interface components {
          *
          *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
          *
+         *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+         *
          *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
          *
          *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -1109,7 +1111,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                    code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                 };
             };
         };
@@ -1402,6 +1404,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -1414,7 +1418,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1724,6 +1728,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -1736,7 +1742,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1866,6 +1872,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -1878,7 +1886,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2008,6 +2016,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2020,7 +2030,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2151,6 +2161,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2163,7 +2175,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2317,6 +2329,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2329,7 +2343,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2602,6 +2616,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2614,7 +2630,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2761,6 +2777,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2773,7 +2791,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2927,6 +2945,8 @@ export interface operations {
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
              *
+             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
+             *
              *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
              *
              *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
@@ -2939,7 +2959,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
