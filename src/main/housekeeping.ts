@@ -48,7 +48,7 @@ export class Housekeeping {
     this.#tasks.every(SECOND_MS, 'write request log', async () => await this.#writeRequestLog());
     this.#tasks.every(30 * SECOND_MS, 'delete data of deleted accounts', async () => await this.#purgeAccounts());
     this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
-    this.#tasks.every(HOUR_MS, 'remove unconfirmed accounts', async () => await this.#removeUnconfirmed());
+    this.#tasks.every(HOUR_MS, 'erase unconfirmed accounts', async () => await this.#eraseUnconfirmed());
   }
 
   /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
@@ -77,6 +77,9 @@ export class Housekeeping {
     const { requestLog, logger } = this.#options;
     const dropped = requestLog.takeDropped();
     if (dropped > 0) logger.warn({ dropped }, 'request log entries dropped, the database was away for too long');
+    for (const leftOut of requestLog.takeLeftOut()) {
+      logger.info(leftOut, 'refused requests left out of the request log');
+    }
     await requestLog.flush();
   }
 
@@ -106,11 +109,11 @@ export class Housekeeping {
     await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
   }
 
-  async #removeUnconfirmed(): Promise<void> {
+  async #eraseUnconfirmed(): Promise<void> {
     if (!this.#isTimeTrusted) return;
     const { store, logger } = this.#options;
-    const removed = await store.users.removeUnconfirmed(new Date(Date.now() - KEEP_UNCONFIRMED_DAYS * DAY_MS));
-    if (removed > 0) logger.info({ removed }, 'unconfirmed accounts removed');
+    const erased = await store.users.eraseUnconfirmed(new Date(Date.now() - KEEP_UNCONFIRMED_DAYS * DAY_MS));
+    if (erased > 0) logger.info({ erased }, 'unconfirmed accounts erased');
   }
 
   async #heartbeat(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Actor } from './actor.ts';
 import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
-import { removeUnconfirmed } from './retention/unconfirmed-accounts.ts';
+import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
@@ -179,8 +179,8 @@ export class SqlUsers implements Users {
     await this.#engine.run('delete from password_links where expires_at <= ?', [this.#clock().toISOString()]);
   }
 
-  async removeUnconfirmed(before: Date): Promise<number> {
-    return await removeUnconfirmed(this.#engine, this.#clock, before);
+  async eraseUnconfirmed(before: Date): Promise<number> {
+    return await eraseUnconfirmed(this.#engine, this.#clock, before);
   }
 
   async #findConfirmation(session: SqlSession, hash: string): Promise<Confirmation | undefined> {

@@ -74,10 +74,10 @@ export interface Users {
   searchAccounts(query: string, page: AccountSearch): Promise<string[]>;
   removeExpired(): Promise<void>;
   /**
-   * Removes accounts from before `before` whose user never confirmed an address and that have paid for nothing, with all
-   * their data. The audit log stays. Returns how many were removed.
+   * Erases accounts from before `before` whose user never confirmed an address and that have paid for nothing; see
+   * `AccountData`. Returns how many there were.
    */
-  removeUnconfirmed(before: Date): Promise<number>;
+  eraseUnconfirmed(before: Date): Promise<number>;
 }
 
 export interface NewSession {

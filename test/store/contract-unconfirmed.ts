@@ -26,12 +26,35 @@ export function unconfirmedContract(world: () => World): void {
     await world().store.keys.create({ ...facts, accountId, mode }, 'cli:test');
   };
   const remove = async (): Promise<number> =>
-    await world().store.users.removeUnconfirmed(new Date(world().clock().getTime() - WEEK));
+    await world().store.users.eraseUnconfirmed(new Date(world().clock().getTime() - WEEK));
   const exists = async ({ accountId }: User): Promise<boolean> =>
-    (await world().store.accounts.find(accountId)) !== undefined;
+    (await world().store.users.list(accountId)).length > 0;
 
-  it('are removed after a while with everything that belongs to them but the audit log', async () => {
-    const { accounts, renders, requests, idempotency, usage } = world().store;
+  /** An endpoint, and a message that was sent to it. */
+  const addWebhook = async (accountId: string, at: string): Promise<void> => {
+    const { engine } = world();
+    await engine.run(
+      "insert into webhook_endpoints (id, account_id, url, events, state, created_at) values ('e', ?, 'u', '[]', 'enabled', ?)",
+      [accountId, at],
+    );
+    await engine.run(
+      "insert into webhook_messages (id, account_id, type, body, created_at) values ('m', ?, 'render.succeeded', '{}', ?)",
+      [accountId, at],
+    );
+    await engine.run(
+      `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
+       values ('d', ?, 'm', 'e', 'e', 'u', 'succeeded', '', ?)`,
+      [accountId, at],
+    );
+    await engine.run(
+      `insert into webhook_attempts (delivery_id, number, at, duration_ms, request_headers, response)
+       values ('d', 1, ?, 1, '{}', '')`,
+      [at],
+    );
+  };
+
+  it('are deleted after a while with everything that belongs to them', async () => {
+    const { accounts, accountData, renders, requests, idempotency, usage } = world().store;
     const user = await signUp();
     const { accountId } = user;
     await addKey(user, 'test');
@@ -43,6 +66,7 @@ export function unconfirmedContract(world: () => World): void {
     await idempotency.claim(accountId, 'k', 'fp', 'r');
     await usage.addRefusals([{ accountId, mode: 'test', outcome: 'rate_limited', count: 1 }]);
     const at = world().clock().toISOString();
+    await addWebhook(accountId, at);
     const request = { keyId: null, path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 0 };
     const sizes = { bytesIn: 1, bytesOut: 1, faults: [] };
     await requests.append(
@@ -51,17 +75,17 @@ export function unconfirmedContract(world: () => World): void {
     world().pass(WEEK - 1);
     expect(await remove()).toBe(0);
     world().pass(HOUR);
-    // Its result is still in storage.
-    expect(await remove()).toBe(0);
-    for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);
     expect(await remove()).toBe(1);
     expect(await exists(user)).toBe(false);
+    expect(await remove()).toBe(0);
+    world().pass(HOUR);
+    expect(await accountData.purge()).toEqual([accountId]);
     for (const { name } of TABLES.filter(({ name: table }) => !['audit', 'owners', 'trusted_time'].includes(table))) {
       const [row] = await world().engine.all(`select count(*) as n from ${name}`);
       expect([name, integer(row ?? {}, 'n')]).toEqual([name, 0]);
     }
-    expect((await world().actions(accountId)).at(-1)).toBe('system account.removed');
-    expect(await remove()).toBe(0);
+    const [entry, ...others] = await world().store.audit.list({ count: 10 });
+    expect([entry, others]).toMatchObject([{ actor: 'system', action: 'account.deleted', subject: accountId }, []]);
   });
 
   it('stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
@@ -98,7 +122,7 @@ export function unconfirmedContract(world: () => World): void {
     expect(await accounts.find(local)).toBeDefined();
   });
 
-  it('are either removed or confirmed when both happen at the same time', async () => {
+  it('are either deleted or confirmed when both happen at the same time', async () => {
     const { users } = world().store;
     const other = await world().server('there/2/x');
     const signedUp = await Promise.all(Array.from({ length: 10 }, signUp));

@@ -151,7 +151,7 @@ function pager(visit: SignedInVisit, found: readonly LoggedRequest[], path: stri
   const older = found.length > PAGE_SIZE && last && queryWith(visit, { before: `${last.at},${last.id}` });
   return html`${older && html`<p class="actions"><a class="button quiet" href="${path}?${older}">Older</a></p>`}
 <p class="small">${isOwn && html`<a href="/dashboard/requests.csv?${queryWith(visit, {})}">Export (CSV)</a> (latest ${count(EXPORT_SIZE)}). `}
-Requests are kept for 30 days, at most 100,000. Captions and files are never logged.</p>`;
+Requests are kept for 30 days, at most 100,000, and of refused ones at most 300 per minute. Captions and files are never logged.</p>`;
 }
 
 function requestBody(request: LoggedRequest, keys: readonly KeySummary[], path: string): Html {

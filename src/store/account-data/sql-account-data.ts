@@ -87,6 +87,9 @@ const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', '
 /** Deleted at once, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 
+/** They have no account of their own, and would keep their deliveries from being deleted. */
+const ATTEMPTS_OF_ACCOUNT = 'delivery_id in (select id from webhook_deliveries where account_id = ?)';
+
 export class SqlAccountData implements AccountData {
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -110,28 +113,7 @@ export class SqlAccountData implements AccountData {
 
   async erase(accountId: string, actor: Actor): Promise<boolean> {
     const at = this.#clock().toISOString();
-    return await this.#engine.transaction(async (session) => {
-      const marked = await session.run(
-        "update accounts set state = 'suspended', name = 'Deleted account', deleted_at = ? where id = ? and deleted_at is null",
-        [at, accountId],
-      );
-      if (marked === 0) return false;
-      const users = 'select id from users where account_id = ?';
-      for (const { name, columns } of TABLES.toReversed()) {
-        if (columns.includes('user_id')) {
-          await session.run(`delete from ${name} where user_id in (${users})`, [accountId]);
-        }
-      }
-      await session.run(
-        'delete from password_links where account_id = ? or email in (select email from users where account_id = ?)',
-        [accountId, accountId],
-      );
-      for (const name of ['users', ...PERSONAL]) {
-        await session.run(`delete from ${name} where account_id = ?`, [accountId]);
-      }
-      await recordAudit(session, at, { actor, action: 'account.deleted', accountId: null, subject: accountId });
-      return true;
-    });
+    return await this.#engine.transaction(async (session) => await eraseAccount(session, accountId, actor, at));
   }
 
   async purge(): Promise<string[]> {
@@ -141,6 +123,7 @@ export class SqlAccountData implements AccountData {
     for (const row of rows) {
       const accountId = text(row, 'id');
       for (const { name, key, columns } of TABLES.toReversed()) {
+        if (name === 'webhook_attempts') await this.#empty(name, key, accountId, ATTEMPTS_OF_ACCOUNT);
         if (columns.includes('account_id') && name !== 'audit') await this.#empty(name, key, accountId);
       }
       if (await this.#engine.transaction(async (session) => await removeAccount(session, accountId))) {
@@ -150,11 +133,11 @@ export class SqlAccountData implements AccountData {
     return purged;
   }
 
-  async #empty(table: string, key: readonly string[], accountId: string): Promise<void> {
+  async #empty(table: string, key: readonly string[], accountId: string, where = 'account_id = ?'): Promise<void> {
     const columns = key.join(', ');
     for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
       deleted = await this.#engine.run(
-        `delete from ${table} where (${columns}) in (select ${columns} from ${table} where account_id = ? limit ?)`,
+        `delete from ${table} where (${columns}) in (select ${columns} from ${table} where ${where} limit ?)`,
         [accountId, BATCH],
       );
     }
@@ -169,6 +152,30 @@ export class SqlAccountData implements AccountData {
       BATCH,
     ]);
   }
+}
+
+/** See `AccountData.erase`. */
+export async function eraseAccount(session: SqlSession, accountId: string, actor: Actor, at: string): Promise<boolean> {
+  const marked = await session.run(
+    "update accounts set state = 'suspended', name = 'Deleted account', deleted_at = ? where id = ? and deleted_at is null",
+    [at, accountId],
+  );
+  if (marked === 0) return false;
+  const users = 'select id from users where account_id = ?';
+  for (const { name, columns } of TABLES.toReversed()) {
+    if (columns.includes('user_id')) {
+      await session.run(`delete from ${name} where user_id in (${users})`, [accountId]);
+    }
+  }
+  await session.run(
+    'delete from password_links where account_id = ? or email in (select email from users where account_id = ?)',
+    [accountId, accountId],
+  );
+  for (const name of ['users', ...PERSONAL]) {
+    await session.run(`delete from ${name} where account_id = ?`, [accountId]);
+  }
+  await recordAudit(session, at, { actor, action: 'account.deleted', accountId: null, subject: accountId });
+  return true;
 }
 
 function keyOf(row: SqlRow, columns: readonly string[]): SqlValue[] {

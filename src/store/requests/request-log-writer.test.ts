@@ -52,4 +52,22 @@ describe('RequestLogWriter', () => {
     expect(written).toHaveLength(10_000);
     expect(written[0]).toBe('3');
   });
+
+  it('leaves out refused requests beyond 300 per account and minute, and counts them', async () => {
+    const written: LoggedRequest[] = [];
+    const writer = new RequestLogWriter({ append: async (requests) => void written.push(...requests) });
+    const at = '2026-03-10T12:00:59.000Z';
+    const refused = { at, status: 429, code: 'rate_limited' };
+    for (let id = 0; id < 1_000; id += 1) writer.add({ ...request(id), ...refused });
+    writer.add({ ...request(1_000), ...refused, accountId: 'b' });
+    for (let id = 2_000; id < 2_500; id += 1) writer.add({ ...request(id), at });
+    expect(writer.takeLeftOut(new Date(at))).toEqual([]);
+    writer.add({ ...request(3_000), ...refused, at: '2026-03-10T12:01:00.000Z' });
+    await writer.flush();
+    const of = (accountId: string, status: number): number =>
+      written.filter((each) => each.accountId === accountId && each.status === status).length;
+    expect([of('a', 429), of('b', 429), of('a', 200)]).toEqual([301, 1, 500]);
+    expect(writer.takeLeftOut(new Date('2026-03-10T12:01:30.000Z'))).toEqual([{ accountId: 'a', requests: 700 }]);
+    expect(writer.takeLeftOut(new Date('2026-03-10T12:02:00.000Z'))).toEqual([]);
+  });
 });

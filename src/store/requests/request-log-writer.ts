@@ -1,22 +1,36 @@
 // Writes the log of API requests in batches, so that no request waits for it. When the database is away, entries wait in memory
-// up to a limit; the oldest ones are dropped first.
+// up to a limit; the oldest ones are dropped first. Refused requests cost nothing, so anyone with a key, even a revoked one, can
+// send any number of them. Of those, only so many per account and minute are written, and the others are counted.
 
 import { AppError } from '../../errors.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
 
 const MAX_WAITING = 10_000;
 const BATCH = 500;
+/** On each server. */
+const REFUSED_PER_MINUTE = 300;
+
+/** Requests of an account that were left out of the log. */
+export interface LeftOut {
+  readonly accountId: string;
+  readonly requests: number;
+}
 
 export class RequestLogWriter {
   readonly #log: Pick<RequestLog, 'append'>;
   #waiting: LoggedRequest[] = [];
   #dropped = 0;
+  /** Refused requests of the current minute, by account. */
+  #refused = new Map<string, number>();
+  #minute = '';
+  #leftOut: LeftOut[] = [];
 
   constructor(log: Pick<RequestLog, 'append'>) {
     this.#log = log;
   }
 
   add(request: LoggedRequest): void {
+    if (request.status >= 400 && !this.#mayWriteRefused(request)) return;
     this.#waiting.push(request);
     if (this.#waiting.length <= MAX_WAITING) return;
     this.#waiting.shift();
@@ -30,6 +44,14 @@ export class RequestLogWriter {
     return dropped;
   }
 
+  /** Of the minutes that are over since the last call. */
+  takeLeftOut(now = new Date()): LeftOut[] {
+    this.#startMinute(minuteOf(now.toISOString()));
+    const leftOut = this.#leftOut;
+    this.#leftOut = [];
+    return leftOut;
+  }
+
   /** Throws when the database is away; the entries stay for the next attempt. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0) {
@@ -38,6 +60,22 @@ export class RequestLogWriter {
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((request) => !written.has(request));
     }
+  }
+
+  #mayWriteRefused({ accountId, at }: LoggedRequest): boolean {
+    this.#startMinute(minuteOf(at));
+    const refused = (this.#refused.get(accountId) ?? 0) + 1;
+    this.#refused.set(accountId, refused);
+    return refused <= REFUSED_PER_MINUTE;
+  }
+
+  #startMinute(minute: string): void {
+    if (minute === this.#minute) return;
+    for (const [accountId, refused] of this.#refused) {
+      if (refused > REFUSED_PER_MINUTE) this.#leftOut.push({ accountId, requests: refused - REFUSED_PER_MINUTE });
+    }
+    this.#refused = new Map();
+    this.#minute = minute;
   }
 
   /** An entry that the database refuses is dropped, so that it doesn't hold up the others. */
@@ -50,4 +88,8 @@ export class RequestLogWriter {
       else for (const request of batch) await this.#append([request]);
     }
   }
+}
+
+function minuteOf(iso: string): string {
+  return iso.slice(0, 16);
 }
