@@ -12,7 +12,7 @@ import pytest
 
 from storybar import AsyncStorybar, Storybar, StorybarApiError, verify_webhook
 
-from conftest import STAND_IN
+from conftest import STAND_IN, has_operation
 
 
 class Receiver:
@@ -48,7 +48,16 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_registers_tests_rotates_and_deletes_an_endpoint(stand_in: Storybar, receiver: Receiver) -> None:
-    endpoints = stand_in.webhook_endpoints
+    check_endpoints(stand_in, receiver)
+
+
+@pytest.mark.skipif(not has_operation("/v1/webhook-endpoints"), reason="this version of the service has none")
+def test_does_the_same_with_the_service(service: Storybar, receiver: Receiver) -> None:
+    check_endpoints(service, receiver)
+
+
+def check_endpoints(client: Storybar, receiver: Receiver) -> None:
+    endpoints = client.webhook_endpoints
     created = endpoints.create(receiver.url, events=["render.failed"])
     assert (created["url"], created["events"], created["status"]) == (receiver.url, ["render.failed"], "enabled")
     listed = next(endpoint for endpoint in endpoints.list() if endpoint["id"] == created["id"])

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { StorybarApiError, StorybarWebhookError, verifyWebhook } from '@storybar/client';
+import { type Storybar, StorybarApiError, StorybarWebhookError, verifyWebhook } from '@storybar/client';
 import { Webhook } from 'standardwebhooks';
-import { rejection, standIn } from './service.ts';
+import { hasOperation, rejection, service, standIn } from './service.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret for the tests of webhooks').toString('base64')}`;
 const OTHER = `whsec_${Buffer.from('a secret that was rotated long ago').toString('base64')}`;
@@ -100,8 +100,8 @@ test('verifies the webhook that follows an asynchronous render', async () => {
   assert.equal(event.data.id, render.id);
 });
 
-test('registers an endpoint, tests it, rotates its secret and deletes it', async () => {
-  const { webhookEndpoints } = standIn();
+const registersAnEndpoint = (storybar: Storybar) => async () => {
+  const { webhookEndpoints } = storybar;
   const { url, next, close } = await receiver();
   const { id, secret, ...created } = await webhookEndpoints.create({ url, events: ['render.failed'] });
   assert.deepEqual([created.url, created.events, created.status], [url, ['render.failed'], 'enabled']);
@@ -124,4 +124,11 @@ test('registers an endpoint, tests it, rotates its secret and deletes it', async
   await webhookEndpoints.delete(id);
   assert.equal((await rejection(webhookEndpoints.delete(id), StorybarApiError)).code, 'webhook_not_found');
   close();
-});
+};
+
+test('registers an endpoint, tests it, rotates its secret and deletes it', registersAnEndpoint(standIn()));
+test(
+  'does the same with the service',
+  { skip: hasOperation('/v1/webhook-endpoints') ? false : 'this version of the service has no webhook endpoints' },
+  registersAnEndpoint(service()),
+);
