@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import { AssetFetcher } from '../http/fetch/asset-fetcher.ts';
 import { FetchPolicy } from '../http/fetch/fetch-policy.ts';
 import type { Admission } from '../http/limits/admission.ts';
+import { LocalLimits } from '../http/limits/local-limits.ts';
 import { Connections } from '../http/transport/connections.ts';
 import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
@@ -15,6 +16,7 @@ import { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import { UploadBudget } from '../http/limits/upload-budget.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import { WorkArea } from '../media/work-area.ts';
+import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -73,7 +75,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const forRenders = { renderer, workArea, uploads, sender, running };
   const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
   const fetcher = createFetcher(settings);
-  const changes = new WebhookChanges({ store, policy: fetcher.policy });
+  const changes = createWebhookChanges(store, fetcher);
   const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
   const forPages = { ...parts, ...renders.forPages, webhooks: changes, shutdown: shutdown.signal };
   const pages = resources.add(await createPages(forPages));
@@ -131,6 +133,10 @@ function createUploadBudget(
 function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {
   const contact = publicUrl === '' ? '' : ` (+${publicUrl})`;
   return new AssetFetcher({ policy: new FetchPolicy(fetch, fetchAllow), userAgent: `storybar/${VERSION}${contact}` });
+}
+
+function createWebhookChanges(store: Store, { policy }: AssetFetcher): WebhookChanges {
+  return new WebhookChanges({ store, policy, limits: store.limits ?? new LocalLimits() });
 }
 
 async function listen(app: FastifyInstance, { port, host }: Settings, logger: Logger): Promise<string> {

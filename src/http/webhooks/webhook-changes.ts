@@ -5,7 +5,7 @@ import { parseUrlField } from '../../caption/asset-url.ts';
 import { typeName } from '../../caption/field-reader.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import type { Actor, Store } from '../../store/store.ts';
+import type { Actor, Limits, Store } from '../../store/store.ts';
 import {
   type DeliveryDetails,
   type DeliveryPage,
@@ -20,10 +20,13 @@ import { testMessage } from './webhook-message.ts';
 
 export const MAX_ENDPOINTS = 20;
 const MAX_FAULTS = 20;
+/** Of test events and webhooks that are sent again, per account. */
+const SENDS_PER_MINUTE = 30;
 
 export interface WebhookChangesOptions {
-  readonly store: Pick<Store, 'webhookEndpoints' | 'webhookDeliveries'>;
+  readonly store: Pick<Store, 'accounts' | 'webhookEndpoints' | 'webhookDeliveries'>;
   readonly policy: Pick<FetchPolicy, 'faultOf'>;
+  readonly limits: Pick<Limits, 'take'>;
 }
 
 export interface CheckedEndpoint {
@@ -34,12 +37,12 @@ export interface CheckedEndpoint {
 export class WebhookChanges {
   readonly #endpoints: Store['webhookEndpoints'];
   readonly #deliveries: Store['webhookDeliveries'];
-  readonly #policy: Pick<FetchPolicy, 'faultOf'>;
+  readonly #options: WebhookChangesOptions;
 
-  constructor({ store, policy }: WebhookChangesOptions) {
-    this.#endpoints = store.webhookEndpoints;
-    this.#deliveries = store.webhookDeliveries;
-    this.#policy = policy;
+  constructor(options: WebhookChangesOptions) {
+    this.#options = options;
+    this.#endpoints = options.store.webhookEndpoints;
+    this.#deliveries = options.store.webhookDeliveries;
   }
 
   /** Reports the faults of all fields together. */
@@ -110,6 +113,7 @@ export class WebhookChanges {
   async sendTest(accountId: string, endpointId: string): Promise<WebhookDelivery> {
     const { isEnabled } = await this.find(accountId, endpointId);
     if (!isEnabled) throw disabled();
+    await this.#assertMaySend(accountId);
     const delivery = await this.#deliveries.send(accountId, endpointId, testMessage(endpointId));
     if (delivery === undefined) throw noEndpoint();
     return delivery;
@@ -131,8 +135,22 @@ export class WebhookChanges {
 
   async sendAgain(accountId: string, deliveryId: string): Promise<WebhookDelivery> {
     await this.findDelivery(accountId, deliveryId);
+    await this.#assertMaySend(accountId);
     if (!(await this.#deliveries.sendAgain(accountId, deliveryId))) throw disabled();
     return (await this.findDelivery(accountId, deliveryId)).delivery;
+  }
+
+  /** Users choose the receivers, so these requests are limited like those of renders. */
+  async #assertMaySend(accountId: string): Promise<void> {
+    const { store, limits } = this.#options;
+    if ((await store.accounts.find(accountId))?.state === 'suspended') {
+      throw new AppError('key_suspended', 'The account is suspended, so it can send no webhooks.');
+    }
+    const rate = { burst: SENDS_PER_MINUTE, windowMs: 60_000 };
+    const { allowed, retryAfterMs } = await limits.take(`${accountId} webhooks`, rate);
+    if (allowed) return;
+    const detail = `An account can send ${SENDS_PER_MINUTE} webhooks per minute by hand. Try again later.`;
+    throw new AppError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) });
   }
 
   #checkUrl(value: unknown, faults: FieldFault[]): URL | undefined {
@@ -146,7 +164,7 @@ export class WebhookChanges {
       return undefined;
     }
     const url = parseUrlField('url', value.trim());
-    const fault = url instanceof URL ? this.#policy.faultOf(url, 'webhook') : url;
+    const fault = url instanceof URL ? this.#options.policy.faultOf(url, 'webhook') : url;
     if (fault) faults.push({ pointer, ...fault });
     return url instanceof URL ? url : undefined;
   }
