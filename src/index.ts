@@ -12,7 +12,7 @@ import { type CaptionStyle, checkStyle, type StylePreset, withStyle } from './ca
 import { AppError, type FieldFault } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff } from './media/sniff.ts';
-import { sniffFile } from './media/sniff-file.ts';
+import { isAnimationFile, sniffFile } from './media/sniff-file.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
 import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
@@ -104,7 +104,7 @@ export interface VideoOptions extends LookOptions {
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
 
-/** Puts caption bars on an MP4, MOV, WebM or Matroska file, or on an animated GIF, and writes an MP4. */
+/** Puts caption bars on an MP4, MOV, WebM or Matroska file, or on an animated GIF or WebP, and writes an MP4. */
 export async function renderVideo(
   asset: string,
   output: string,
@@ -112,12 +112,11 @@ export async function renderVideo(
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
   const overlays = toOverlays(captions, options);
-  const found = await sniffFile(asset);
-  const format = found === 'gif' ? 'animation' : found;
+  const format = (await isAnimationFile(asset)) ? 'animation' : await sniffFile(asset);
   if (format === undefined || !isVideoFormat(format)) {
     throw new AppError(
       'unsupported_asset',
-      "The asset isn't an MP4, MOV, WebM or Matroska video or a GIF. The format is detected from the content, not from the name.",
+      "The asset isn't an MP4, MOV, WebM or Matroska video, a GIF or an animated WebP. The format is detected from the content, not from the name.",
     );
   }
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };

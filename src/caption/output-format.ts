@@ -38,7 +38,7 @@ export const FORMAT_NAMES: Readonly<Record<string, OutputFormat>> = {
 const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
   canvas: 'a request without an asset',
   image: 'an image',
-  animation: 'a GIF',
+  animation: 'an animation',
   video: 'a video',
 };
 

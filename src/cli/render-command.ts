@@ -16,7 +16,7 @@ import {
   type VideoOptions,
 } from '../index.ts';
 import { isVideoFormat } from '../media/sniff.ts';
-import { sniffFile } from '../media/sniff-file.ts';
+import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
 import { outputNextTo, readSubtitles } from './local-files.ts';
@@ -32,9 +32,9 @@ Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video (the output is
 file, the output is a transparent image with the caption bars only. "-o -" writes an image to standard output. --lang names the
 language of the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
 
---format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF into a
-video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being compressed
-again.
+--format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF or
+WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
+compressed again.
 
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
@@ -124,7 +124,7 @@ async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'>
   const format = await sniffFile(asset).catch((error: unknown) => {
     throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
   });
-  if (format === 'gif') return 'animation';
+  if (await isAnimationFile(asset)) return 'animation';
   return format !== undefined && isVideoFormat(format) ? 'video' : 'image';
 }
 

@@ -92,7 +92,7 @@ function playgroundHandler(dependencies: PlaygroundDependencies) {
       );
       accept(upload);
       const { asset, canvas, overlays, output: requested } = parseUpload(upload);
-      // A GIF, of which the requested format makes a video.
+      // An animation, of which the requested format makes a video.
       if (asset?.kind === 'video') throw videosNeedKey();
       await upload.asset?.save?.();
       const started = performance.now();

@@ -77,8 +77,8 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const fetcher = createFetcher(settings);
   const changes = createWebhookChanges(store, fetcher);
   const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
-  const forPages = { ...parts, ...renders.forPages, webhooks: changes, shutdown: shutdown.signal };
-  const pages = resources.add(await createPages(forPages));
+  const forPages = { ...parts, ...renders.forPages, webhooks: changes };
+  const pages = resources.add(await createPages({ ...forPages, shutdown: shutdown.signal }));
   const forWebhooks = { ...parts, ...billing.parts, fetcher, changes, mailer: pages.mailer };
   const webhooks = resources.add(startWebhooks({ ...forWebhooks, shutdown: shutdown.signal }));
   const app = createServer({
@@ -88,8 +88,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     groups: [...pages.groups, ...payments.groups, ...renders.groups, ...webhooks.groups],
     ...{ logger, publicUrl: settings.publicUrl, trustProxy: settings.trustProxy },
     ...forRenders,
-    ...{ fetcher, store },
-    ...{ metrics, traces, metricsToken: settings.metricsToken },
+    ...{ fetcher, store, metrics, traces, metricsToken: settings.metricsToken },
     ...{ deadlineMs: deadlinesOf(settings), shutdown: shutdown.signal, health },
     isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type AssetFormat, SNIFF_LENGTH, sniff } from './sniff.ts';
+import { type AssetFormat, isAnimation, SNIFF_LENGTH, sniff } from './sniff.ts';
 
 /** Reads up to `length` bytes from the start of a file. */
 async function readHead(file: string, length: number): Promise<Buffer> {
@@ -10,6 +10,10 @@ async function readHead(file: string, length: number): Promise<Buffer> {
   } finally {
     await handle.close();
   }
+}
+
+export async function isAnimationFile(file: string): Promise<boolean> {
+  return isAnimation(await readHead(file, SNIFF_LENGTH));
 }
 
 export async function sniffFile(file: string): Promise<AssetFormat | undefined> {

@@ -2,8 +2,8 @@
 // named .mp4 is rejected here, before any decoder sees it.
 
 /**
- * `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. `animation` is a GIF that becomes a video, which
- * only the request tells.
+ * `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. `animation` is a GIF or WebP that becomes a video,
+ * which only the request tells.
  */
 export const ASSET_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'heic', 'avif', 'mp4', 'mov', 'webm', 'animation'] as const;
 export type AssetFormat = (typeof ASSET_FORMATS)[number];
@@ -58,6 +58,17 @@ export function sniff(bytes: Uint8Array): AssetFormat | undefined {
   if (ascii(head, 0) === 'RIFF' && ascii(head, 8) === 'WEBP') return 'webp';
   if (head.subarray(0, 4).equals(EBML)) return isMatroska(head) ? 'webm' : undefined;
   return sniffIsoMedia(head);
+}
+
+/** The flag in the header of an extended WebP that says it has frames. */
+const WEBP_ANIMATION = 0x02;
+
+/** Whether the format `mp4` is possible: for every GIF, and for a WebP that says it is animated. */
+export function isAnimation(bytes: Uint8Array): boolean {
+  const format = sniff(bytes);
+  if (format !== 'webp') return format === 'gif';
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFF_LENGTH));
+  return ascii(head, 12) === 'VP8X' && ((head[20] ?? 0) & WEBP_ANIMATION) !== 0;
 }
 
 function sniffIsoMedia(head: Buffer): AssetFormat | undefined {

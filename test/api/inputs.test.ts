@@ -55,9 +55,48 @@ it('turns an animated GIF into a video when the format is mp4, at the price of a
   expect(await facts(response)).toEqual([200, 'video/mp4', 'video', '3', 0, 0]);
 });
 
-it('refuses mp4 for still images', async () => {
+it('turns an animated WebP into a video when the format is mp4, and into an image of its first frame otherwise', async () => {
+  const asset = await sharp(animation(), { animated: true }).webp().toBuffer();
+  const video = await post(server, form({ asset, text: 'Hello', format: 'mp4' }));
+  expect(await facts(video)).toEqual([200, 'video/mp4', 'video', '3', 0, 0]);
+  expect(await facts(await post(server, form({ asset, text: 'Hello' })))).toEqual([
+    200,
+    'image/png',
+    'image',
+    '1',
+    64,
+    96,
+  ]);
+});
+
+it('turns an animated WebP into a video in an asynchronous render, too', async () => {
+  const asset = await sharp(animation(), { animated: true }).webp().toBuffer();
+  const headers = { prefer: 'respond-async' };
+  const accepted = await post(server, form({ asset, text: 'Hello', format: 'mp4' }), { headers });
+  expect(accepted.status).toBe(202);
+  const { id } = (await accepted.json()) as { id: string };
+  const read = { headers: { 'x-api-key': server.key } };
+  const render: unknown = await (await fetch(`${server.url}/v1/renders/${id}?wait=30`, read)).json();
+  expect(render).toMatchObject({ status: 'succeeded', source_type: 'video', output: { content_type: 'video/mp4' } });
+});
+
+it('refuses damaged animated WebPs without losing a worker', async () => {
+  const whole = await sharp(animation(), { animated: true }).webp().toBuffer();
+  const large = Buffer.from(whole);
+  large.writeUIntLE(16_000, 24, 3);
+  large.writeUIntLE(16_000, 27, 3);
+  const codeOf = async (asset: Buffer): Promise<unknown[]> => {
+    const { status, code } = await problemOf(await post(server, form({ asset, text: 'Hello', format: 'mp4' })));
+    return [status, code];
+  };
+  expect(await codeOf(whole.subarray(0, 60))).toEqual([422, 'asset_undecodable']);
+  expect(await codeOf(large)).toEqual([413, 'asset_dimensions_too_large']);
+  expect((await health(server)).renderer?.videos?.restarts).toBe(0);
+});
+
+it.each(['avif', 'webp'] as const)('refuses mp4 for a still image: %s', async (format) => {
   const asset = await sharp(await plainPng(64, 64, '#4682b4'))
-    .avif({ effort: 0 })
+    .toFormat(format, { effort: 0 })
     .toBuffer();
   const problem = await problemOf(await post(server, form({ asset, text: 'Hello', format: 'mp4' })));
   expect([problem.status, problem.errors?.[0]?.pointer]).toEqual([400, '#/format']);

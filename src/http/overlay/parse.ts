@@ -7,7 +7,7 @@ import { assertFormatFits, type RequestedOutput } from '../../caption/output-for
 import type { Overlay } from '../../caption/overlay.ts';
 import { AppError } from '../../errors.ts';
 import { type Asset, createAsset } from '../../media/asset.ts';
-import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { must } from '../../primitives/must.ts';
 import type { BaseLayer } from '../../render/compose.ts';
 import type { RequestType } from '../../telemetry/metrics.ts';
@@ -63,7 +63,7 @@ function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
 export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
   const { overlays, strict, output, delivery } = request;
   const asset = acceptAsset(file, output);
-  assertFormatFits(output, outputSourceOf(must(file.format, 'the format of an accepted asset')));
+  assertFormatFits(output, outputSourceOf(file));
   return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
@@ -80,17 +80,16 @@ export function requestTypeOf(request: ParsedRequest | UnfetchedRequest): Reques
 }
 
 function withKind(form: ReceivedForm): Form {
-  const format = form.asset?.format;
-  return format === undefined ? form : { ...form, assetKind: outputSourceOf(format) };
+  return form.asset?.format === undefined ? form : { ...form, assetKind: outputSourceOf(form.asset) };
 }
 
-/** Of a GIF, the requested format decides whether it is an image or a video. */
-function outputSourceOf(format: AssetFormat): 'image' | 'animation' | 'video' {
-  return format === 'gif' ? 'animation' : KIND_OF_FORMAT[format];
+/** Of an animation, the requested format decides whether it is an image or a video. */
+function outputSourceOf({ format, isAnimation }: ReceivedFile): 'image' | 'animation' | 'video' {
+  return isAnimation ? 'animation' : KIND_OF_FORMAT[must(format, 'the format of an accepted asset')];
 }
 
-function acceptAsset({ path, format: found, bytes, sha256 }: ReceivedFile, output: RequestedOutput): Asset {
-  const format = found === 'gif' && output.format === 'mp4' ? 'animation' : found;
+function acceptAsset({ path, isAnimation, bytes, sha256, ...found }: ReceivedFile, output: RequestedOutput): Asset {
+  const format = isAnimation && output.format === 'mp4' ? 'animation' : found.format;
   if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
   const detail =
     bytes === 0

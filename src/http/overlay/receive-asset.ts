@@ -6,7 +6,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import { workerKindFor } from '../../media/asset.ts';
-import { type AssetFormat, type AssetKind, KIND_OF_FORMAT, SNIFF_LENGTH, sniff } from '../../media/sniff.ts';
+import {
+  type AssetFormat,
+  type AssetKind,
+  isAnimation,
+  KIND_OF_FORMAT,
+  SNIFF_LENGTH,
+  sniff,
+} from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
 
 export interface AssetDestination {
@@ -16,8 +23,11 @@ export interface AssetDestination {
   /** The largest size of any format. */
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
-  /** Throws when the queue for this kind of asset is full, so that the rest isn't uploaded in vain. */
-  readonly assertRoom: (kind: AssetKind) => void;
+  /**
+   * Throws when the queue for this kind of asset is full, so that the rest isn't uploaded in vain. The kind is undefined for an
+   * animation, because the field that decides it can come after the file.
+   */
+  readonly assertRoom: (kind: AssetKind | undefined) => void;
   /** Reserves disk space for the bytes received so far; throws when there is none. */
   readonly reserve: (bytes: number) => void;
   /** Whether to compute the SHA-256 of the bytes. */
@@ -29,6 +39,8 @@ export interface ReceivedFile {
   readonly bytes: number;
   /** Undefined when the bytes match no supported format. Such a file is counted, but not stored. */
   readonly format: AssetFormat | undefined;
+  /** A GIF or WebP that can become a video. */
+  readonly isAnimation?: boolean;
   /** Hexadecimal, if it was asked for. */
   readonly sha256: string | undefined;
   /** Writes the file to disk. Absent when it is there already. */
@@ -56,7 +68,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       destination.reserve(bytes);
       if (format === undefined || head.length < SNIFF_LENGTH) continue;
-      if (isHead) destination.assertRoom(workerOf(format));
+      if (isHead) destination.assertRoom(workerOf(format, head));
       await file.write(isHead ? head : chunk);
     }
     // The whole file is shorter than the bytes that `sniff` asks for.
@@ -65,11 +77,12 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   } finally {
     await file.close();
   }
-  const received = { path: destination.path, bytes, format, sha256: hash?.digest('hex') };
-  return format === undefined || file.isOpen ? received : { ...received, save: async () => await file.save() };
+  const facts = { path: destination.path, bytes, format, isAnimation: isAnimation(head), sha256: hash?.digest('hex') };
+  return format === undefined || file.isOpen ? facts : { ...facts, save: async () => await file.save() };
 }
 
-function workerOf(format: AssetFormat): AssetKind {
+function workerOf(format: AssetFormat, head: Buffer): AssetKind | undefined {
+  if (isAnimation(head)) return undefined;
   return workerKindFor({ kind: KIND_OF_FORMAT[format], format });
 }
 

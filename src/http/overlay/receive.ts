@@ -27,8 +27,8 @@ interface Receiving {
 export interface ReceiveOptions {
   /** Whether the asset's SHA-256 is needed. */
   readonly hash: boolean;
-  /** Throws when the queue for this kind of asset is full. Called as soon as the first bytes tell the kind. */
-  readonly assertRoom: (kind: AssetKind) => void;
+  /** Throws when the queue for this kind of asset is full, without a kind when all are. Called with the first bytes. */
+  readonly assertRoom: (kind: AssetKind | undefined) => void;
   /** Disk space is reserved as bytes arrive, so that large slow uploads can't keep others from theirs. */
   readonly isAsync?: boolean;
 }

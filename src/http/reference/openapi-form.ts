@@ -96,7 +96,8 @@ export const FIELDS = {
     enum: Object.keys(FORMAT_NAMES),
     description:
       'Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) ' +
-      'or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless ' +
+      'or `webp`, which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. ' +
+      'A JPEG stays a JPEG without being compressed again unless ' +
       '`quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.',
   },
   quality: {

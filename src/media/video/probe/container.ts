@@ -1,6 +1,7 @@
 // An opened video file. The demuxer is the one that `sniff` selected. FFmpeg never picks it, because a playlist or
 // concat list disguised as MP4 could make FFmpeg read other files or URLs.
 
+import { closeSync, openSync, readSync } from 'node:fs';
 import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
 import type { VideoFormat } from '../../sniff.ts';
@@ -9,15 +10,10 @@ import { ALLOWED_DECODERS } from './decoders.ts';
 import { claimedMovieSeconds } from './movie-header.ts';
 import { undecodable } from '../undecodable.ts';
 
-const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska', animation: 'gif' } as const satisfies Record<
-  VideoFormat,
-  string
->;
+const DEMUXERS = { mp4: 'mov', mov: 'mov', webm: 'matroska' } as const;
 const MAX_STREAMS = 64;
 /** Some read errors are normal in a damaged file. With more than this, reading stops. */
 const MAX_READ_ERRORS = 64;
-const MIN_DELAY = 2n;
-const DEFAULT_DELAY = 10n;
 
 export class Container {
   readonly #context = new FormatContext();
@@ -28,7 +24,7 @@ export class Container {
   #clock = 0n;
 
   constructor(path: string, format: VideoFormat) {
-    const demuxer = DEMUXERS[format];
+    const demuxer = demuxerFor(path, format);
     this.#path = path;
     this.#format = format;
     // FFmpeg would otherwise log its complaints about the file to stderr.
@@ -79,15 +75,29 @@ export class Container {
     }
   }
 
-  /** Delays that are too short to mean anything become a tenth of a second, as in browsers. In hundredths of a second. */
+  /** Delays of up to a hundredth of a second, which mean nothing, become a tenth of a second, as in browsers. */
   #slowDown(packet: Packet): void {
+    const ticksPerSecond = BigInt(this.streamAt(packet.streamIndex).timeBase.den);
     packet.pts = this.#clock;
     packet.dts = this.#clock;
-    if (packet.duration < MIN_DELAY) packet.duration = DEFAULT_DELAY;
+    if (packet.duration * 100n <= ticksPerSecond) packet.duration = ticksPerSecond / 10n;
     this.#clock += packet.duration;
   }
 
   close(): void {
     this.#context.closeInputSync();
   }
+}
+
+/** A WebP starts with `RIFF`. */
+function demuxerFor(path: string, format: VideoFormat): string {
+  if (format !== 'animation') return DEMUXERS[format];
+  const head = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, head, 0, head.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  return head.toString('latin1') === 'RIFF' ? 'webp_anim' : 'gif';
 }

@@ -18,6 +18,7 @@ export const VIDEO_DECODERS: Readonly<Record<string, readonly string[]>> = {
   qtrle: ['qtrle'],
   png: ['png'],
   gif: ['gif'],
+  webp_anim: ['webp_anim'],
   rawvideo: ['rawvideo'],
   v210: ['v210'],
 };
