@@ -561,7 +561,7 @@ export interface components {
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
             /**
-             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
+             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
              * @enum {string}
              */
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
@@ -611,7 +611,7 @@ export interface components {
             /** @description With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. Default: `false`. */
             strict?: boolean;
             /**
-             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
+             * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
              * @enum {string}
              */
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";

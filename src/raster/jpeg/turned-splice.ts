@@ -54,7 +54,8 @@ export class TurnedSplice {
       for (let number = 0; number < blocks.length; number += 1) {
         const block = blocks[number] as McuBlock;
         const at = (starts[number] ?? 0) + row * (perRow[number] ?? 0) + column * (perColumn[number] ?? 0);
-        const [position, dc] = [positions[at] ?? 0, dcValues[at] ?? 0];
+        const position = positions[at] ?? 0;
+        const dc = dcValues[at] ?? 0;
         const isDone = strip ? this.#blend(block, position, dc, column, strip) : this.#recode(block, position, dc);
         if (!isDone) return false;
       }
