@@ -35,7 +35,7 @@ export function matchTotp(secret: string, code: string, now: Date): number | und
   const key = decodeBase32(secret);
   const current = Math.floor(now.getTime() / 1_000 / STEP_SECONDS);
   const steps = Array.from({ length: 2 * TOLERANCE + 1 }, (_, index) => current - TOLERANCE + index);
-  return steps.filter((step) => totpCode(key, step) === typed).at(-1);
+  return steps.findLast((step) => totpCode(key, step) === typed);
 }
 
 /** What an app reads from the QR code. */

@@ -31,7 +31,7 @@ const NO_IDLE_TIMEOUT = 'set local idle_in_transaction_session_timeout = 0';
 
 const table = (name: string, key: string, rest: string): Table => {
   const keys = key.split(' ');
-  return { name, key: keys, columns: [...keys, ...rest.split(' ').filter((name) => name !== '')] };
+  return { name, key: keys, columns: [...keys, ...rest.split(' ').filter((column) => column !== '')] };
 };
 
 /** A table comes after those it references. A test compares this list with the schema. */
@@ -65,6 +65,7 @@ export const TABLES: readonly Table[] = [
       'result error output output_bytes has_output token expires_at created_at started_at finished_at',
   ),
   table('render_events', 'id', 'account_id render_id type created_at handled_at'),
+  table('usage_details', 'account_id day', 'details'),
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),

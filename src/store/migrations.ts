@@ -3,6 +3,7 @@
 
 import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
+import { USAGE_DETAILS } from './schema/usage-details.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
 
 /** Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is easy to read. */
@@ -318,6 +319,7 @@ export const MIGRATIONS: readonly Migration[] = [
   WEBHOOK_TABLES,
   PEOPLE_AND_CREDITS,
   PASSKEYS,
+  USAGE_DETAILS,
 ];
 
 export interface SchemaState {

@@ -4,10 +4,10 @@ import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
+import { usageDetails } from './usage/sql-usage-details.ts';
 import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay, UsageDetail } from './store.ts';
 
 const BATCH = 500;
-const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
 
 /** Adds to the sums of a day. */
 export async function addUsage(
@@ -53,20 +53,7 @@ export class SqlUsage implements Usage {
   }
 
   async details(accountId: string, from: string, to: string): Promise<UsageDetail[]> {
-    const rows = await this.#engine.all(
-      `select substr(finished_at, 1, 10) as day, key_id, kind, mode, outcome, count(*) as renders,
-              sum(case state when 'settled' then credits else 0 end) as credits
-       from renders where account_id = ? and finished_at >= ? and finished_at < ?
-       group by substr(finished_at, 1, 10), key_id, kind, mode, outcome order by day, key_id, kind, mode, outcome`,
-      [accountId, from, `${to}U`],
-    );
-    return rows.map((row) => ({
-      day: text(row, 'day'),
-      keyId: textOrNull(row, 'key_id'),
-      kind: oneOf(row, 'kind', RENDER_KINDS),
-      outcome: text(row, 'outcome'),
-      ...toCounts(row),
-    }));
+    return await usageDetails(this.#engine, this.#clock, accountId, { from, to });
   }
 
   async totals(from: string, to: string): Promise<AccountUsage[]> {
@@ -134,7 +121,7 @@ function toCounts(row: SqlRow): Pick<UsageDay, 'mode' | 'renders' | 'credits'> {
 function toRender(row: SqlRow): RenderSummary {
   return {
     id: text(row, 'id'),
-    kind: oneOf(row, 'kind', RENDER_KINDS),
+    kind: oneOf(row, 'kind', ['image', 'video', 'overlay']),
     mode: oneOf(row, 'mode', KEY_MODES),
     state: oneOf(row, 'state', ['reserved', 'settled', 'released']),
     outcome: text(row, 'outcome'),

@@ -44,6 +44,7 @@ export function accountDataContract(world: () => World): void {
       if (key === 'settled') await ledger.settle(hold.renderId, DELIVERED);
     }
     await usage.addRefusals([{ accountId, mode: 'live', outcome: 'rate_limited', count: 2 }]);
+    await usage.details(accountId, '2026-01-01', '2026-01-02');
     const origin = { accountId, keyId, mode: 'live' } as const;
     const job = { ...origin, id: randomUUID(), batchId: randomUUID(), request: '{"text":"Hello"}' };
     const accepted = {

@@ -135,4 +135,31 @@ export function usageDetailsContract(world: () => World): void {
     expect(details).toHaveLength(expected.length);
     expect(await usage.details(mine, '2026-02-01', '2026-02-01')).toEqual(expected.slice(4));
   });
+
+  it('of a day that is over are stored, once by several servers, and outlive the single renders', async () => {
+    const { ledger, usage } = world().store;
+    const mine = await world().account();
+    const render = async (): Promise<void> => {
+      const hold = await world().hold(mine, { keyId: 'k1' });
+      await ledger.reserve(hold);
+      await ledger.settle(hold.renderId, DELIVERED);
+    };
+    const days = async (): Promise<string[]> =>
+      (await world().engine.all('select day from usage_details order by day')).map((row) => String(row['day']));
+    await render();
+    expect(await usage.details(mine, '2026-01-30', '2026-01-31')).toMatchObject([{ renders: 1 }]);
+    await render();
+    expect(await usage.details(mine, '2026-01-30', '2026-01-31')).toMatchObject([{ renders: 2 }]);
+    expect(await days()).toEqual(['2026-01-30']);
+    world().goTo('2026-02-01T00:30:00.000Z');
+    await usage.details(mine, '2026-01-31', '2026-01-31');
+    expect(await days()).toEqual(['2026-01-30']);
+    world().goTo('2026-02-01T01:30:00.000Z');
+    const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
+    await Promise.all(servers.map(async (each) => await each.usage.details(mine, '2026-01-31', '2026-02-01')));
+    expect(await days()).toEqual(['2026-01-30', '2026-01-31']);
+    await usage.deleteBefore(new Date('2026-02-01T01:00:00.000Z'));
+    const expected = { day: '2026-01-31', keyId: 'k1', kind: 'image', mode: 'live', outcome: 'delivered' };
+    expect(await usage.details(mine, '2026-01-31', '2026-02-01')).toEqual([{ ...expected, renders: 2, credits: 2 }]);
+  });
 }

@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { allowedBroken, type DeliveryCounts } from '../../account/broken-delivery.ts';
 import type { PlanBook } from '../../account/plans.ts';
+import { may } from '../../account/roles.ts';
 import { must } from '../../primitives/must.ts';
 import type { AccountSummary, KeySummary, RenderSummary, Store, UsageDetail } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
@@ -135,7 +136,7 @@ ${usageChart(countDays(rows, new Date(filter.from), filter.days))}
 ${isFiltered && html`<p class="small">Requests that were rejected before rendering aren’t part of this chart.</p>`}
 ${isOwn && html`<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>`}
 </section>
-${keysSection(details, keys, filter, isOwn)}`;
+${keysSection(details, keys, filter, { isOwn, hasLinks: isOwn && may(visit.user.accountRole, 'develop') })}`;
 }
 
 async function detailsOf(
@@ -151,11 +152,11 @@ function keysSection(
   details: readonly UsageDetail[],
   keys: readonly KeySummary[],
   filter: UsageFilter,
-  isOwn: boolean,
+  { isOwn, hasLinks }: { isOwn: boolean; hasLinks: boolean },
 ): Html {
   return html`<section aria-labelledby="per-key">
 <h2 id="per-key">Usage per key</h2>
-${keyUsageTable(details, keys, isOwn)}
+${keyUsageTable(details, keys, hasLinks)}
 ${isOwn && html`<p class="small"><a href="/dashboard/usage/keys.csv?${usageQuery(filter)}">Export usage per key, type and day (CSV)</a></p>`}
 </section>`;
 }

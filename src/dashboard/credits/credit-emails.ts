@@ -30,20 +30,25 @@ export class CreditEmails {
     const { notices, plans } = this.#options;
     for (const percent of PERCENTAGES) {
       const withCredits = plans.plans.filter(({ credits }) => credits > 0);
-      for (const notice of await notices.due({ percent, plans: withCredits }, BATCH)) await this.#send(notice);
+      for (const notice of await notices.due({ percent, plans: withCredits }, BATCH)) {
+        // The mail server may be away. The next run continues with the others.
+        if (!(await this.#send(notice))) return;
+      }
     }
   }
 
-  async #send(notice: CreditNotice): Promise<void> {
+  /** False when the email could not be sent. */
+  async #send(notice: CreditNotice): Promise<boolean> {
     const { notices, mailer, onFailed } = this.#options;
-    if (!(await notices.claim(notice))) return;
+    if (!(await notices.claim(notice))) return true;
     try {
       await mailer.send(this.#textOf(notice));
     } catch (error) {
       onFailed(error, notice);
-      return;
+      return false;
     }
     await notices.markSent(notice);
+    return true;
   }
 
   #textOf({ userId, email, percent, used, periodStartsAt, periodEndsAt }: CreditNotice): Email {

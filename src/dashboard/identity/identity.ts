@@ -177,9 +177,9 @@ export class Identity {
     return await passwords.verify(stored?.passwordHash, password);
   }
 
-  /** For the actions that send an email to an address that someone else typed. */
-  async throttleInvitation(user: User, address: string): Promise<void> {
-    await this.#options.throttle.take('invite', address, user.accountId);
+  /** For what costs much or sends an email to an address that someone else typed. */
+  async throttle(action: 'invite' | 'export', user: User, address: string): Promise<void> {
+    await this.#options.throttle.take(action, address, user.accountId);
   }
 
   /** For an invitation. The email to a known address doesn't contain the link, so it can't change that user. */

@@ -89,7 +89,8 @@ export class PasskeySignIn {
     return await this.#options.passkeys.add({ ...stored, transports: response.response.transports ?? [] });
   }
 
-  async signInOptions({ visitor, origin }: PasskeyVisitor): Promise<object> {
+  async signInOptions({ visitor, origin, address }: PasskeyVisitor): Promise<object> {
+    await this.#options.throttle.takeChallenge(address);
     const options = await generateAuthenticationOptions({
       rpID: new URL(origin).hostname,
       userVerification: 'required',

@@ -16,6 +16,7 @@ const RATES = {
   reset: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
   invite: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 20, windowMs: HOUR_MS } },
+  export: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 10, windowMs: HOUR_MS } },
   /** A code has only a million values, so few attempts are allowed for a user, wherever they come from. */
   code: { network: { burst: 30, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
 } as const satisfies Record<string, { network: Rate; account: Rate }>;
@@ -24,6 +25,8 @@ const RATES = {
 const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 /** A browser that has signed in before, on the account it signed in to. */
 const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
+/** Challenges for passkeys, each of which is a row in the database. */
+const CHALLENGE_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
 
 export class Throttle {
   readonly #limits: Pick<Limits, 'take'>;
@@ -44,6 +47,11 @@ export class Throttle {
   /** Counts an attempt to sign in from a known device, which doesn't count toward the limits of strangers. */
   async takeForDevice(deviceId: string): Promise<void> {
     await this.#take(`signIn with device ${deviceId}`, DEVICE_RATE);
+  }
+
+  /** Counts a challenge for a visitor who hasn't said yet who they are. */
+  async takeChallenge(address: string): Promise<void> {
+    await this.#take(`challenge from ${networkOf(address)}`, CHALLENGE_RATE);
   }
 
   async #take(name: string, rate: Rate): Promise<void> {

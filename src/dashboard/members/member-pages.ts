@@ -53,7 +53,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     const email = parseEmail(typed);
     if (email === undefined) return await show(visit, typed, INVALID_EMAIL);
     const accountRole = roleOf(fields.text('role'));
-    await identity.throttleInvitation(user, request.ip);
+    await identity.throttle('invite', user, request.ip);
     const known = await store.users.list(user.accountId);
     const open = await store.members.invitations(user.accountId);
     if (known.length + open.length >= MAX_MEMBERS) {
@@ -135,7 +135,7 @@ ${inviteSection(visit, typed, fault)}`;
   return sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
 }
 
-function memberRow(visit: SignedInVisit, { id, email, unconfirmedEmail, accountRole, createdAt }: User): Html[] {
+function memberRow(visit: SignedInVisit, { id, email, unconfirmedEmail, accountRole, createdAt }: User): (Html | string)[] {
   const address = unconfirmedEmail ?? email;
   const isSelf = id === visit.user.id;
   const change = html`<label class="visually-hidden" for="role-${id}">Role of ${address}</label>
@@ -146,7 +146,7 @@ function memberRow(visit: SignedInVisit, { id, email, unconfirmedEmail, accountR
     html`${address}${isSelf && html` <span class="state good">you</span>`}`,
     time(createdAt),
     form(visit, `${PATH}/${id}/role`, change, 'inline'),
-    isSelf ? html`` : form(visit, `${PATH}/${id}/remove`, remove),
+    isSelf ? '' : form(visit, `${PATH}/${id}/remove`, remove),
   ];
 }
 

@@ -1,7 +1,7 @@
 // The audit log: every change with its actor, newest first, with filters. Ids of users are shown as addresses.
 
 import type { AuditEntry, AuditFilter, Store } from '../../store/store.ts';
-import { time } from '../account/fields.ts';
+import { field, time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
@@ -76,7 +76,7 @@ function filterForm(visit: SignedInVisit): Html {
 ${accountId !== undefined && html`<input type="hidden" name="account" value="${accountId}">`}
 <div class="field"><label for="action">Changes of</label><select id="action" name="action"><option value="">All</option>
 ${Object.entries(ACTIONS).map(([value, label]) => html`<option value="${value}"${value === action && html` selected`}>${label}</option>`)}</select></div>
-<div class="field"><label for="actor">Made by</label><input id="actor" name="actor" value="${queryOf(visit, 'actor') ?? ''}" placeholder="ann@example.com" autocomplete="off"></div>
+${field({ name: 'actor', label: 'Made by (email)', value: queryOf(visit, 'actor') ?? '', autocomplete: 'off', required: false })}
 <div class="field"><label for="as">Acting as</label><select id="as" name="as"><option value="">User</option><option value="operator"${as === 'operator' && html` selected`}>Operator</option></select></div>
 <button class="button quiet" type="submit">Filter</button>
 </form>`;

@@ -29,6 +29,8 @@ export const CHANGE_PATH = '/dashboard/plan/change';
 export const CANCEL_PATH = '/dashboard/plan/cancel';
 /** A confirmed amount stays valid this long. It bounds what a customer could save by sending an older time. */
 const CONFIRMATION_MS = 15 * 60_000;
+/** The clocks of servers differ a little. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
 export function addPlanChangePages(routes: SignedInRoutes, dependencies: PlanChangeDependencies): void {
   const { site, store, plans, billing } = dependencies;
@@ -80,7 +82,7 @@ export function cancelablePlan(plans: PlanBook, subscription: Subscription | und
 export function confirmedCharge(fields: FormFields, now = Date.now()): ConfirmedCharge | undefined {
   const text = fields.text('as-of');
   const asOf = Number(text);
-  const isValid = /^\d{1,15}$/u.test(text) && asOf <= now + 1_000 && asOf > now - CONFIRMATION_MS;
+  const isValid = /^\d{1,15}$/u.test(text) && asOf <= now + CLOCK_TOLERANCE_MS && asOf > now - CONFIRMATION_MS;
   return isValid ? { asOf: new Date(asOf) } : undefined;
 }
 

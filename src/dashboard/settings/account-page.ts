@@ -28,7 +28,7 @@ const DELETE_PATH = '/dashboard/account/delete';
 const OPERATOR_FAULT = 'Operators can’t delete their account. Ask another operator to make you a member first.';
 
 export function addAccountSettings(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
-  const { site, store } = dependencies;
+  const { site, store, identity } = dependencies;
   routes.page(PATH, async (visit) => {
     const { id, name, createdAt } = must(await store.accounts.find(visit.user.accountId), 'the account');
     const body = html`<dl class="facts-list">
@@ -47,15 +47,15 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
 </section>`;
     return sendPrivate(site, visit, { title: 'Account', path: PATH, body });
   });
-  routes.page(`${PATH}/export.json`, async ({ user, reply }) =>
-    reply
-      .headers({
-        ...PRIVATE_HEADERS,
-        'content-type': 'application/json; charset=utf-8',
-        'content-disposition': 'attachment; filename="storybar-account.json"',
-      })
-      .send(Readable.from(exportText(store.accountData.exported(user.accountId)))),
-  );
+  routes.page(`${PATH}/export.json`, async ({ user, request, reply }) => {
+    await identity.throttle('export', user, request.ip);
+    const headers = {
+      ...PRIVATE_HEADERS,
+      'content-type': 'application/json; charset=utf-8',
+      'content-disposition': 'attachment; filename="storybar-account.json"',
+    };
+    return reply.headers(headers).send(Readable.from(exportText(store.accountData.exported(user.accountId))));
+  });
   addDeletion(routes, dependencies);
 }
 

@@ -26,15 +26,15 @@ function sumsPerKey(details: readonly UsageDetail[]): Map<string | null, KeySums
   return new Map([...sums].toSorted(([, a], [, b]) => b.credits - a.credits || totalOf(b) - totalOf(a)));
 }
 
-/** The names of keys are links on the customer's own page only. */
-export function keyUsageTable(details: readonly UsageDetail[], keys: readonly KeySummary[], isOwn: boolean): Html {
+/** The names of keys are links for visitors who may open them. */
+export function keyUsageTable(details: readonly UsageDetail[], keys: readonly KeySummary[], hasLinks: boolean): Html {
   const sums = sumsPerKey(details);
   if (sums.size === 0) return html`<p>No renders in this range.</p>`;
   return table(
     'Usage per key',
     ['Key', ...Object.values(KIND_LABELS), 'Test mode', 'Renders', 'Credits'],
     [...sums].map(([keyId, sum]) => [
-      keyLabel(keyId, keys, isOwn),
+      keyLabel(keyId, keys, hasLinks),
       ...(Object.keys(KIND_LABELS) as RenderKind[]).map((kind) => count(sum.renders[kind])),
       count(sum.test),
       count(totalOf(sum)),
@@ -47,10 +47,10 @@ function totalOf({ renders }: KeySums): number {
   return renders.image + renders.video + renders.overlay;
 }
 
-function keyLabel(keyId: string | null, keys: readonly KeySummary[], isOwn: boolean): Html {
+function keyLabel(keyId: string | null, keys: readonly KeySummary[], hasLinks: boolean): Html {
   const key = keys.find(({ id }) => id === keyId);
   if (key !== undefined) {
-    const name = isOwn ? html`<a href="/dashboard/keys/${key.id}">${key.name}</a>` : key.name;
+    const name = hasLinks ? html`<a href="/dashboard/keys/${key.id}">${key.name}</a>` : key.name;
     return html`${name} <code>…${key.lastFour}</code>`;
   }
   return html`${keyId === null ? 'marketplace' : 'deleted key'}`;

@@ -1,0 +1,99 @@
+// Usage per key, type and outcome. The sums of a day that is over are computed once, when they are first asked for, and stored.
+// Today's are computed each time, so no page has to read more than a day of single renders again.
+
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { z } from 'zod';
+import { KEY_MODES } from '../../account/api-key.ts';
+import type { Engine } from '../engine.ts';
+import { integer, oneOf, text, textOrNull } from '../rows.ts';
+import type { Clock } from '../sql-audit.ts';
+import type { UsageDetail } from '../store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** A render may end a little later by the clock of another server. */
+const SETTLED_AFTER_MS = 3_600_000;
+const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
+
+const STORED = z.array(
+  z.object({
+    keyId: z.string().nullable(),
+    kind: z.enum(RENDER_KINDS),
+    mode: z.enum(KEY_MODES),
+    outcome: z.string(),
+    renders: z.int(),
+    credits: z.int(),
+  }),
+);
+
+export async function usageDetails(
+  engine: Engine,
+  clock: Clock,
+  accountId: string,
+  range: { readonly from: string; readonly to: string },
+): Promise<UsageDetail[]> {
+  const { from, to } = range;
+  const rows = await engine.all(
+    'select day, details from usage_details where account_id = ? and day >= ? and day <= ?',
+    [accountId, from, to],
+  );
+  const stored = new Map(rows.map((row) => [text(row, 'day'), STORED.parse(JSON.parse(text(row, 'details')))]));
+  const details: UsageDetail[] = [];
+  const added: (readonly [day: string, details: string])[] = [];
+  for (const day of daysOf(from, to)) {
+    const known = stored.get(day);
+    const found = known ?? (await computeDay(engine, accountId, day));
+    details.push(...found.map((detail) => ({ day, ...detail })));
+    if (known !== undefined) continue;
+    if (isOver(day, clock())) added.push([day, JSON.stringify(found)]);
+    await yieldToEventLoop();
+  }
+  if (added.length > 0) await store(engine, accountId, added);
+  return details;
+}
+
+function daysOf(from: string, to: string): string[] {
+  const [first, last] = [Date.parse(from), Date.parse(to)];
+  return Array.from({ length: Math.max(0, Math.floor((last - first) / DAY_MS) + 1) }, (_, index) =>
+    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
+function isOver(day: string, now: Date): boolean {
+  return now.getTime() > Date.parse(day) + DAY_MS + SETTLED_AFTER_MS;
+}
+
+async function computeDay(
+  engine: Engine,
+  accountId: string,
+  day: string,
+): Promise<Omit<UsageDetail, 'day'>[]> {
+  const rows = await engine.all(
+    `select key_id, kind, mode, outcome, count(*) as renders,
+            sum(case state when 'settled' then credits else 0 end) as credits
+     from renders where account_id = ? and finished_at >= ? and finished_at < ?
+     group by key_id, kind, mode, outcome order by key_id, kind, mode, outcome`,
+    // The next character after the T of a timestamp.
+    [accountId, `${day}T`, `${day}U`],
+  );
+  return rows.map((row) => ({
+    keyId: textOrNull(row, 'key_id'),
+    kind: oneOf(row, 'kind', RENDER_KINDS),
+    mode: oneOf(row, 'mode', KEY_MODES),
+    outcome: text(row, 'outcome'),
+    renders: integer(row, 'renders'),
+    credits: integer(row, 'credits'),
+  }));
+}
+
+/** Another server may have stored the same sums at the same time. */
+async function store(engine: Engine, accountId: string, days: readonly (readonly [string, string])[]): Promise<void> {
+  await engine.transaction(async (session) => {
+    for (const [day, details] of days) {
+      await session.run(
+        `insert into usage_details (account_id, day, details) values (?, ?, ?)
+         on conflict (account_id, day) do nothing`,
+        [accountId, day, details],
+      );
+    }
+  });
+}
