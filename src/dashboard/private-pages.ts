@@ -67,7 +67,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addSignUpPages(forms, dependencies);
       addPasswordPages(forms, dependencies.identity, completeSignIn);
       const members = new SignedInRoutes(app, sessionGuard, 'member');
-      addConfirmPage(forms, members, dependencies);
+      addConfirmPage(forms, members, dependencies, completeSignIn);
       addStartPage(members, dependencies);
       addUsagePages(members, dependencies);
       addRequestPages(members, dependencies);

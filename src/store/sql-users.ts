@@ -58,6 +58,8 @@ export class SqlUsers implements Users {
       }
       const { email, role } = confirmation;
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
+      // Links that were sent to the old address must not work any more.
+      await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
       await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');
       const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };

@@ -198,7 +198,13 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       '/dashboard/plan/invoices',
       '/dashboard/members',
     ];
-    for (const path of [...settings, '/dashboard/security', '/dashboard/security/two-factor']) await look(path);
+    for (const path of [
+      ...settings,
+      '/dashboard/security',
+      '/dashboard/security/two-factor',
+      '/dashboard/security/email',
+    ])
+      await look(path);
     for (const path of ['/dashboard/account', '/dashboard/account/delete', '/join?link=none']) await look(path);
     // An expired link responds with 422, which the console reports.
     complaints.splice(0);

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { form, post, type RunningServer, startServer, until } from '../running-server.ts';
+import { codeOf, secretIn } from './authenticator.ts';
 import { SmtpServer } from './smtp-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
@@ -246,4 +247,59 @@ it('logs an email that cannot be sent with the id of the request, and responds a
   expect(JSON.parse(line)).toMatchObject({ level: 40, renderId, purpose: 'sign-up' });
   expect(line).not.toContain('ann@example.com');
   await broken.stop();
+});
+
+describe('changing the address', () => {
+  const PATH = '/dashboard/security/email';
+
+  it('needs the password and a link in the new mailbox, and tells the old one', async () => {
+    const user = await signUp('before@example.com');
+    expect((await user.submit(PATH, { email: 'after@example.com', password: 'wrong password' })).status).toBe(422);
+    for (const email of ['nonsense', 'before@example.com']) {
+      expect((await user.submit(PATH, { email, password: PASSWORD })).status).toBe(422);
+    }
+    expect(await user.submit(PATH, { email: 'After@Example.com', password: PASSWORD })).toMatchObject({
+      location: '/dashboard/security?done=email-change-sent',
+    });
+    const link = confirmationIn((await smtp.emailTo('after@example.com')).text);
+    expect((await visitor().signIn('before@example.com')).status).toBe(303);
+    expect((await visitor().signIn('after@example.com')).status).toBe(422);
+    const stranger = await signUp('stranger@example.com');
+    expect((await confirm(link, stranger)).status).toBe(422);
+    expect(await confirm(link, user)).toMatchObject({ location: '/dashboard/security?done=email-changed' });
+    expect((await smtp.emailTo('before@example.com', 2)).text).toContain('was changed');
+    expect((await visitor().signIn('before@example.com')).status).toBe(422);
+    expect((await visitor().signIn('after@example.com')).status).toBe(303);
+    expect((await user.get('/dashboard')).text).toContain('after@example.com');
+  });
+
+  it('to one that is taken looks the same, and changes nothing', async () => {
+    const user = await signUp('wisher@example.com');
+    await signUp('taken@example.com');
+    expect(await user.submit(PATH, { email: 'taken@example.com', password: PASSWORD })).toMatchObject({
+      location: '/dashboard/security?done=email-change-sent',
+    });
+    const { text } = await smtp.emailTo('taken@example.com', 2);
+    expect(text).toContain('Nothing has changed.');
+    expect(text).not.toContain('link=');
+  });
+
+  it('does not become a way around the second factor', async () => {
+    const user = await signUp('careful@example.com');
+    const page = '/dashboard/security/two-factor';
+    const secret = secretIn((await user.get(page)).text);
+    await user.submit(page, { secret, code: codeOf(secret), password: PASSWORD });
+    await user.submit(PATH, { email: 'careful-2@example.com', password: PASSWORD });
+    const link = confirmationIn((await smtp.emailTo('careful-2@example.com')).text);
+    const thief = visitor();
+    const asked = await confirm(link, thief, { password: PASSWORD });
+    expect(asked.text).toContain('Enter your code');
+    expect((await thief.get('/dashboard')).location).toContain('/signin');
+  });
+
+  it('is refused before the current address is confirmed', async () => {
+    const user = visitor();
+    await user.signUp('hasty@example.com');
+    expect((await user.submit(PATH, { email: 'other@example.com', password: PASSWORD })).status).toBe(400);
+  });
 });

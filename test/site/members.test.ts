@@ -121,7 +121,7 @@ const PAGES = [
   ...['/dashboard/usage/days.csv', '/dashboard/usage/keys.csv', '/dashboard/usage/renders.csv', '/dashboard/keys'],
   ...['/dashboard/plan', '/dashboard/plan/change?plan=free', '/dashboard/plan/cancel', '/dashboard/plan/invoices'],
   ...['/dashboard/security', '/dashboard/security/two-factor', '/dashboard/members', '/dashboard/account'],
-  '/dashboard/security/passkeys',
+  ...['/dashboard/security/passkeys', '/dashboard/security/email'],
   ...['/dashboard/account/export.json', '/dashboard/account/delete'],
 ];
 const FORMS = [
@@ -130,6 +130,7 @@ const FORMS = [
   ...['/dashboard/plan/manage', '/dashboard/security', '/dashboard/security/end-session', '/dashboard/confirmation'],
   ...['/dashboard/security/end-other-sessions', '/dashboard/security/two-factor', '/dashboard/security/two-factor/off'],
   ...['/dashboard/security/passkeys', '/dashboard/security/passkeys/options', '/dashboard/security/passkeys/remove'],
+  '/dashboard/security/email',
   ...['/dashboard/security/two-factor/codes', '/dashboard/members', '/dashboard/members/revoke'],
   ...['/dashboard/members/x/role', '/dashboard/members/x/remove', '/dashboard/account/delete'],
 ];

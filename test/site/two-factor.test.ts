@@ -1,12 +1,11 @@
 // Signing in with an authenticator app: what it needs, and what an attacker who knows the password can't do.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { totpCode } from '../../src/account/totp.ts';
 import { type RunningServer, startServer } from '../running-server.ts';
+import { codeOf, secretIn } from './authenticator.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/security/two-factor';
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 let server: RunningServer;
 let visitors = 0;
@@ -18,14 +17,6 @@ afterAll(async () => {
 });
 
 const newVisitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
-/** As an app does it. */
-const codeOf = (secret: string, stepsAhead = 0): string => {
-  const bits = Array.from(secret, (char) => ALPHABET.indexOf(char).toString(2).padStart(5, '0')).join('');
-  const key = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => parseInt(byte, 2)));
-  return totpCode(key, Math.floor(Date.now() / 30_000) + stepsAhead);
-};
-const secretIn = (text: string): string =>
-  /name="secret" value="(?<secret>[A-Z2-7]{32})"/u.exec(text)?.groups?.['secret'] ?? '';
 const recoveryCodesIn = (text: string): string[] => text.match(/(?:[a-z2-7]{4}-){3}[a-z2-7]{4}/gu) ?? [];
 const isSignedIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/dashboard')).status === 200;
 

@@ -3,10 +3,11 @@
 // session or the password of the user who signed up.
 
 import type { FastifyReply } from 'fastify';
-import type { Confirmation } from '../../store/users.ts';
+import type { Confirmation, User } from '../../store/users.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import type { CompleteSignIn } from '../settings/code-page.ts';
 import { field } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import type { FormFaults, PublicForms } from './public-forms.ts';
@@ -19,12 +20,33 @@ export interface ConfirmDependencies {
   readonly signUpOpen: boolean;
 }
 
+/** A user whose address is confirmed, and the page to continue with. */
+interface Confirmed {
+  readonly user: User;
+  readonly path: string;
+}
+
 const PATH = '/confirm';
+const CHANGED_PATH = '/dashboard/security?done=email-changed';
 const DONE_PATH = '/dashboard/keys?done=confirmed';
 const PASSWORD_NEEDED = 'Enter the password you chose when you signed up.';
 
-export function addConfirmPage(forms: PublicForms, routes: SignedInRoutes, dependencies: ConfirmDependencies): void {
+export function addConfirmPage(
+  forms: PublicForms,
+  routes: SignedInRoutes,
+  dependencies: ConfirmDependencies,
+  completeSignIn: CompleteSignIn,
+): void {
   const { sessionGuard, identity, signUpOpen } = dependencies;
+  /** For a first address or a new one; the owner of the old one is told. */
+  const confirm = async ({ request }: Visit, link: string, userId: string): Promise<Confirmed | undefined> => {
+    const before = await identity.findUser(userId);
+    const user = await identity.confirm(link, userId);
+    if (user === undefined || before === undefined) return undefined;
+    if (before.unconfirmedEmail !== null) return { user, path: DONE_PATH };
+    identity.reportEmailChange(before.email, request.id);
+    return { user, path: CHANGED_PATH };
+  };
   const signedUp = async ({ request, reply }: Visit, { userId }: Confirmation): Promise<boolean> =>
     (await sessionGuard.member(request, reply))?.user.id === userId;
   const showPasswordForm = (visit: Visit, link: string, { email }: Confirmation, faults: FormFaults): FastifyReply => {
@@ -45,8 +67,8 @@ export function addConfirmPage(forms: PublicForms, routes: SignedInRoutes, depen
     const found = await identity.findConfirmation(link);
     if (found === undefined) return showExpired(forms, visit);
     if (await signedUp(visit, found)) {
-      const user = await identity.confirm(link, found.userId);
-      return user === undefined ? showExpired(forms, visit) : seeOther(visit, DONE_PATH);
+      const confirmed = await confirm(visit, link, found.userId);
+      return confirmed === undefined ? showExpired(forms, visit) : seeOther(visit, confirmed.path);
     }
     const password = fields.text('password');
     if (password === '') return showPasswordForm(visit, link, found, { password: PASSWORD_NEEDED });
@@ -54,11 +76,10 @@ export function addConfirmPage(forms: PublicForms, routes: SignedInRoutes, depen
     const attempt = { password, address: visit.request.ip, deviceToken };
     const authenticated = await identity.signInToConfirm(found, attempt);
     if (authenticated === undefined) return showPasswordForm(visit, link, found, { password: 'Incorrect password.' });
-    const user = await identity.confirm(link, authenticated.user.id);
-    if (user === undefined) return showExpired(forms, visit);
+    const confirmed = await confirm(visit, link, authenticated.user.id);
+    if (confirmed === undefined) return showExpired(forms, visit);
     // Only now, because a confirmation that makes the user an operator ends their sessions.
-    await sessionGuard.signIn(visit, { ...authenticated, user });
-    return seeOther(visit, DONE_PATH);
+    return await completeSignIn(visit, { ...authenticated, user: confirmed.user }, confirmed.path);
   });
   routes.action('/dashboard/confirmation', async (visit) => {
     if (visit.user.unconfirmedEmail !== null) {

@@ -8,6 +8,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { TwoFactor } from '../identity/two-factor.ts';
 import type { Site } from '../page.ts';
+import { addEmailPage, emailSection } from '../settings/email-page.ts';
 import { passkeySection } from '../settings/passkey-pages.ts';
 import { addSessionActions, sessionSection } from '../settings/session-section.ts';
 import { twoFactorSection } from '../settings/two-factor-page.ts';
@@ -48,14 +49,16 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
     return seeOther(visit, `${PATH}?done=password`);
   });
   addSessionActions(routes, dependencies);
+  addEmailPage(routes, dependencies);
 }
 
 async function securityPage(
-  { site, store, twoFactor }: SecurityDependencies,
+  { site, store, twoFactor, identity }: SecurityDependencies,
   visit: SignedInVisit,
   faults: PasswordFaults,
 ): Promise<FastifyReply> {
   const body = html`${passwordForm(visit, faults)}
+${emailSection(visit, identity)}
 ${twoFactorSection(await twoFactor.state(visit.user))}
 ${passkeySection(visit, await store.passkeys.list(visit.user.id))}
 ${await sessionSection(store, visit)}`;

@@ -65,7 +65,7 @@ ${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p
       deviceToken: sessionGuard.deviceToken(visit.request),
     });
     if (authenticated === undefined) return show(visit, typed, { form: 'Incorrect email or password.' });
-    return await completeSignIn(visit, authenticated, typed.next);
+    return await completeSignIn(visit, authenticated, isPrivatePath(typed.next) ? typed.next : '');
   });
   forms.action('/signout', async (visit) => {
     await sessionGuard.signOut(visit);

@@ -36,14 +36,14 @@ async function ask(path: string, form: HTMLFormElement, isCreation: boolean): Pr
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.set(name, value);
   const reply = await fetch(path, { method: 'POST', body: fields, headers: { accept: 'application/json' } });
-  const answer: unknown = await reply.json();
-  if (!reply.ok) throw new Error((answer as { detail?: string }).detail ?? 'Something went wrong. Try again.');
+  const body: unknown = await reply.json();
+  if (!reply.ok) throw new Error((body as { detail?: string }).detail ?? 'Something went wrong. Try again.');
   const credential = isCreation
     ? await navigator.credentials.create({
-        publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(answer as PublicKeyCredentialCreationOptionsJSON),
+        publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(body as PublicKeyCredentialCreationOptionsJSON),
       })
     : await navigator.credentials.get({
-        publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(answer as PublicKeyCredentialRequestOptionsJSON),
+        publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(body as PublicKeyCredentialRequestOptionsJSON),
       });
   if (!(credential instanceof PublicKeyCredential)) throw new Error('No passkey was chosen.');
   return credential.toJSON();

@@ -6,7 +6,7 @@ export interface EmailText {
 }
 
 /** What an email is for, as logged when it can't be sent. */
-export type EmailPurpose = 'sign-up' | 'account-exists' | 'password-reset';
+export type EmailPurpose = 'sign-up' | 'account-exists' | 'password-reset' | 'email-change' | 'email-changed';
 
 const LINK_NOTE = 'The link works once and expires in an hour:';
 const IGNORE_NOTE = "If this wasn't you, you can ignore this email.";
@@ -30,6 +30,24 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
     subject: 'Reset your Storybar password',
     text: `Choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
   }),
+  'email-change': (link) => ({
+    subject: 'Confirm your new email address for Storybar',
+    text: `Confirm that this is your new address. The link works once and expires in three days:\n\n${link}\n\n${IGNORE_NOTE}\n`,
+  }),
+  'email-changed': (link) => ({
+    subject: 'The email address of your Storybar account was changed',
+    text:
+      "This address can no longer be used to sign in. If you didn't change it, contact support immediately, and say which " +
+      `address you had:\n\n${link}\n`,
+  }),
+};
+
+/** Without a link, for an address that has an account: a user can't take it over. */
+export const EMAIL_TAKEN: EmailText = {
+  subject: 'Your address was entered for another Storybar account',
+  text:
+    'Someone (hopefully you) tried to change the address of their Storybar account to this one, but you already have an ' +
+    `account with it. Nothing has changed. ${IGNORE_NOTE}\n`,
 };
 
 export function invitation(inviter: string, link: string): EmailText {

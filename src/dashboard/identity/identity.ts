@@ -7,7 +7,7 @@ import { must } from '../../primitives/must.ts';
 import type { Members } from '../../store/members/members.ts';
 import type { Confirmation, PasswordLink, User, Users } from '../../store/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
-import { EMAILS, type EmailPurpose, invitation, knownInvitation } from './emails.ts';
+import { EMAIL_TAKEN, EMAILS, type EmailPurpose, invitation, knownInvitation } from './emails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -137,6 +137,33 @@ export class Identity {
     return isSecret(secret) ? await this.#options.users.confirm(hashSecret(secret), userId) : undefined;
   }
 
+  /**
+   * Sends a link to the new address; until it is confirmed, the old one stays. Works for every address, so the response
+   * doesn't reveal which ones are known. False when the password is wrong.
+   */
+  async requestEmailChange(user: User, password: string, request: EmailRequest): Promise<boolean> {
+    const { email, address, requestId } = request;
+    if (!(await this.checkPassword(user, password, address))) return false;
+    await this.#options.throttle.take('signUp', address, email);
+    this.#inBackground('email-change', requestId, async () => {
+      if (!(await this.#isKnown(email))) await this.#emailConfirmation(user, email, 'email-change');
+      else await must(this.#options.mailer, 'the mailer').send({ to: email, ...EMAIL_TAKEN });
+    });
+    return true;
+  }
+
+  /** Tells the old address, so that its owner notices a change that they didn't make. */
+  reportEmailChange(oldEmail: string, requestId: string): void {
+    const { mailer, publicUrl } = this.#options;
+    this.#inBackground('email-changed', requestId, async () => {
+      await must(mailer, 'the mailer').send({ to: oldEmail, ...EMAILS['email-changed'](publicUrl) });
+    });
+  }
+
+  async findUser(userId: string): Promise<User | undefined> {
+    return await this.#options.users.find(userId);
+  }
+
   async requestReset({ email, address, requestId }: EmailRequest): Promise<void> {
     await this.#options.throttle.take('reset', address, email);
     this.#inBackground('password-reset', requestId, async () => {
@@ -219,13 +246,13 @@ export class Identity {
     this.#pendingEmails.add(pending);
   }
 
-  async #emailConfirmation({ id: userId }: User, email: string): Promise<void> {
+  async #emailConfirmation({ id: userId }: User, email: string, purpose: EmailPurpose = 'sign-up'): Promise<void> {
     const { users, mailer, publicUrl, operatorEmail } = this.#options;
     const secret = createSecret();
     const expiresAt = new Date(this.#clock().getTime() + CONFIRMATION_LIFETIME_MS);
     const role = email === operatorEmail ? 'operator' : 'member';
     await users.addConfirmation(hashSecret(secret), { userId, email, role, expiresAt });
-    const text = EMAILS['sign-up'](`${publicUrl}/confirm?link=${secret}`);
+    const text = EMAILS[purpose](`${publicUrl}/confirm?link=${secret}`);
     await must(mailer, 'the mailer').send({ to: email, ...text });
   }
 

@@ -135,7 +135,10 @@ ${inviteSection(visit, typed, fault)}`;
   return sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
 }
 
-function memberRow(visit: SignedInVisit, { id, email, unconfirmedEmail, accountRole, createdAt }: User): (Html | string)[] {
+function memberRow(
+  visit: SignedInVisit,
+  { id, email, unconfirmedEmail, accountRole, createdAt }: User,
+): (Html | string)[] {
   const address = unconfirmedEmail ?? email;
   const isSelf = id === visit.user.id;
   const change = html`<label class="visually-hidden" for="role-${id}">Role of ${address}</label>

@@ -17,7 +17,7 @@ export interface CodePageDependencies {
 
 const PATH = '/signin/code';
 
-/** Starts the session of a user whose password was right, or asks for the code first. */
+/** Starts the session of a user whose password was right, or asks for the code first. `next` is a path of ours. */
 export type CompleteSignIn = (visit: Visit, authenticated: AuthenticatedUser, next?: string) => Promise<FastifyReply>;
 
 export function addCodePage(forms: PublicForms, { sessionGuard, twoFactor }: CodePageDependencies): CompleteSignIn {
@@ -50,9 +50,9 @@ ${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', hint, faul
 
   return async (visit, authenticated, next = '') => {
     if ((await twoFactor.state(authenticated.user)) !== undefined) {
-      return show(visit, await twoFactor.begin(authenticated.user), isPrivatePath(next) ? next : '');
+      return show(visit, await twoFactor.begin(authenticated.user), next);
     }
     await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, isPrivatePath(next) ? next : '/dashboard');
+    return seeOther(visit, next || '/dashboard');
   };
 }

@@ -12,7 +12,7 @@ export interface AccountData {
   /** All data of the account without secrets: no hashes, and no links that give access. */
   exported(accountId: string): AsyncIterable<ExportedRows>;
   /**
-   * Deletes the account: its users, keys, sessions and plan at once, in one transaction. The rest is deleted by `purge`.
+   * Deletes the account: its users, keys, sessions and plan immediately, in one transaction. The rest is deleted by `purge`.
    * False when there is no such account, or it was deleted before.
    */
   erase(accountId: string, actor: Actor): Promise<boolean>;

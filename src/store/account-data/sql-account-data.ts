@@ -84,7 +84,7 @@ const SECTIONS: readonly ExportSection[] = [
 /** Stored as JSON text. */
 const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details']);
 
-/** Deleted at once, because they name people or give access. The others may have many rows. */
+/** Deleted immediately, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 
 /** They have no account of their own, and would keep their deliveries from being deleted. */

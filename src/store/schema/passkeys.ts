@@ -1,4 +1,4 @@
-// Passkeys, and challenges that a browser has yet to answer, each for one visitor.
+// Passkeys, and open challenges, each for one visitor.
 
 import type { Migration } from '../migrations.ts';
 

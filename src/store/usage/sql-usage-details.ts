@@ -62,11 +62,7 @@ function isOver(day: string, now: Date): boolean {
   return now.getTime() > Date.parse(day) + DAY_MS + SETTLED_AFTER_MS;
 }
 
-async function computeDay(
-  engine: Engine,
-  accountId: string,
-  day: string,
-): Promise<Omit<UsageDetail, 'day'>[]> {
+async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
   const rows = await engine.all(
     `select key_id, kind, mode, outcome, count(*) as renders,
             sum(case state when 'settled' then credits else 0 end) as credits
