@@ -33,7 +33,7 @@ export function generateNotices(): string {
     '| assets/sunset.webp | drewnoakes/metadata-extractor-images, `jpg/Nokia Lumia 800.jpg` | free to use however you wish |',
     '| assets/tokyo.webp | androidx/media, `tokyo.jpg` | Apache-2.0 |',
     '| assets/bus.webp | nolmoonen/jpeg-test-images, `012mp-bus.jpg` | CC0-1.0 |',
-    '| assets/frog.mp4, assets/frog.webp | mdn/learning-area, `frog.mp4` | CC0-1.0 |',
+    '| assets/frog.mp4, assets/frog.webp, examples/toy-frog.mp4 | mdn/learning-area, `frog.mp4` | CC0-1.0 |',
     '',
     '## Fonts',
     '',

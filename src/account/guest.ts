@@ -1,7 +1,15 @@
-// What visitors without an account get in the playground: watermarked images of a limited size, a limited number per day.
+// What visitors without an account get in the playground: watermarked images and clips of a limited size, a limited number per
+// day.
 
 /** The longer side of a preview or result, in pixels. */
 export const GUEST_MAX_SIDE = 1_280;
 
 /** The page requests a new preview for every change, so there are many of them for each result. */
 export const PREVIEWS_PER_RENDER = 40;
+
+/** A video of up to this length is free once per address and day, with a watermark. */
+export const FREE_CLIP_SECONDS = 10;
+
+/** The longer side of such a video, and its size in bytes. */
+export const FREE_CLIP_SIDE = 1_920;
+export const MAX_CLIP_BYTES = 50_000_000;

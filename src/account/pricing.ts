@@ -21,9 +21,9 @@ export interface PriceTerms {
 }
 
 const IMAGE_CREDITS = 1;
-const SECONDS_PER_CREDIT = 5;
+export const SECONDS_PER_CREDIT = 5;
 /** The end of a video that doesn't count, because a clip cut at five seconds runs a little longer than five seconds. */
-const UNCOUNTED_END_SECONDS = 0.1;
+export const UNCOUNTED_END_SECONDS = 0.1;
 
 /** The credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
 export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): number {

@@ -62,6 +62,12 @@ export const ACCOUNT_SETTINGS = {
     'Images per day that each client address can render in the playground without an API key, refilled evenly. There are 40 times as many previews. Both have a watermark and at most 1,280 pixels on the longer side.',
     wholeNumber(1, 1_000_000),
   ),
+  playgroundClipsPerDay: setting(
+    'STORYBAR_PLAYGROUND_CLIPS_PER_DAY',
+    '200',
+    'Videos of up to 10 seconds per day that all visitors together can render in the playground without an API key, refilled evenly. Each client address gets one per day, with a watermark. `0`: videos need a key.',
+    wholeNumber(0, 1_000_000),
+  ),
   operatorEmail: setting(
     'STORYBAR_OPERATOR_EMAIL',
     '',

@@ -30,7 +30,7 @@ interface Asset {
 }
 
 export interface AssetSources {
-  /** Folders whose files of a known type are served. */
+  /** Folders whose files of a known type are served, with those in their folders. */
   readonly folders: readonly string[];
   /** Additional files by the name they are served under. */
   readonly files: Readonly<Record<string, string>>;
@@ -49,7 +49,11 @@ export class Assets {
 
   static async load({ folders, files }: AssetSources): Promise<Assets> {
     const listed = await Promise.all(
-      folders.map(async (folder) => (await readdir(folder)).map((name) => [name, path.join(folder, name)] as const)),
+      folders.map(async (folder) =>
+        (await readdir(folder, { recursive: true })).map(
+          (name) => [name.split(path.sep).join('/'), path.join(folder, name)] as const,
+        ),
+      ),
     );
     const sources = [...listed.flat(), ...Object.entries(files)]
       .filter(([name]) => TYPES[path.extname(name)] !== undefined)
@@ -74,6 +78,13 @@ export class Assets {
       register: (app) => {
         app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) =>
           this.#send(request, reply, request.params),
+        );
+        app.get<{ Params: { version: string; folder: string; name: string } }>(
+          '/assets/:version/:folder/:name',
+          (request, reply) => {
+            const { version, folder, name } = request.params;
+            return this.#send(request, reply, { version, name: `${folder}/${name}` });
+          },
         );
       },
     };

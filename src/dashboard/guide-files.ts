@@ -4,6 +4,7 @@ export type GuideGroup = (typeof GUIDE_GROUPS)[number];
 /** The guides in reading order, each with its file in docs/ and its group in the navigation. Default group: API. */
 export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?: GuideGroup])[] = [
   ['quickstart', 'guides/quickstart.md', 'Get started'],
+  ['playground', 'guides/playground.md', 'Get started'],
   ['positions', 'guides/positions.md', 'Captions'],
   ['timed-captions', 'guides/timed-captions.md', 'Captions'],
   ['errors', 'errors.md'],

@@ -17,7 +17,7 @@ import { type Guide, guideMarkdown, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
-import { playgroundPage } from './playground-page.ts';
+import { playgroundPage } from './playground/playground-page.ts';
 import { referencePage } from './reference-page.ts';
 
 export interface PublicPagesDependencies {
@@ -27,6 +27,8 @@ export interface PublicPagesDependencies {
   /** The API reference as Markdown. */
   readonly reference: string;
   readonly plainPages: readonly PlainPage[];
+  /** Whether the playground renders short clips without a key. */
+  readonly hasFreeClips: boolean;
   readonly health: () => HealthReport;
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
@@ -42,10 +44,11 @@ type PageFor = (baseUrl: string) => Page;
 const LOCAL_URL = 'http://127.0.0.1:8080';
 
 /** Every public page by its path, except the page of components. */
-function pagesOf({ site, plans, guides, plainPages, health }: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
+function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
+  const { site, plans, guides, plainPages, health, hasFreeClips } = dependencies;
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
-    ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl)],
+    ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
     ['/docs', (baseUrl) => referencePage(guides, baseUrl)],
     ...guides.map((guide): [string, PageFor] => [
       `/docs/${guide.slug}`,

@@ -5,7 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addErrorHandler, type ErrorDependencies, sendError } from './error-handler.ts';
-import { type OverlayDependencies, overlayRoute } from './overlay/overlay-route.ts';
+import { overlayRoute } from './overlay/overlay-route.ts';
+import { type AccountRenderDependencies, accountRenderRoute } from './playground/account-render.ts';
 import { layoutRoute } from './layout/layout-route.ts';
 import { logWhenEnded, type RequestLogDependencies } from './request-log.ts';
 import type { RouteGroup } from './route-group.ts';
@@ -18,7 +19,7 @@ import { recordOf } from './transport/request-record.ts';
 import { type UsageRouteDependencies, usageRoute } from './usage/usage-route.ts';
 
 export interface ServerDependencies
-  extends OverlayDependencies,
+  extends AccountRenderDependencies,
     ErrorDependencies,
     ServiceDependencies,
     RequestLogDependencies,
@@ -71,6 +72,7 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   addHooks(app, new RouteTable(app), dependencies);
   addErrorHandler(app, dependencies);
   app.post(OVERLAY_PATH, overlayRoute(dependencies));
+  app.post('/playground/account/render', accountRenderRoute(dependencies));
   app.post('/v1/layout', layoutRoute(dependencies));
   app.get('/v1/usage', usageRoute(dependencies));
   for (const group of [serviceRoutes(dependencies), ...dependencies.groups]) group.register(app);

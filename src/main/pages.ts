@@ -20,12 +20,9 @@ import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/reference/problem.ts';
 import type { RenderActions } from '../http/renders/render-actions.ts';
-import { playgroundRoutes } from '../http/playground-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import type { FileSender } from '../http/overlay/send.ts';
-import { LocalLimits } from '../http/limits/local-limits.ts';
-import { UploadBudget } from '../http/limits/upload-budget.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
@@ -33,13 +30,10 @@ import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { wireIdentity } from './wire-identity.ts';
+import { wirePlayground } from './site/wire-playground.ts';
 import { VERSION } from './version.ts';
 
-/** Of the disk space for uploads. */
-const GUEST_SHARE = 0.1;
 const MAX_WAITING_GUESTS = 32;
-const PREVIEWS_PER_MINUTE = 60;
-const RENDERS_PER_MINUTE = 6;
 
 export interface PagesDependencies {
   readonly settings: Settings;
@@ -57,15 +51,19 @@ export interface PagesDependencies {
   readonly shutdown: AbortSignal;
 }
 
-export async function createPages(dependencies: PagesDependencies): Promise<{
-  readonly groups: readonly RouteGroup[];
-  readonly errorPage: ErrorPage;
-  /** Undefined when the operator hasn't configured an SMTP server. */
-  readonly mailer: Mailer | undefined;
-  /** Call it before the store is closed. */
-  readonly close: () => Promise<void>;
-}> {
-  const { settings, plans, store, logger, metrics, renderer, workArea, sender, shutdown } = dependencies;
+type PlaygroundParts = ReturnType<typeof wirePlayground>['parts'];
+
+export async function createPages(dependencies: PagesDependencies): Promise<
+  PlaygroundParts & {
+    readonly groups: readonly RouteGroup[];
+    readonly errorPage: ErrorPage;
+    /** Undefined when the operator hasn't configured an SMTP server. */
+    readonly mailer: Mailer | undefined;
+    /** Call it before the store is closed. */
+    readonly close: () => Promise<void>;
+  }
+> {
+  const { settings, plans, store, logger, metrics, renderer, workArea, shutdown } = dependencies;
   const { close, ...identityServices } = wireIdentity(settings, store, plans, logger, metrics.dependencies);
   const signUpOpen = settings.signUp === 'open';
   const site: Site = {
@@ -79,13 +77,10 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   };
   const publicDependencies = await publicDependenciesOf(dependencies, site, identityServices.sessionGuard);
   const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
-  // Guests have disk space of their own, so they can't use up what paying callers need.
-  const guestUploads = new UploadBudget(settings.dataDirectory, {
-    maxBytes: settings.uploadMegabytes * 1_000_000 * GUEST_SHARE,
-    maxSeconds: settings.uploadSeconds,
-  });
-  const deadlineMs = { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 };
+  const { sessionGuard } = identityServices;
+  const playground = wirePlayground({ ...dependencies, renderer: guestRenderer, sessionGuard });
   return {
+    ...playground.parts,
     errorPage: errorPages(site),
     mailer: identityServices.mailer,
     close,
@@ -101,19 +96,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
         titles: publicTitles(publicDependencies),
       }),
       sampleRoutes({ renderer: guestRenderer, workArea, shutdown }),
-      playgroundRoutes({
-        renderer: guestRenderer,
-        workArea,
-        uploads: guestUploads,
-        sender,
-        shutdown,
-        deadlineMs,
-        limits: plans.lowest.limits,
-        previewsPerMinute: PREVIEWS_PER_MINUTE,
-        rendersPerMinute: RENDERS_PER_MINUTE,
-        rendersPerDay: settings.playgroundRendersPerDay,
-        addressLimits: store.limits ?? new LocalLimits(),
-      }),
+      ...playground.groups,
       privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],
   };
@@ -132,6 +115,7 @@ async function publicDependenciesOf(
     reference: await readFile(pathTo('../../docs/api.md'), 'utf8'),
     plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), pagesDirectory),
     version: VERSION,
+    hasFreeClips: settings.playgroundClipsPerDay > 0,
     ...{ health, publicUrl, securityContact, sessionGuard },
   };
 }

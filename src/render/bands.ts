@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Overlay } from '../caption/overlay.ts';
-import { withoutTimes } from '../caption/timing-field.ts';
+import { isShownAt, withoutTimes } from '../caption/timing-field.ts';
 import { type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
 import type { Band } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
 import { compositeWatermark } from '../raster/watermark.ts';
-import type { RecipeBase } from './recipe.ts';
+import type { RecipeBase, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
 import { type LayoutWarning, layoutWarnings, timingWarnings, uniqueWarnings } from './warnings.ts';
@@ -29,7 +29,7 @@ interface LaidOut extends LayoutFacts {
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame'>;
+type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame'> & Pick<TransparentRecipe, 'shownAt'>;
 
 /** Decides where everything goes. Rendering and the layout endpoint both start here, so they agree. */
 export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<LaidOut> {
@@ -60,7 +60,7 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
 export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<DrawnBands> {
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const bands = await stopwatch.step('draw', async () => {
-    const steps = tools.text.drawInSteps(layout);
+    const steps = tools.text.drawInSteps(shownOf(layout, recipe));
     for (;;) {
       const { done, value } = steps.next();
       if (done) return withWatermark(value, layout, recipe, tools);
@@ -68,6 +68,13 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
     }
   });
   return { bands, bars, missingGlyphs, warnings };
+}
+
+/** The bars that are drawn: all of them, or those of one frame of a video. */
+function shownOf(layout: Layout, { overlays, shownAt }: Pick<Drawing, 'overlays' | 'shownAt'>): Layout {
+  if (shownAt === undefined) return layout;
+  const bars = layout.bars.filter((_bar, index) => isShownAt(must(overlays[index], 'the overlay of the bar'), shownAt));
+  return { ...layout, bars };
 }
 
 export function drawLayout(layout: Layout, recipe: Pick<Drawing, 'watermark'>, tools: RenderTools): Band[] {

@@ -31,6 +31,15 @@ export interface RecipeBase {
 export interface TransparentRecipe extends RecipeBase {
   readonly kind: 'transparent';
   readonly output: TransparentOutput;
+  /** Draws only the bars that a frame at this time of the video shows, in milliseconds. All are laid out. */
+  readonly shownAt?: number;
+}
+
+/** A frame of a video that hasn't been uploaded. */
+export interface VideoMoment {
+  /** Seconds from the first frame to the last. */
+  readonly lastFrame: number;
+  readonly milliseconds: number;
 }
 
 /** Only lays out the captions; see `layout-report.ts`. */
@@ -67,6 +76,17 @@ export function composeTransparentRecipe(
   assertNoCues(overlays);
   const output = transparentOutput(requested);
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length), output };
+}
+
+/** The overlay of one frame of a video. */
+export function composeMomentRecipe(
+  canvas: Size,
+  overlays: readonly Overlay[],
+  { lastFrame, milliseconds }: VideoMoment,
+): TransparentRecipe {
+  const output = transparentOutput({});
+  const base = { kind: 'transparent', canvas, overlays, output } as const;
+  return { ...base, attemptMs: attemptMs(canvas, overlays.length), lastFrame, shownAt: milliseconds };
 }
 
 /** `lastFrame` makes it the layout of a video. */

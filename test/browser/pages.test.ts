@@ -13,6 +13,7 @@ const GUIDES = [
   'positions',
   'errors',
   'limits',
+  'playground',
   'marketplace',
   'versioning',
   'self-hosting',
@@ -139,26 +140,29 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     await page.context().close();
   });
 
-  it('the front page weighs less than 600 KB without the clip, and its scripts less than 60 KB', async () => {
-    const { page } = await visit(browser, server.url);
-    const session = await page.context().newCDPSession(page);
-    await session.send('Network.enable');
-    const urls = new Map<string, string>();
-    const sums = { all: 0, scripts: 0 };
-    session.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url));
-    session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      const url = urls.get(requestId) ?? '';
-      if (!url.endsWith('.mp4')) sums.all += encodedDataLength;
-      if (url.endsWith('.js')) sums.scripts += encodedDataLength;
-    });
-    await page.goto('/', { waitUntil: 'load' });
-    for (const frame of await page.locator('.frame').all()) await frame.scrollIntoViewIfNeeded();
-    await page.waitForLoadState('networkidle');
-    expect(sums.all).toBeGreaterThan(200_000);
-    expect(sums.all).toBeLessThan(600_000);
-    expect(sums.scripts).toBeLessThan(60_000);
-    await page.context().close();
-  });
+  it.each(['/', '/playground'])(
+    '%s weighs less than 600 KB without clips, and its scripts less than 60 KB',
+    async (path) => {
+      const { page } = await visit(browser, server.url);
+      const session = await page.context().newCDPSession(page);
+      await session.send('Network.enable');
+      const urls = new Map<string, string>();
+      const sums = { all: 0, scripts: 0 };
+      session.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url));
+      session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+        const url = urls.get(requestId) ?? '';
+        if (!url.endsWith('.mp4')) sums.all += encodedDataLength;
+        if (url.endsWith('.js')) sums.scripts += encodedDataLength;
+      });
+      await page.goto(path, { waitUntil: 'load' });
+      for (const frame of await page.locator('.frame').all()) await frame.scrollIntoViewIfNeeded();
+      await page.waitForLoadState('networkidle');
+      expect(sums.all).toBeGreaterThan(200_000);
+      expect(sums.all).toBeLessThan(600_000);
+      expect(sums.scripts).toBeLessThan(60_000);
+      await page.context().close();
+    },
+  );
 
   it('the link in an error leads to its row in the docs', async () => {
     const { page } = await visit(browser, server.url);

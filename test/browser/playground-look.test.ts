@@ -29,7 +29,7 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, {
     await page.locator('[data-file]').setInputFiles({ name: 'story.png', mimeType: 'image/png', buffer });
     await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
     const before = await overlay.getAttribute('src');
-    await page.getByLabel('Preset').selectOption('outline');
+    await page.locator('.presets').getByText('outline', { exact: true }).click();
     expect(await page.getByLabel('Background').isDisabled()).toBe(true);
     await page.getByLabel('Size').fill('1.5');
     await page.getByLabel('Safe area').selectOption('shorts');

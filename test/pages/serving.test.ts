@@ -248,12 +248,6 @@ describe('the playground', () => {
     expect((await postAsVisitor('/playground/overlay', { width: '1280', height: '1280', text: 'a' })).status).toBe(200);
   });
 
-  it('rejects videos, which need an API key', async () => {
-    const clip = readFileSync(plainClip(`${server.dataDirectory}/clip.mp4`));
-    const problem = await problemOf(await postAsVisitor('/playground/render', { asset: clip, text: 'a' }));
-    expect(problem).toMatchObject({ status: 401, detail: 'Videos need an API key. Send them to /v1/overlay.' });
-  });
-
   it('reports every invalid field, like the API', async () => {
     const bad = JSON.stringify([{ text: ' ' }, { text: 'a', position: 101 }]);
     const problem = await problemOf(await postAsVisitor('/playground/overlay', { width: '500', overlays: bad }));
@@ -291,11 +285,12 @@ describe('the playground', () => {
     expect((await postAsVisitor('/playground/render', { asset, text: 'a' })).status).toBe(200);
   });
 
-  it('limits each IP address to STORYBAR_PLAYGROUND_RENDERS_PER_DAY', async () => {
+  it('limits each IP address to STORYBAR_PLAYGROUND_RENDERS_PER_DAY, and STORYBAR_PLAYGROUND_CLIPS_PER_DAY=0 refuses videos', async () => {
     const strict = await startServer({
       STORYBAR_TRUST_PROXY: '127.0.0.1',
       STORYBAR_WORKERS: '1',
       STORYBAR_PLAYGROUND_RENDERS_PER_DAY: '2',
+      STORYBAR_PLAYGROUND_CLIPS_PER_DAY: '0',
     });
     try {
       const asset = await plainPng(30, 30, '#446688');
@@ -311,6 +306,13 @@ describe('the playground', () => {
       expect((await problemOf(limited)).detail).toContain('limited to 2 renders per day');
       expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(10 * 3_600);
       expect((await render('198.51.100.2')).status).toBe(200);
+      const clip = readFileSync(plainClip(`${strict.dataDirectory}/clip.mp4`));
+      const video = await fetch(`${strict.url}/playground/render`, {
+        method: 'POST',
+        body: form({ asset: clip, text: 'a' }),
+        headers: { 'x-forwarded-for': '198.51.100.3' },
+      });
+      expect((await problemOf(video)).detail).toBe('Videos need an API key. Send them to /v1/overlay.');
     } finally {
       await strict.stop();
     }

@@ -9,6 +9,19 @@ export interface PreviewRequest {
   readonly overlays: readonly SnippetOverlay[];
   /** Further form fields: the style and the safe area. */
   readonly look?: Readonly<Record<string, string>>;
+  /** For captions of a video that have times. */
+  readonly moment?: PreviewMoment;
+}
+
+export interface PreviewMoment {
+  /** Length of the video in seconds. */
+  readonly duration: number;
+  /** The frame to preview. */
+  readonly milliseconds: number;
+  /** Subtitles instead of the overlays. */
+  readonly captions: string | undefined;
+  /** Which captions that frame shows. All frames that show the same have the same preview. */
+  readonly shown: string;
 }
 
 export interface BarRows {
@@ -41,11 +54,14 @@ export function previewSize(
 
 const DEBOUNCE_MS = 140;
 const MAX_RETRY_SECONDS = 5;
+const MAX_MOMENTS = 40;
 
 export class Preview {
   readonly #listener: PreviewListener;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: AbortController | undefined;
+  /** The latest previews of videos, which play in a loop. */
+  readonly #moments = new Map<string, PreviewResult>();
 
   constructor(listener: PreviewListener) {
     this.#listener = listener;
@@ -59,14 +75,25 @@ export class Preview {
 
   request(request: PreviewRequest, delayMs = DEBOUNCE_MS): void {
     this.cancel();
-    this.#timer = setTimeout(() => void this.#fetch(request), delayMs);
+    const known = this.#moments.get(momentKey(request) ?? '');
+    if (known) void this.#listener.onResult(known, request);
+    else this.#timer = setTimeout(() => void this.#fetch(request), delayMs);
+  }
+
+  #remember(request: PreviewRequest, result: PreviewResult): void {
+    const key = momentKey(request);
+    if (key === undefined) return;
+    this.#moments.set(key, result);
+    const [oldest] = this.#moments.keys();
+    if (oldest !== undefined && this.#moments.size > MAX_MOMENTS) this.#moments.delete(oldest);
   }
 
   async #fetch(request: PreviewRequest): Promise<void> {
     const running = new AbortController();
     this.#running = running;
     try {
-      const response = await fetch('/playground/overlay', {
+      const at = request.moment ? `?at=${request.moment.milliseconds}` : '';
+      const response = await fetch(`/playground/overlay${at}`, {
         method: 'POST',
         body: formOf(request),
         signal: running.signal,
@@ -82,8 +109,9 @@ export class Preview {
         this.#listener.onError(await errorMessage(response), false);
         return;
       }
-      const png = await response.blob();
-      if (!running.signal.aborted) await this.#listener.onResult({ png, ...parseHeaders(response.headers) }, request);
+      const result = { png: await response.blob(), ...parseHeaders(response.headers) };
+      this.#remember(request, result);
+      if (!running.signal.aborted) await this.#listener.onResult(result, request);
     } catch {
       if (running.signal.aborted) return;
       this.#listener.onError("Couldn't load the preview. Check your connection and try again.", false);
@@ -91,11 +119,18 @@ export class Preview {
   }
 }
 
-function formOf({ width, height, overlays, look = {} }: PreviewRequest): FormData {
+/** Undefined for images, whose previews aren't kept. */
+function momentKey({ moment, ...rest }: PreviewRequest): string | undefined {
+  return moment && JSON.stringify([rest, { ...moment, milliseconds: 0 }]);
+}
+
+function formOf({ width, height, overlays, look = {}, moment }: PreviewRequest): FormData {
   const form = new FormData();
   form.append('width', String(width));
   form.append('height', String(height));
-  form.append('overlays', JSON.stringify(overlays));
+  if (moment) form.append('duration', String(moment.duration));
+  if (moment?.captions === undefined) form.append('overlays', JSON.stringify(overlays));
+  else form.append('captions', moment.captions);
   for (const [name, value] of Object.entries(look)) form.append(name, value);
   return form;
 }

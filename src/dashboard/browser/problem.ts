@@ -1,4 +1,4 @@
-// Error messages from problem+json responses.
+// Messages for visitors: errors from problem+json responses, and warnings.
 
 interface ProblemBody {
   readonly detail?: string;
@@ -14,4 +14,9 @@ export async function errorMessage(response: Response): Promise<string> {
   } catch {
     return `The server returned ${response.status}. Try again.`;
   }
+}
+
+export function missingGlyphsMessage(count: number): string {
+  if (count === 1) return "1 character isn't supported and will appear as a box.";
+  return `${count} characters aren't supported and will appear as boxes.`;
 }

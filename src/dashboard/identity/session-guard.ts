@@ -72,6 +72,14 @@ export class SessionGuard {
     return { request, reply, token: csrfToken(secret), user: session.user, sessionHash };
   }
 
+  /** Like `member`, for a script on one of our pages, which sends the CSRF token in a header. Throws if the page isn't ours. */
+  async scriptedMember(request: FastifyRequest): Promise<User | undefined> {
+    const token = request.headers['x-form-token'];
+    const secret = this.#secretOf(request);
+    assertNotForged(request, this.#publicUrl, secret, typeof token === 'string' ? token : '');
+    return secret === undefined ? undefined : (await this.#sessions.find(hashSecret(secret)))?.user;
+  }
+
   /** Like `member`, for operators. Other users get 404, so the page doesn't reveal that it exists. */
   async operator(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
     const visit = await this.member(request, reply);

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { Authenticator } from '../access/authenticate.ts';
+import type { Authenticator, RecognizedCaller } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -29,11 +29,25 @@ export interface Admitted {
   readonly prefersAsync: boolean;
 }
 
+/** Finds out who sends a request, or throws the error for them. */
+export type Identify = (
+  request: FastifyRequest,
+  setHeaders: (headers: Record<string, string>) => void,
+  onRecognized: (known: RecognizedCaller) => void,
+) => Promise<Caller>;
+
+/** By the key or the marketplace secret in the headers. */
+export function byCredentials(authenticator: Authenticator): Identify {
+  return async (request, setHeaders, onRecognized) =>
+    await authenticator.authenticate(request.headers, request.ip, setHeaders, onRecognized);
+}
+
 /** In the documented order: key, state of the plan, rate, concurrency; then room in the queue. */
 export async function admit(
-  { authenticator, marketplace, admission, refusals, renderer, acceptor }: AdmitDependencies,
+  { marketplace, admission, refusals, renderer, acceptor }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
+  identify: Identify,
 ): Promise<Admitted> {
   // Nothing is charged until a render is delivered; a failed response says so.
   if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
@@ -42,7 +56,7 @@ export async function admit(
   const setHeaders = (headers: Record<string, string>): void => {
     reply.headers(headers);
   };
-  const caller = await authenticator.authenticate(request.headers, request.ip, setHeaders, (known) => {
+  const caller = await identify(request, setHeaders, (known) => {
     Object.assign(recordOf(request), known);
   });
   reply.header('x-credits-charged', '0');

@@ -117,15 +117,19 @@ async function renderAndDeliver(
   const started = performance.now();
   const budgetMs = dependencies.deadlineMs[asset?.kind ?? 'image'];
   context.lifetime.startDeadline(budgetMs);
-  const onAssigned = (worker: string): void => recordOf(context.request).assign(worker, asset ? 'probe' : 'render');
-  const run = runOf(context, claim, { budgetMs, onAssigned, ...(leavePlace && { leavePlace }) });
+  const record = recordOf(context.request);
+  const onAssigned = (worker: string): void => record.assign(worker, asset ? 'probe' : 'render');
+  const onProgress = (fraction: number): void => {
+    record.progress = fraction;
+  };
+  const run = runOf(context, claim, { budgetMs, onAssigned, onProgress, ...(leavePlace && { leavePlace }) });
   const prepared = await prepareRender(dependencies, run, parsed);
   const { reservation } = prepared;
   context.isReserved = true;
   try {
     const finished = await executeRender(dependencies, run, prepared);
     const { output, facts } = finished;
-    recordOf(context.request).timings = facts.timings;
+    record.timings = facts.timings;
     upload.disk.addResult(statSync(output).size);
     const renderMs = performance.now() - started;
     const renderId = claim.replay?.renderId ?? context.request.id;

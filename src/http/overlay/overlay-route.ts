@@ -9,7 +9,7 @@ import { toAppError } from '../error-handler.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RunningRequests } from '../transport/running-requests.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
-import { type AdmitDependencies, type Admitted, admit } from './admit.ts';
+import { type AdmitDependencies, type Admitted, admit, byCredentials, type Identify } from './admit.ts';
 import { type HandlerDependencies, type OverlayContext, overlayHandler } from './overlay-handler.ts';
 import { outcomeOf } from './refusals.ts';
 
@@ -21,12 +21,15 @@ export interface OverlayDependencies extends AdmitDependencies, HandlerDependenc
 }
 
 /** Admission is a hook because the framework looks at the body's type before it calls the handler. */
-export function overlayRoute(dependencies: OverlayDependencies): RouteShorthandOptionsWithHandler {
+export function overlayRoute(
+  dependencies: OverlayDependencies,
+  identify: Identify = byCredentials(dependencies.authenticator),
+): RouteShorthandOptionsWithHandler {
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   return {
     onRequest: async (request, reply) => {
       try {
-        admitted.set(request, await admit(dependencies, request, reply));
+        admitted.set(request, await admit(dependencies, request, reply, identify));
       } catch (error) {
         dependencies.metrics.requestEnded('none', outcomeOf(error), reply.elapsedTime / 1_000);
         throw error;

@@ -14,6 +14,8 @@ export class RequestRecord {
   /** Credits charged. Undefined for requests that cost none by nature. */
   credits: number | undefined;
   error: AppError | undefined;
+  /** The part of a video that is encoded, 0 to 1; undefined while it isn't known. */
+  progress: number | undefined;
   /** Milliseconds of the render's own steps, as the worker reports them. */
   timings: Readonly<Record<string, number>> = {};
   /** What the request was doing, and since when (`performance.now`). Each step ends where the next one begins. */

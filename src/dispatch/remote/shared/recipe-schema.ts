@@ -57,7 +57,12 @@ const baseFields = {
 };
 
 export const recipeSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('transparent'), ...baseFields, output: z.object({ format: z.enum(['png', 'webp']) }) }),
+  z.object({
+    kind: z.literal('transparent'),
+    ...baseFields,
+    output: z.object({ format: z.enum(['png', 'webp']) }),
+    shownAt: z.number().min(0).exactOptional(),
+  }),
   z.object({ kind: z.literal('layout'), ...baseFields }),
   z.object({
     kind: z.literal('image'),

@@ -1,6 +1,6 @@
 // The fields for the style of all captions and for the safe area, whose edges are drawn over the media.
 
-import { find } from './elements.ts';
+import { find } from '../elements.ts';
 
 interface GuideMargins {
   readonly top: number;
@@ -12,6 +12,7 @@ interface GuideMargins {
 const REFERENCE = { width: 1080, height: 1920 };
 /** The same tolerance as the renderer has. */
 const SHAPE_TOLERANCE = 0.05;
+const STYLE_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight'];
 
 export class LookPicker {
   readonly #root: HTMLElement;
@@ -19,15 +20,16 @@ export class LookPicker {
   readonly #margins: Readonly<Record<string, GuideMargins>>;
   #size: { readonly width: number; readonly height: number } | undefined;
 
-  constructor(root: HTMLElement, guide: HTMLElement, onChange: () => void) {
+  constructor(root: HTMLElement, guide: HTMLElement, onChange: (key: string) => void) {
     this.#root = root;
     this.#guide = guide;
     this.#margins = JSON.parse(root.dataset['margins'] ?? '{}') as Readonly<Record<string, GuideMargins>>;
     root.addEventListener('input', ({ target }) => {
+      if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
       // A color input always has a value, so only one that was changed counts.
-      if (target instanceof HTMLInputElement && target.type === 'color') target.dataset['changed'] = 'true';
+      if (target.type === 'color') target.dataset['changed'] = 'true';
       this.#update();
-      onChange();
+      onChange(`look ${target.name}`);
     });
     this.#update();
   }
@@ -35,15 +37,46 @@ export class LookPicker {
   /** The fields to send, without those that have their default. */
   get fields(): Readonly<Record<string, string>> {
     const style = Object.fromEntries(
-      ['preset', 'color', 'background', 'size', 'align', 'weight']
-        .map((name): [string, string | number] => [name, this.#value(name)])
-        .filter(([, value]) => value !== ''),
+      STYLE_NAMES.map((name): [string, string | number] => [name, this.#value(name)]).filter(
+        ([, value]) => value !== '',
+      ),
     );
     const area = this.#value('safe_area');
     return {
       ...(Object.keys(style).length > 0 && { style: JSON.stringify(style) }),
       ...(area !== '' && { safe_area: String(area) }),
     };
+  }
+
+  /** The values by the names of their fields, without those that have their default. */
+  get values(): Readonly<Record<string, string>> {
+    const names = [...STYLE_NAMES, 'safe_area'];
+    return Object.fromEntries(
+      names.map((name): [string, string] => [name, String(this.#value(name))]).filter(([, value]) => value !== ''),
+    );
+  }
+
+  /** Fields without a value get their default. Doesn't report a change. */
+  restore(values: Readonly<Record<string, string>>): void {
+    for (const field of this.#root.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')) {
+      const value = values[field.name] ?? '';
+      if (field instanceof HTMLInputElement && field.type === 'radio') field.checked = field.value === value;
+      else if (field.type === 'color') {
+        field.value = value === '' ? (field.getAttribute('value') ?? '') : value;
+        field.dataset['changed'] = String(value !== '');
+      } else field.value = value;
+      // A select has no entry for a name that it doesn't know.
+      if (field instanceof HTMLSelectElement && field.selectedIndex === -1) field.value = '';
+    }
+    if (this.#root.querySelector('[name="preset"]:checked') === null) {
+      find(this.#root, '[name="preset"][value=""]', HTMLInputElement).checked = true;
+    }
+    this.#update();
+  }
+
+  /** Multiple of the default font size. */
+  get size(): number {
+    return Number(this.#value('size')) || 1;
   }
 
   /** Call with the size of new media. */
@@ -53,7 +86,9 @@ export class LookPicker {
   }
 
   #value(name: string): string | number {
-    const field = this.#root.querySelector<HTMLInputElement | HTMLSelectElement>(`[name="${name}"]`);
+    const field = this.#root.querySelector<HTMLInputElement | HTMLSelectElement>(
+      `[name="${name}"]:not([type="radio"]), [name="${name}"]:checked`,
+    );
     if (field === null || field.disabled) return '';
     if (field.type === 'color') return field.dataset['changed'] === 'true' ? field.value : '';
     if (field.type !== 'number') return field.value;

@@ -1,0 +1,92 @@
+// Typing on the image: a text field in the place of a bar, shaped like it. The bar itself comes back, drawn by the server,
+// when the visitor leaves the field.
+
+export interface EditedBar {
+  readonly id: string;
+  readonly text: string;
+  /** Center of the bar in percent of the height. */
+  readonly center: number;
+}
+
+export interface CaptionEditorOptions {
+  readonly area: HTMLElement;
+  readonly onInput: (id: string, text: string) => void;
+  /** `byKey`: the visitor ended it with a key, so the focus should go back to the bar. */
+  readonly onEnd: (id: string, text: string, byKey: boolean) => void;
+}
+
+/** As the service draws it, of the shorter side. */
+const FONT_SHARE = 0.048;
+
+export class CaptionEditor {
+  readonly #options: CaptionEditorOptions;
+  readonly #field = document.createElement('textarea');
+  #id: string | undefined;
+
+  constructor(options: CaptionEditorOptions) {
+    this.#options = options;
+    const field = this.#field;
+    field.className = 'caption-editor';
+    field.rows = 1;
+    field.dir = 'auto';
+    field.hidden = true;
+    field.setAttribute('aria-describedby', 'editor-help');
+    field.addEventListener('input', () => {
+      this.#grow();
+      if (this.#id !== undefined) options.onInput(this.#id, field.value);
+    });
+    field.addEventListener('blur', () => this.#end(false));
+    field.addEventListener('keydown', (event) => {
+      const isDone = event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey));
+      if (!isDone || event.isComposing) return;
+      event.preventDefault();
+      this.#end(true);
+    });
+    options.area.append(field);
+  }
+
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /** `size`: multiple of the default font size. */
+  open({ id, text, center }: EditedBar, label: string, size: number): void {
+    const field = this.#field;
+    this.#id = id;
+    field.value = text;
+    field.setAttribute('aria-label', label);
+    field.hidden = false;
+    const { clientWidth = 0, clientHeight = 0 } = this.#options.area.parentElement ?? {};
+    field.style.fontSize = `${Math.max(12, Math.min(clientWidth, clientHeight) * FONT_SHARE * size)}px`;
+    this.moveTo(center);
+    this.#grow();
+    field.focus({ preventScroll: true });
+    field.select();
+  }
+
+  /** Keeps the field where the service places the bar. */
+  moveTo(center: number): void {
+    this.#field.style.top = `${center}%`;
+  }
+
+  /** The text was changed elsewhere, for example by undo. */
+  refresh(text: string): void {
+    if (this.#id === undefined || this.#field.value === text) return;
+    this.#field.value = text;
+    this.#grow();
+  }
+
+  #grow(): void {
+    const field = this.#field;
+    field.style.height = 'auto';
+    field.style.height = `${field.scrollHeight}px`;
+  }
+
+  #end(byKey: boolean): void {
+    const id = this.#id;
+    if (id === undefined) return;
+    this.#id = undefined;
+    this.#field.hidden = true;
+    this.#options.onEnd(id, this.#field.value, byKey);
+  }
+}

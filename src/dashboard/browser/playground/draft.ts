@@ -1,0 +1,112 @@
+// What a visitor has made: captions and settings, without the file and without the key. It survives a reload, it can be
+// undone, and it fits into a link. Drafts from storage and links are checked, because anyone can make one.
+
+export interface DraftBar {
+  readonly text: string;
+  readonly position?: number;
+  /** Seconds of a video. */
+  readonly start?: number;
+  readonly end?: number;
+}
+
+export interface Draft {
+  readonly bars: readonly DraftBar[];
+  /** Values of the style fields by name, without those that have their default. */
+  readonly look: Readonly<Record<string, string>>;
+  readonly format: string;
+  /** Subtitles of a video, instead of the bars. */
+  readonly captions: string;
+  /** Aspect ratio such as `9:16`; empty for that of the media. */
+  readonly shape: string;
+  readonly isOverlayOnly: boolean;
+  /** Name of the sample file; empty for the visitor's own file, which a draft doesn't contain. */
+  readonly sample: string;
+}
+
+export const EMPTY_DRAFT: Draft = {
+  bars: [],
+  look: {},
+  format: '',
+  captions: '',
+  shape: '',
+  isOverlayOnly: false,
+  sample: '',
+};
+
+const MAX_BARS = 10;
+const MAX_TEXT = 2_000;
+const MAX_CAPTIONS = 64 * 1_024;
+const MAX_VALUE = 40;
+const LOOK_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight', 'safe_area'] as const;
+/** Browsers and chat programs cut longer links. */
+const MAX_LINK = 8_000;
+
+/** Undefined if it isn't a draft. Values that make no sense are left out. */
+export function parseDraft(value: unknown): Draft | undefined {
+  if (!isRecord(value) || !Array.isArray(value['bars'])) return undefined;
+  const { look, isOverlayOnly } = value;
+  return {
+    bars: value['bars'].slice(0, MAX_BARS).filter(isRecord).map(parseBar),
+    look: isRecord(look) ? parseLook(look) : {},
+    format: textOf(value['format'], MAX_VALUE),
+    captions: textOf(value['captions'], MAX_CAPTIONS),
+    shape: textOf(value['shape'], MAX_VALUE),
+    isOverlayOnly: isOverlayOnly === true,
+    sample: textOf(value['sample'], MAX_VALUE),
+  };
+}
+
+function parseBar(bar: Readonly<Record<string, unknown>>): DraftBar {
+  return {
+    text: textOf(bar['text'], MAX_TEXT),
+    ...numberOf('position', bar['position'], 100),
+    ...numberOf('start', bar['start'], Number.MAX_SAFE_INTEGER),
+    ...numberOf('end', bar['end'], Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function parseLook(look: Readonly<Record<string, unknown>>): Record<string, string> {
+  const entries = LOOK_NAMES.map((name): [string, string] => [name, textOf(look[name], MAX_VALUE)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown, maxLength: number): string {
+  return typeof value === 'string' ? value.slice(0, maxLength) : '';
+}
+
+function numberOf<Name extends string>(name: Name, value: unknown, max: number): { readonly [Key in Name]?: number } {
+  if (typeof value !== 'number' || !(value >= 0 && value <= max)) return {};
+  return { [name]: value } as { readonly [Key in Name]?: number };
+}
+
+/** The fragment of a link, which browsers don't send to the server; undefined if it would be too long. */
+export function toFragment(draft: Draft): string | undefined {
+  const bytes = new TextEncoder().encode(JSON.stringify(draft));
+  const text = btoa(String.fromCodePoint(...bytes.subarray(0, MAX_LINK)));
+  const fragment = `draft=${text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
+  return bytes.length > MAX_LINK || fragment.length > MAX_LINK ? undefined : fragment;
+}
+
+/** Undefined if the fragment holds no draft. */
+export function fromFragment(fragment: string): Draft | undefined {
+  const encoded = /^#?draft=(?<text>[\w-]+)$/u.exec(fragment)?.groups?.['text'];
+  return encoded === undefined ? undefined : parseJson(() => decode(encoded));
+}
+
+function decode(encoded: string): string {
+  const binary = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));
+  return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.codePointAt(0) ?? 0));
+}
+
+/** For text that may be anything. */
+export function parseJson(read: () => string): Draft | undefined {
+  try {
+    return parseDraft(JSON.parse(read()));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+// Who pays for a render, where it is sent, and what the visitor sees about the price before the click.
+
+export interface Account {
+  readonly email: string;
+  /** `test`: free and watermarked, until the visitor confirms their address. */
+  readonly mode: 'live' | 'test';
+  readonly credits: number;
+  /** Proves that a request comes from this page. */
+  readonly token: string;
+}
+
+export interface PriceRules {
+  readonly maxSide: number;
+  readonly secondsPerCredit: number;
+  readonly uncountedSeconds: number;
+  /** Length of a video that visitors without a key can render; 0: none. */
+  readonly freeSeconds: number;
+  /** Undefined when visitors can't sign up for a free plan. */
+  readonly signUpPath: string | undefined;
+}
+
+/** As the page has them. */
+export function termsIn(dataset: Readonly<Record<string, string | undefined>>): PriceRules {
+  return {
+    maxSide: Number(dataset['maxSide']),
+    secondsPerCredit: Number(dataset['secondsPerCredit']),
+    uncountedSeconds: Number(dataset['uncountedSeconds']),
+    freeSeconds: Number(dataset['freeSeconds']),
+    signUpPath: dataset['signUpPath'] || undefined,
+  };
+}
+
+export interface Order {
+  /** Length of a video; undefined for an image. */
+  readonly seconds: number | undefined;
+  readonly key: string;
+  readonly account: Account | undefined;
+}
+
+/** What a render costs, in words; `isPossible` is false if it would be refused. */
+export interface Quote {
+  readonly text: string;
+  readonly isPossible: boolean;
+}
+
+/** Browsers round the length of a video, so a clip cut at the limit may seem longer. */
+const SECONDS_TOLERANCE = 0.5;
+
+/** The same rule as the service. */
+export function creditsFor(seconds: number | undefined, terms: PriceRules): number {
+  if (seconds === undefined) return 1;
+  return Math.floor(Math.max(seconds - terms.uncountedSeconds, 0) / terms.secondsPerCredit) + 1;
+}
+
+export function quote({ seconds, key, account }: Order, terms: PriceRules): Quote {
+  if (key.startsWith('sb_test_')) return { text: 'Free with a test key, watermarked.', isPossible: true };
+  if (key === '' && account === undefined) return guestQuote(seconds, terms);
+  const credits = creditsFor(seconds, terms);
+  const length = seconds === undefined ? '' : `${seconds.toFixed(1)} s = `;
+  const price = `${length}${credits} ${credits === 1 ? 'credit' : 'credits'}.`;
+  if (key !== '' || account === undefined) return { text: price, isPossible: true };
+  if (account.mode === 'test') {
+    return { text: 'Free and watermarked until you confirm your email address.', isPossible: true };
+  }
+  const left = account.credits.toLocaleString('en');
+  if (account.credits < credits)
+    return { text: `${price} You have ${left} left, which isn't enough.`, isPossible: false };
+  return { text: `${price} You have ${left} left.`, isPossible: true };
+}
+
+function guestQuote(seconds: number | undefined, { maxSide, freeSeconds, signUpPath }: PriceRules): Quote {
+  if (seconds === undefined) {
+    const side = maxSide.toLocaleString('en');
+    return { text: `Free, with a watermark and at most ${side} pixels on the longer side.`, isPossible: true };
+  }
+  if (freeSeconds > 0 && seconds <= freeSeconds + SECONDS_TOLERANCE) {
+    return { text: 'Free, with a watermark. One clip per day.', isPossible: true };
+  }
+  const which = freeSeconds > 0 ? `Videos over ${freeSeconds} seconds` : 'Videos';
+  return { text: `${which} need an API key.${signUpPath === undefined ? '' : ' Get one free.'}`, isPossible: false };
+}
+
+/** Undefined for visitors who aren't signed in, and where the account can't be loaded. */
+export async function loadAccount(): Promise<Account | undefined> {
+  try {
+    const response = await fetch('/playground/account');
+    return response.ok ? (((await response.json()) as { account: Account | null }).account ?? undefined) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A key takes precedence over the session. */
+export function routeOf({ key, account }: Pick<Order, 'key' | 'account'>): {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  if (key !== '') return { path: '/playground/account/render', headers: { 'x-api-key': key } };
+  if (account) return { path: '/playground/account/render', headers: { 'x-form-token': account.token } };
+  return { path: '/playground/render', headers: {} };
+}

@@ -1,0 +1,75 @@
+// The account of a signed-in visitor in the playground, which pays for renders without a key.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { admitAccount } from '../../account/access.ts';
+import { remaining } from '../../account/credits.ts';
+import type { PlanBook } from '../../account/plans.ts';
+import { AppError } from '../../errors.ts';
+import type { Caller } from '../../http/access/caller.ts';
+import type { Identify } from '../../http/overlay/admit.ts';
+import type { RouteGroup } from '../../http/route-group.ts';
+import { must } from '../../primitives/must.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users.ts';
+import { PRIVATE_HEADERS, shownEmail } from '../account/frame.ts';
+import type { SessionGuard } from '../identity/session-guard.ts';
+
+export interface PlaygroundAccountDependencies {
+  readonly store: Pick<Store, 'accounts' | 'ledger'>;
+  readonly plans: PlanBook;
+  readonly sessionGuard: SessionGuard;
+}
+
+/**
+ * The page's own route rather than a part of the page: the page is compressed, and a secret must not be compressed together
+ * with what a visitor can influence (BREACH).
+ */
+export function playgroundAccountRoutes(dependencies: PlaygroundAccountDependencies): RouteGroup {
+  return {
+    register: (app) => {
+      app.get('/playground/account', async (request, reply) => {
+        const account = await accountOf(dependencies, request, reply);
+        return await reply
+          .headers({ ...PRIVATE_HEADERS, 'content-type': 'application/json; charset=utf-8' })
+          .send(JSON.stringify({ account }));
+      });
+    },
+  };
+}
+
+/** Null for visitors, and for members whose account can't pay. They get what visitors get. */
+async function accountOf(
+  dependencies: PlaygroundAccountDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object | null> {
+  const visit = await dependencies.sessionGuard.member(request, reply);
+  if (visit === undefined) return null;
+  const caller = await callerOf(dependencies, visit.user).catch((error: unknown) => {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  });
+  if (caller === undefined) return null;
+  const { accountId, subscription, plan, mode } = caller;
+  const balance = await dependencies.store.ledger.balance(accountId, subscription.period, plan.credits);
+  return { email: shownEmail(visit), mode, credits: remaining(balance), token: visit.token };
+}
+
+/** The request must come from our own page, because the browser sends the session cookie by itself. */
+export function identifyMember(dependencies: PlaygroundAccountDependencies): Identify {
+  return async (request, _setHeaders, onRecognized) => {
+    const user = await dependencies.sessionGuard.scriptedMember(request);
+    if (user === undefined) throw new AppError('missing_api_key', 'Your session has ended. Sign in again.');
+    onRecognized({ accountId: user.accountId, keyId: undefined });
+    return await callerOf(dependencies, user);
+  };
+}
+
+/** As with keys, renders are free and watermarked until the user confirms their address. */
+async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: User): Promise<Caller> {
+  const { accountId, unconfirmedEmail } = user;
+  const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
+  const active = admitAccount({ accountId, suspended: state === 'suspended', subscription });
+  const mode = unconfirmedEmail === null ? 'live' : 'test';
+  return { accountId, keyId: undefined, mode, subscription: active, plan: plans.get(active.plan) };
+}

@@ -1,0 +1,39 @@
+// Videos that visitors render without a key: one per address and day, and a number for all visitors together. Both limits
+// count on all servers together.
+
+import { AppError } from '../../errors.ts';
+import type { Limits } from '../../store/store.ts';
+import { networkOf } from '../limits/network.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+export class FreeClips {
+  readonly #limits: Pick<Limits, 'take'>;
+  readonly #perDay: number;
+
+  /** `perDay`: for all visitors together; 0: videos need a key. */
+  constructor(limits: Pick<Limits, 'take'>, perDay: number) {
+    this.#limits = limits;
+    this.#perDay = perDay;
+  }
+
+  get isOffered(): boolean {
+    return this.#perDay > 0;
+  }
+
+  /**
+   * Call right before the render, so that a refused video doesn't count. The address comes first: one visitor who tries again
+   * and again must not use up the clips of all the others.
+   */
+  async take(address: string): Promise<void> {
+    await this.#count(`clip ${networkOf(address)}`, 1, 'Without an API key, one video per day is free.');
+    await this.#count('clips', this.#perDay, 'The free videos of today are used up.');
+  }
+
+  async #count(name: string, perDay: number, reason: string): Promise<void> {
+    const { allowed, retryAfterMs } = await this.#limits.take(name, { burst: perDay, windowMs: DAY_MS });
+    if (allowed) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+    throw new AppError('rate_limited', `${reason} Get an API key for more.`, { retryAfterSeconds });
+  }
+}

@@ -1,0 +1,226 @@
+// Renders for the playground, without a key and without credits: watermarked, of a limited size and limited per address. Of
+// videos, one short clip per address and day is free.
+
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  FREE_CLIP_SECONDS,
+  FREE_CLIP_SIDE,
+  GUEST_MAX_SIDE,
+  MAX_CLIP_BYTES,
+  PREVIEWS_PER_RENDER,
+} from '../../account/guest.ts';
+import type { PlanLimits } from '../../account/plans.ts';
+import { ANONYMOUS, type Renderer } from '../../dispatch/renderer.ts';
+import { AppError, type FieldFault } from '../../errors.ts';
+import type { LazyDirectory } from '../../media/work-area.ts';
+import { KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { composeRecipe, outputFormatOf, type RenderRecipe } from '../../render/compose.ts';
+import type { RenderFacts } from '../../render/render.ts';
+import type { Limits } from '../../store/store.ts';
+import { AddressLimit, DailyAddressLimit } from '../limits/address-limit.ts';
+import type { OverlayDependencies } from '../overlay/overlay-route.ts';
+import type { ReceivedForm } from '../overlay/multipart.ts';
+import { type ParsedRequest, parseUpload } from '../overlay/parse.ts';
+import { receive, type Upload } from '../overlay/receive.ts';
+import { createRequestSignal, type RequestSignal } from '../transport/request-signal.ts';
+import { recordOf } from '../transport/request-record.ts';
+import type { RouteGroup } from '../route-group.ts';
+import { renderHeaders } from '../overlay/send.ts';
+import type { FreeClips } from './free-clips.ts';
+import { composePreview } from './preview-recipe.ts';
+import type { RenderProgress } from './render-progress.ts';
+
+/** A preview has no asset. This leaves room for subtitles, and for the clear error about an asset. */
+const MAX_PREVIEW_BYTES = 256 * 1024;
+
+export interface PlaygroundDependencies
+  extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
+  readonly renderer: Pick<Renderer, 'probe' | 'render'>;
+  readonly limits: PlanLimits;
+  readonly previewsPerMinute: number;
+  readonly rendersPerMinute: number;
+  readonly rendersPerDay: number;
+  /** Shared by all servers. */
+  readonly addressLimits: Pick<Limits, 'take'>;
+  readonly clips: FreeClips;
+  readonly progress: RenderProgress;
+}
+
+interface GuestLimits {
+  readonly minute: AddressLimit;
+  readonly day: DailyAddressLimit;
+}
+
+/** One request of a visitor. */
+interface GuestRequest {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly directory: LazyDirectory;
+  readonly lifetime: RequestSignal;
+}
+
+interface GuestRender {
+  readonly recipe: RenderRecipe;
+  readonly asset: ParsedRequest['asset'];
+}
+
+type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestRender>;
+
+export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGroup {
+  const { addressLimits, rendersPerDay, progress, limits } = dependencies;
+  const previews: GuestLimits = {
+    minute: new AddressLimit(dependencies.previewsPerMinute),
+    day: new DailyAddressLimit(addressLimits, 'previews', rendersPerDay * PREVIEWS_PER_RENDER),
+  };
+  const renders: GuestLimits = {
+    minute: new AddressLimit(dependencies.rendersPerMinute),
+    day: new DailyAddressLimit(addressLimits, 'renders', rendersPerDay),
+  };
+  const { imageBytes } = limits;
+  const videoBytes = dependencies.clips.isOffered ? Math.min(limits.videoBytes, MAX_CLIP_BYTES) : imageBytes;
+  const limited = ({ minute, day }: GuestLimits, maxBytes: MaxBytes, prepare: Prepare) => ({
+    onRequest: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      assertOwnPage(request);
+      minute.take(request.ip);
+      await day.take(request.ip);
+      progress.track(request, reply);
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) =>
+      await handle(dependencies, request, reply, { maxBytes, prepare }),
+  });
+  const previewBytes = { imageBytes: MAX_PREVIEW_BYTES, videoBytes: MAX_PREVIEW_BYTES };
+  return {
+    register: (app) => {
+      app.post('/playground/overlay', limited(previews, previewBytes, preparePreview));
+      app.post(
+        '/playground/render',
+        limited(
+          renders,
+          { imageBytes, videoBytes },
+          async (guest, upload) => await prepareRender(dependencies, guest, upload),
+        ),
+      );
+    },
+  };
+}
+
+type MaxBytes = Pick<PlanLimits, 'imageBytes' | 'videoBytes'>;
+
+async function handle(
+  dependencies: PlaygroundDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { maxBytes, prepare }: { readonly maxBytes: MaxBytes; readonly prepare: Prepare },
+): Promise<FastifyReply> {
+  const { workArea, sender, shutdown, deadlineMs } = dependencies;
+  const lifetime = createRequestSignal(reply.raw, shutdown);
+  const directory = workArea.lazyDirectory(randomUUID());
+  const guest = { request, reply, directory, lifetime };
+  try {
+    // Guests have slots of their own, which are limited when they render.
+    const upload = await receive(dependencies, guest, maxBytes, { hash: false, assertRoom: () => undefined });
+    const started = performance.now();
+    lifetime.startDeadline(deadlineMs[kindOf(upload)]);
+    const { recipe, asset } = await prepare(guest, upload);
+    await directory.make();
+    const output = directory.file('output');
+    const facts = await dependencies.renderer.render({ recipe, asset, output }, lifetime.signal, requesterOf(request));
+    lifetime.signal.throwIfAborted();
+    upload.disk.addResult(statSync(output).size);
+    const timing = { receiveMs: upload.receiveMs, renderMs: performance.now() - started };
+    if (recipe.kind !== 'video') reply.header('x-bar-rows', barRows(facts));
+    const kind = asset?.kind ?? 'image';
+    const format = outputFormatOf(recipe);
+    await sender.send(reply, output, renderHeaders({ renderId: request.id, kind, format, facts, ...timing }));
+    return reply;
+  } finally {
+    lifetime.release();
+    await directory.remove();
+  }
+}
+
+function requesterOf(request: FastifyRequest) {
+  const onProgress = (fraction: number): void => {
+    recordOf(request).progress = fraction;
+  };
+  return { ...ANONYMOUS, renderId: request.id, onProgress };
+}
+
+async function preparePreview({ request }: GuestRequest, upload: Upload): Promise<GuestRender> {
+  refuseAsset(upload);
+  const recipe = composePreview(upload, request.query);
+  assertPreviewSize(recipe.canvas);
+  return { recipe: { ...recipe, watermark: true }, asset: undefined };
+}
+
+/** A video counts as the day's clip once nothing speaks against its render. */
+async function prepareRender(
+  { renderer, limits, clips }: PlaygroundDependencies,
+  { request, lifetime }: GuestRequest,
+  upload: Upload,
+): Promise<GuestRender> {
+  if (kindOf(upload) === 'video' && !clips.isOffered) throw videosNeedKey();
+  const { asset, canvas, overlays, output } = parseUpload(upload);
+  // An animation, of which the requested format makes a video.
+  if (asset?.format === 'animation') throw videosNeedKey();
+  await upload.asset?.save?.();
+  const guestLimits = asset?.kind === 'video' ? clipLimits(limits) : limits;
+  const base = asset ? await renderer.probe(asset, guestLimits, lifetime.signal, requesterOf(request)) : canvas;
+  if (base.kind === 'canvas') assertPreviewSize(base);
+  const recipe = composeRecipe(base, overlays, guestLimits, { output, watermark: true, maxSide: GUEST_MAX_SIDE });
+  if (recipe.kind === 'video') await clips.take(request.ip);
+  return { recipe, asset };
+}
+
+function clipLimits(limits: PlanLimits): PlanLimits {
+  const { videoSeconds, videoSide } = limits;
+  return {
+    ...limits,
+    videoSeconds: Math.min(videoSeconds, FREE_CLIP_SECONDS),
+    videoSide: Math.min(videoSide, FREE_CLIP_SIDE),
+  };
+}
+
+function kindOf({ asset }: ReceivedForm): 'image' | 'video' {
+  return asset?.format === undefined ? 'image' : KIND_OF_FORMAT[asset.format];
+}
+
+/** `top+height` of each bar, so that the page can place its handles. */
+function barRows({ bars }: RenderFacts): string {
+  return bars.map(({ top, height }) => `${top}+${height}`).join(', ');
+}
+
+/** Another site must not use up its visitors' allowance. Clients other than browsers don't send the header. */
+function assertOwnPage({ headers }: FastifyRequest): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new AppError('missing_api_key', 'The playground only serves its own page. Use the API with a key instead.');
+}
+
+/** The page scales its previews. An image is scaled down instead. */
+function assertPreviewSize(canvas: { readonly width: number; readonly height: number }): void {
+  const faults = (['width', 'height'] as const)
+    .filter((side) => canvas[side] > GUEST_MAX_SIDE)
+    .map((side): FieldFault => {
+      const detail = `Without an API key, ${side} must be at most ${GUEST_MAX_SIDE}; got ${canvas[side]}.`;
+      return { pointer: `#/${side}`, code: 'out_of_range', detail };
+    });
+  const [first] = faults;
+  if (first) throw new AppError('invalid_fields', first.detail, { faults });
+}
+
+function refuseAsset({ hasAsset }: ReceivedForm): void {
+  if (!hasAsset) return;
+  const fault = {
+    pointer: '#/asset',
+    code: 'unknown_field',
+    detail: 'A preview takes width and height, not an asset.',
+  } as const;
+  throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
+}
+
+function videosNeedKey(): AppError {
+  return new AppError('missing_api_key', 'Videos need an API key. Send them to /v1/overlay.');
+}
