@@ -210,16 +210,16 @@ export class BarList {
     position.setAttribute('aria-label', `Position of caption ${number}`);
     start.setAttribute('aria-label', `Start of caption ${number} in seconds`);
     end.setAttribute('aria-label', `End of caption ${number} in seconds`);
-    const name = (selector: string, name: string, isDisabled = false): void => {
+    const nameButton = (selector: string, name: string, isDisabled = false): void => {
       const button = find(item, selector, HTMLButtonElement);
       button.setAttribute('aria-label', name);
       button.title = name;
       button.disabled = isDisabled;
     };
-    name('[data-up]', `Move caption ${number} up`, index === 0);
-    name('[data-down]', `Move caption ${number} down`, index === count - 1);
-    name('[data-duplicate]', `Duplicate caption ${number}`, count >= this.#options.maxBars);
-    name('[data-remove]', `Remove caption ${number}`);
+    nameButton('[data-up]', `Move caption ${number} up`, index === 0);
+    nameButton('[data-down]', `Move caption ${number} down`, index === count - 1);
+    nameButton('[data-duplicate]', `Duplicate caption ${number}`, count >= this.#options.maxBars);
+    nameButton('[data-remove]', `Remove caption ${number}`);
     this.#check({ text, position, end, start }, find(item, '[data-count]', HTMLElement));
   }
 

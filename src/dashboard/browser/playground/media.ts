@@ -65,7 +65,7 @@ async function learnDuration(element: HTMLVideoElement): Promise<void> {
 }
 
 const SEEK_MS = 5_000;
-const CROPPED_TYPES = ['image/jpeg', 'image/png', 'image/webp'];
+const CROPPED_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp']);
 const JPEG_QUALITY = 0.95;
 
 /** The middle of an image in another aspect ratio, as a file of its own. */
@@ -76,7 +76,7 @@ export async function cropImage(media: Media, shape: string): Promise<Media> {
   const left = Math.floor((media.width - width) / 2);
   const top = Math.floor((media.height - height) / 2);
   canvas.getContext('2d')?.drawImage(media.element, -left, -top);
-  const type = CROPPED_TYPES.includes(media.file.type) ? media.file.type : 'image/png';
+  const type = CROPPED_TYPES.has(media.file.type) ? media.file.type : 'image/png';
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, type, JPEG_QUALITY));
   if (blob === null) throw new Error("This browser couldn't crop the image. Use the original shape.");
   const [stem] = media.file.name.split(/\.[^.]*$/u);

@@ -383,7 +383,7 @@ function openLink(): Draft | undefined {
 }
 
 /** A link wins over the work of the last visit, which undo brings back. */
-async function start(): Promise<void> {
+async function begin(): Promise<void> {
   const kept = loadDraft();
   apply(kept ?? FIRST_DRAFT);
   history = new EditHistory(currentDraft());
@@ -394,4 +394,4 @@ async function start(): Promise<void> {
   if (original === undefined) await openSample(sources.sample((linked ?? kept)?.sample));
 }
 
-await start();
+await begin();
