@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { Asset } from '../media/asset.ts';
 import { GuestRenderer } from './guest-renderer.ts';
 import type { Renderer, RenderJob } from './renderer.ts';
 
@@ -66,4 +67,23 @@ it('uses more slots when workers come and fewer when they leave, but always at l
   state.finish[4]?.();
   await expect(late).rejects.toThrow('finished');
   await settled;
+});
+
+it('counts videos apart from images, so that a slow clip of a guest does not hold up previews', async () => {
+  const started: string[] = [];
+  const renderer = {
+    status: () => ({ images: { ready: 1 }, videos: { ready: 1 } }),
+    render: (job: RenderJob) =>
+      new Promise<never>(() => {
+        started.push(job.asset?.kind ?? 'overlay');
+      }),
+  } as unknown as Renderer;
+  const guests = new GuestRenderer(renderer, 1);
+  const clip = { ...JOB, asset: { kind: 'video' } as Asset };
+  void guests.render(clip, signal);
+  void guests.render(clip, signal);
+  void guests.render(JOB, signal);
+  await setImmediate();
+  expect(started).toEqual(['video', 'overlay']);
+  await expect(guests.render(clip, signal)).rejects.toMatchObject({ code: 'overloaded' });
 });
