@@ -75,9 +75,9 @@ function detailsBody(visit: SignedInVisit, { delivery, body, attempts }: Deliver
     ['Status', stateOf(delivery)],
     ['URL', html`<code>${url}</code>`],
     ['Endpoint', endpointId === undefined ? 'from the request' : endpointLink(endpointId)],
-    ['Created (UTC)', time(createdAt)],
-    ...(finishedAt === undefined ? [] : [['Finished (UTC)', time(finishedAt)] as const]),
-    ...(status === 'pending' ? [['Next attempt (UTC)', time(dueAt)] as const] : []),
+    ['Created (UTC)', second(createdAt)],
+    ...(finishedAt === undefined ? [] : [['Finished (UTC)', second(finishedAt)] as const]),
+    ...(status === 'pending' ? [['Next attempt (UTC)', second(dueAt)] as const] : []),
     ...(lastError === undefined ? [] : [['Last error', lastError] as const]),
     ['Webhook ID', html`<code>${messageId}</code>`],
   ];
@@ -90,6 +90,11 @@ ${attempts.map(attemptSection)}
 <p><a href="${PATH}">Back to all deliveries</a></p>`;
 }
 
+/** With seconds, because the first retry comes after five of them. */
+function second(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
+}
+
 function endpointLink(endpointId: string): Html {
   return html`<a href="/dashboard/webhooks/${endpointId}"><code>${endpointId}</code></a>`;
 }
@@ -98,7 +103,7 @@ function attemptSection(attempt: WebhookAttempt): Html {
   const { at, durationMs, status, error, requestHeaders, contentType, response } = attempt;
   const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
   const id = `attempt-${at}`;
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">Attempt at ${time(at)} UTC</h2>
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Attempt at ${second(at)} UTC</h2>
 <p><span class="state ${error === undefined ? 'good' : 'bad'}">${status ?? 'failed'}</span> after ${count(Math.round(durationMs))} ms. ${error}</p>
 <details class="as-table"><summary>Request headers</summary>${block(headers.join('\n'), `Request headers of the attempt at ${at}`)}</details>
 ${

@@ -41,7 +41,7 @@ function messageOf({ id, type, createdAt }: RenderEvent, data: object): WebhookM
 export function testMessage(endpointId: string, now = new Date()): WebhookMessage {
   const data = {
     endpoint_id: endpointId,
-    text: 'This is a test. Your endpoint works if it responds with a status of 200.',
+    text: 'This is a test event.',
   };
   return { id: `msg_${randomUUID()}`, type: TEST_EVENT, body: bodyOf(TEST_EVENT, now, data) };
 }
