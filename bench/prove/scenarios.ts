@@ -1,3 +1,4 @@
+import { asyncRenders } from './scenarios/async.ts';
 import { clock } from './scenarios/clock.ts';
 import { database } from './scenarios/database.ts';
 import { descriptors } from './scenarios/descriptors.ts';
@@ -21,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   disconnects,
   workerKills,
   serverKills,
+  asyncRenders,
   fullDisk,
   descriptors,
   database,
