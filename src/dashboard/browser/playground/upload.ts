@@ -1,6 +1,6 @@
 // Sends a form and reports how far the upload and the render are. `fetch` doesn't tell how much of a body is sent.
 
-export interface Sending {
+export interface UploadTask {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly form: FormData;
@@ -15,7 +15,7 @@ const POLL_MS = 700;
 const UNREACHABLE = "Couldn't reach the server. Check your connection and try again.";
 
 /** Throws an `AbortError` when the signal fires. */
-export async function send(sending: Sending): Promise<Response> {
+export async function send(sending: UploadTask): Promise<Response> {
   const { path, headers, form, signal, isSlow, onProgress } = sending;
   const request = new XMLHttpRequest();
   const progressId = crypto.randomUUID();
@@ -47,7 +47,7 @@ export async function send(sending: Sending): Promise<Response> {
 }
 
 /** Another server may have the render, and workers on other machines don't tell. The progress is then unknown. */
-async function poll(id: string, onProgress: Sending['onProgress'], signal: AbortSignal): Promise<void> {
+async function poll(id: string, onProgress: UploadTask['onProgress'], signal: AbortSignal): Promise<void> {
   try {
     const response = await fetch(`/playground/progress/${id}`, { signal });
     if (!response.ok) return;
