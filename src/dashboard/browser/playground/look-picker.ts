@@ -62,8 +62,10 @@ export class LookPicker {
       const value = values[field.name] ?? '';
       if (field instanceof HTMLInputElement && field.type === 'radio') field.checked = field.value === value;
       else if (field.type === 'color') {
-        field.value = value === '' ? (field.getAttribute('value') ?? '') : value;
-        field.dataset['changed'] = String(value !== '');
+        // A link may contain anything.
+        const isColor = /^#[\da-f]{6}$/iu.test(value);
+        if (isColor) field.value = value;
+        field.dataset['changed'] = String(isColor);
       } else field.value = value;
       // A select has no entry for a name that it doesn't know.
       if (field instanceof HTMLSelectElement && field.selectedIndex === -1) field.value = '';
@@ -97,7 +99,12 @@ export class LookPicker {
 
   #update(): void {
     const preset = this.#value('preset');
-    find(this.#root, '[name="background"]', HTMLInputElement).disabled = preset === 'outline' || preset === 'plain';
+    const background = find(this.#root, '[name="background"]', HTMLInputElement);
+    background.disabled = preset === 'outline' || preset === 'plain';
+    // A color that the visitor hasn't chosen is that of the preset.
+    const isLight = String(preset).endsWith('-light');
+    showDefault(find(this.#root, '[name="color"]', HTMLInputElement), isLight ? '#000000' : '#ffffff');
+    showDefault(background, isLight ? '#ffffff' : '#000000');
     const margins = this.#margins[String(this.#value('safe_area'))];
     const { width, height } = this.#size ?? { width: 1, height: 1 };
     const shape = (width * REFERENCE.height) / (height * REFERENCE.width);
@@ -109,4 +116,8 @@ export class LookPicker {
     this.#guide.style.left = percent(margins.left, REFERENCE.width);
     this.#guide.style.right = percent(margins.right, REFERENCE.width);
   }
+}
+
+function showDefault(field: HTMLInputElement, color: string): void {
+  if (field.dataset['changed'] !== 'true') field.value = color;
 }

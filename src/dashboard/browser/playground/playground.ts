@@ -336,7 +336,7 @@ async function present(): Promise<void> {
   player.show(isVideo() && shown.element instanceof HTMLVideoElement ? shown.element : undefined);
   subtitles.offer(isVideo());
   list.showTimes(isVideo());
-  find(root, '[data-format-row]', HTMLElement).style.visibility = isVideo() ? 'hidden' : '';
+  find(root, '[data-format-row]', HTMLElement).hidden = isVideo();
   cropLink.hidden = !isCropped;
   if (isCropped) Object.assign(cropLink, { href: (shown.element as HTMLImageElement).src, download: shown.file.name });
   refresh();

@@ -109,7 +109,6 @@ export class RenderPanel {
 
   #showRunning(isRunning: boolean): void {
     this.#button.disabled = isRunning;
-    this.#button.textContent = isRunning ? 'Rendering…' : 'Render';
     const hadFocus = document.activeElement === this.#cancel;
     this.#cancel.hidden = !isRunning;
     this.#progress.hidden = !isRunning;
