@@ -15,17 +15,20 @@ import { settle } from './settle.ts';
 import { formatTable } from './table.ts';
 
 const ORIENTATION = 6;
+/** In degrees. */
+const TURN_BACK = 270;
 /** Other sides can't be turned without decoding the image. */
 const MCU = 16;
 
 export async function reportTurnedJpeg(photo: Photo, rounds: number): Promise<string> {
   const [width, height] = [Math.floor(photo.width / MCU) * MCU, Math.floor(photo.height / MCU) * MCU];
+  const canvas = { width, height };
   const source = await sharp(photo.jpeg)
-    .extract({ left: 0, top: 0, width, height })
+    .extract({ left: 0, top: 0, ...canvas })
+    .rotate(TURN_BACK)
     .jpeg({ quality: SHARP_QUALITY })
     .withMetadata({ orientation: ORIENTATION })
     .toBuffer();
-  const canvas = { width: height, height: width };
   const overlay = await renderOverlay(canvas, CAPTIONS);
   const tools = createRenderTools();
   const peer = 'sharp autoOrient, composite, jpeg()';
