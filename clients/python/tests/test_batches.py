@@ -30,7 +30,7 @@ def test_renders_a_batch_in_order_and_one_that_fails_does_not_stop_the_others(se
         return service.start_batch(
             [
                 {"width": 64, "height": 32, "text": "one"},
-                {"asset_url": "http://127.0.0.1:9/none.jpg", "text": "two"},
+                {"asset_url": "http://127.0.0.1:65533/none.jpg", "text": "two"},
                 {"width": 128, "height": 32, "text": "three"},
             ],
             idempotency_key=key,
