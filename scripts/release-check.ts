@@ -60,7 +60,12 @@ function install(target: string, tarball: string): void {
 /** Serves from the installed package and renders one image, one video and one overlay without an asset. */
 async function checkServer(target: string): Promise<void> {
   const program = path.join(target, 'node_modules/storybar/bin/storybar.js');
-  const env = { PATH: process.env['PATH'] ?? '', PORT: '0', STORYBAR_DATA_DIR: path.join(target, 'data') };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    PORT: '0',
+    STORYBAR_DATA_DIR: path.join(target, 'data'),
+    STORYBAR_LOG_LEVEL: 'warn',
+  };
   const key = run(process.execPath, [program, 'keys', 'create', '--plan', 'free'], target, env).match(/sb_live_\w+/u);
   const server = spawn(process.execPath, [program, 'serve'], {
     cwd: target,

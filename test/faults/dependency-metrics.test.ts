@@ -1,8 +1,8 @@
-// Metrics of what fails first: NATS and its tickets, the database and its connections, payment events, emails, the sandbox.
+// Metrics of what fails first: NATS and its tickets, payment events, emails, the sandbox. Those of the database are in
+// several-servers.test.ts.
 
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
-import { createDatabase, createPostgres, NO_POSTGRES } from '../postgres-server.ts';
 import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
 import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
 import { startWorker } from '../running-worker.ts';
@@ -28,23 +28,6 @@ it('a server counts failed emails and reports its sandbox level', async () => {
   await until(async () => (await scrape(server.url)).get('storybar_mails_total{result="failed"}') === 1);
   await server.stop();
 });
-
-it.skipIf(inject('postgresUrl') === '')(
-  `a server counts database errors and connections${inject('postgresUrl') === '' ? `: ${NO_POSTGRES}` : ''}`,
-  async () => {
-    const postgres = await createPostgres();
-    if (postgres === undefined) throw new Error('PostgreSQL is gone');
-    const database = { STORYBAR_DATABASE_URL: await createDatabase(postgres.url), STORYBAR_DATABASE_POOL: '4' };
-    const server = await startServer(database);
-    await (await post(server, form(OVERLAY))).arrayBuffer();
-    await until(async () => ((await scrape(server.url)).get('storybar_store_connections{state="idle"}') ?? 0) > 0);
-    expect((await scrape(server.url)).get('storybar_store_waiting')).toBe(0);
-    await postgres.stop('SIGINT');
-    await until(async () => ((await scrape(server.url)).get('storybar_store_errors_total') ?? 0) > 0);
-    await server.stop();
-    await postgres.remove();
-  },
-);
 
 describe.skipIf(!hasNats)('API servers and a worker node (needs nats-server)', () => {
   let nats: RunningNats;

@@ -162,24 +162,19 @@ const PRLIMIT = '/usr/bin/prlimit';
 it.skipIf(!existsSync(PRLIMIT))(
   'returns 503 and leaves no directory behind when file descriptors run out (needs prlimit)',
   async () => {
-    const tight = await startServer({ STORYBAR_WORKERS: '1' });
-    try {
-      const photo = await noisyJpeg(64, 64);
-      const maxFiles = readdirSync(`/proc/${tight.pid}/fd`).length + 14;
-      execFileSync(PRLIMIT, ['--pid', String(tight.pid), `--nofile=${maxFiles}:`]);
-      const render = async (): Promise<number> => {
-        const response = await post(tight, form({ asset: photo, text: 'x' })).catch(() => undefined);
-        await response?.arrayBuffer();
-        return response?.status ?? 0;
-      };
-      const statuses = await Promise.all(Array.from({ length: 60 }, render));
-      // 0 stands for a connection that could not be accepted.
-      expect(statuses.filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
-      await until(() => tight.workDirectories().length === 0);
-      execFileSync(PRLIMIT, ['--pid', String(tight.pid), '--nofile=1024:']);
-      expect(await render()).toBe(200);
-    } finally {
-      await tight.stop();
-    }
+    const photo = await noisyJpeg(64, 64);
+    const maxFiles = readdirSync(`/proc/${server.pid}/fd`).length + 14;
+    execFileSync(PRLIMIT, ['--pid', String(server.pid), `--nofile=${maxFiles}:`]);
+    const render = async (): Promise<number> => {
+      const response = await post(server, form({ asset: photo, text: 'x' })).catch(() => undefined);
+      await response?.arrayBuffer();
+      return response?.status ?? 0;
+    };
+    const statuses = await Promise.all(Array.from({ length: 60 }, render));
+    // 0 stands for a connection that could not be accepted.
+    expect(statuses.filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
+    await until(() => server.workDirectories().length === 0);
+    execFileSync(PRLIMIT, ['--pid', String(server.pid), '--nofile=1024:']);
+    expect(await render()).toBe(200);
   },
 );

@@ -9,6 +9,7 @@ import { plansFile } from '../plans-file.ts';
 import { createPostgres, NO_POSTGRES, type PostgresServer } from '../postgres-server.ts';
 import { type RunningDatabase, serverDatabase } from '../running-database.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { scrape } from '../scrape.ts';
 
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 const postgresUrl = inject('postgresUrl');
@@ -119,19 +120,23 @@ describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
   beforeAll(async () => {
     postgres = await createPostgres();
     const url = postgres?.url ?? '';
-    server = await startServer({ STORYBAR_DATABASE_URL: url });
+    server = await startServer({ STORYBAR_DATABASE_URL: url, STORYBAR_DATABASE_POOL: '4' });
   });
   afterAll(async () => {
     await server.stop();
     await postgres?.remove();
   });
 
-  it('returns 503 with retry-after, and works again when PostgreSQL is back', async () => {
+  it('returns 503 with retry-after, counts errors, and works again when PostgreSQL is back', async () => {
     expect((await post(server, form(OVERLAY))).status).toBe(200);
+    await until(async () => ((await scrape(server.url)).get('storybar_store_connections{state="idle"}') ?? 0) > 0);
+    const before = await scrape(server.url);
+    expect([before.get('storybar_store_waiting'), before.get('storybar_store_errors_total')]).toEqual([0, 0]);
     await postgres?.stop('SIGQUIT');
     const refused = await post(server, form(OVERLAY));
     expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'storage_unavailable' });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await scrape(server.url)).get('storybar_store_errors_total')).toBeGreaterThan(0);
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     await postgres?.start();
