@@ -37,6 +37,7 @@ it('an API server loads no decoder, and no client of a database, queue or paymen
     'nodemailer',
     'pino',
     'prom-client',
+    'uqr',
     'zod',
   ]);
 });

@@ -1,12 +1,6 @@
 // Adding passkeys and signing in with them (WebAuthn). The device checks its user by fingerprint, face or PIN, so a passkey
 // stands for both the password and the second factor.
 
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import { z } from 'zod';
 import { hashSecret } from '../../account/secret.ts';
 import type { Passkey, Passkeys } from '../../store/security/passkeys.ts';
@@ -30,6 +24,8 @@ export interface PasskeyVisitor {
 
 const CHALLENGE_MS = 5 * 60_000;
 const SITE_NAME = 'Storybar';
+/** Loaded on demand, because it would take a third of the time that a server needs to start. */
+const webAuthn = async (): Promise<typeof import('@simplewebauthn/server')> => await import('@simplewebauthn/server');
 
 const RESPONSE = z.object({
   id: z.string().max(2_000),
@@ -62,7 +58,7 @@ export class PasskeySignIn {
 
   async registrationOptions(user: User, { visitor, origin }: PasskeyVisitor): Promise<object> {
     const existing = await this.#options.passkeys.list(user.id);
-    const options = await generateRegistrationOptions({
+    const options = await (await webAuthn()).generateRegistrationOptions({
       rpName: SITE_NAME,
       rpID: new URL(origin).hostname,
       userName: user.email,
@@ -79,10 +75,12 @@ export class PasskeySignIn {
   async register(user: User, name: string, text: string, visit: PasskeyVisitor): Promise<boolean> {
     const response = parse(REGISTRATION, text);
     if (response === undefined) return false;
-    const result = await verifyRegistrationResponse({
-      response: { ...response, response: withoutUndefined(response.response) },
-      ...this.#expected(visit),
-    }).catch(() => undefined);
+    const result = await (await webAuthn())
+      .verifyRegistrationResponse({
+        response: { ...response, response: withoutUndefined(response.response) },
+        ...this.#expected(visit),
+      })
+      .catch(() => undefined);
     if (result?.verified !== true) return false;
     const { id, publicKey, counter } = result.registrationInfo.credential;
     const stored = { id, userId: user.id, name, publicKey: Buffer.from(publicKey).toString('base64url'), counter };
@@ -91,7 +89,7 @@ export class PasskeySignIn {
 
   async signInOptions({ visitor, origin, address }: PasskeyVisitor): Promise<object> {
     await this.#options.throttle.takeChallenge(address);
-    const options = await generateAuthenticationOptions({
+    const options = await (await webAuthn()).generateAuthenticationOptions({
       rpID: new URL(origin).hostname,
       userVerification: 'required',
     });
@@ -107,11 +105,13 @@ export class PasskeySignIn {
     const passkey = await passkeys.find(response.id);
     await throttle.take('signIn', visit.address, passkey?.userId ?? response.id);
     if (passkey === undefined) return undefined;
-    const result = await verifyAuthenticationResponse({
-      response: { ...response, response: withoutUndefined(response.response) },
-      ...this.#expected(visit),
-      credential: credentialOf(passkey),
-    }).catch(() => undefined);
+    const result = await (await webAuthn())
+      .verifyAuthenticationResponse({
+        response: { ...response, response: withoutUndefined(response.response) },
+        ...this.#expected(visit),
+        credential: credentialOf(passkey),
+      })
+      .catch(() => undefined);
     if (result?.verified !== true) return undefined;
     if (!(await passkeys.markUsed(passkey.id, result.authenticationInfo.newCounter))) return undefined;
     const user = await users.find(passkey.userId);

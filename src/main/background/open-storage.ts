@@ -9,7 +9,6 @@ import { messageOf } from '../../primitives/error-facts.ts';
 import { FileStorage } from '../../storage/file-storage.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import { S3Error } from '../../storage/s3/s3-error.ts';
-import { S3Storage } from '../../storage/s3/s3-storage.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 export async function openStorage(settings: Settings, logger: Logger): Promise<ObjectStorage> {
@@ -36,6 +35,8 @@ async function openBucket(
   if (missing.length > 0) {
     throw new SettingsError(missing.map((variable) => `${variable} must be set for STORYBAR_STORAGE=s3://${bucket}`));
   }
+  // Loaded on demand, because most servers keep files on disk.
+  const { S3Storage } = await import('../../storage/s3/s3-storage.ts');
   const storage = new S3Storage({
     ...{ bucket, prefix, region: s3Region },
     endpoint: s3Endpoint === '' ? `https://s3.${s3Region}.amazonaws.com` : s3Endpoint,

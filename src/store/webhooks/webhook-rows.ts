@@ -1,7 +1,6 @@
 // Rows of the webhook tables as values.
 
-import { z } from 'zod';
-import { integer, integerOrNull, oneOf, type SqlRow, text, textList, textOrNull } from '../rows.ts';
+import { integer, integerOrNull, jsonObject, oneOf, type SqlRow, text, textList, textOrNull } from '../rows.ts';
 import {
   DELIVERY_STATUSES,
   DISABLED_REASONS,
@@ -11,8 +10,6 @@ import {
   type WebhookEndpoint,
   type WebhookSecret,
 } from './webhooks.ts';
-
-const HEADERS = z.record(z.string(), z.string());
 
 export function toEndpoint(row: SqlRow): WebhookEndpoint {
   const events = textList(row, 'events');
@@ -60,10 +57,17 @@ export function toAttempt(row: SqlRow): WebhookAttempt {
   return {
     at: text(row, 'at'),
     durationMs: integer(row, 'duration_ms'),
-    requestHeaders: HEADERS.parse(JSON.parse(text(row, 'request_headers'))),
+    requestHeaders: headersOf(row),
     status: integerOrNull(row, 'status') ?? undefined,
     contentType: textOrNull(row, 'content_type') ?? undefined,
     response: text(row, 'response'),
     error: textOrNull(row, 'error') ?? undefined,
   };
+}
+
+/** Without a schema, whose library would take a quarter of the time that a command needs to start. */
+function headersOf(row: SqlRow): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(jsonObject(row, 'request_headers')).map(([name, value]) => [name, String(value)]),
+  );
 }
