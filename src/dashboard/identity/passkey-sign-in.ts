@@ -1,6 +1,7 @@
 // Adding passkeys and signing in with them (WebAuthn). The device checks its user by fingerprint, face or PIN, so a passkey
 // stands for both the password and the second factor.
 
+import type * as WebAuthn from '@simplewebauthn/server';
 import { z } from 'zod';
 import { hashSecret } from '../../account/secret.ts';
 import type { Passkey, Passkeys } from '../../store/security/passkeys.ts';
@@ -25,7 +26,7 @@ export interface PasskeyVisitor {
 const CHALLENGE_MS = 5 * 60_000;
 const SITE_NAME = 'Storybar';
 /** Loaded on demand, because it would take a third of the time that a server needs to start. */
-const webAuthn = async (): Promise<typeof import('@simplewebauthn/server')> => await import('@simplewebauthn/server');
+const webAuthn = async (): Promise<typeof WebAuthn> => await import('@simplewebauthn/server');
 
 const RESPONSE = z.object({
   id: z.string().max(2_000),
