@@ -9,8 +9,8 @@ const SIZE = { width: 64, height: 32 };
 
 test('lists renders in pages, newest first', async () => {
   const client = service();
-  const started = [];
-  for (const text of ['one', 'two', 'three']) started.push((await client.startRender({ ...SIZE, text })).id);
+  const started: string[] = [];
+  for (const text of ['one', 'two', 'three']) started.unshift((await client.startRender({ ...SIZE, text })).id);
   // Other tests of the same account add renders at the same time.
   const seen: string[] = [];
   for (let cursor: string | undefined; started.some((id) => !seen.includes(id)); ) {
@@ -22,7 +22,7 @@ test('lists renders in pages, newest first', async () => {
   }
   assert.deepEqual(
     seen.filter((id) => started.includes(id)),
-    started.toReversed(),
+    started,
   );
   await rejection(client.listRenders({ limit: 0 }), StorybarApiError);
 });
