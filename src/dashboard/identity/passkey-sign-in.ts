@@ -23,6 +23,8 @@ export interface PasskeyVisitor {
   readonly address: string;
 }
 
+type ChallengePurpose = 'sign-in' | `register ${string}`;
+
 const CHALLENGE_MS = 5 * 60_000;
 const SITE_NAME = 'Storybar';
 /** Loaded on demand, because it would take a third of the time that a server needs to start. */
@@ -68,7 +70,7 @@ export class PasskeySignIn {
       excludeCredentials: existing.map(({ id, transports }) => ({ id, transports: [...transports] })),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
-    await this.#remember(options.challenge, visitor);
+    await this.#remember(registrationOf(user), options.challenge, visitor);
     return options;
   }
 
@@ -79,7 +81,7 @@ export class PasskeySignIn {
     const result = await (await webAuthn())
       .verifyRegistrationResponse({
         response: { ...response, response: withoutUndefined(response.response) },
-        ...this.#expected(visit),
+        ...this.#expected(registrationOf(user), visit),
       })
       .catch(() => undefined);
     if (result?.verified !== true) return false;
@@ -94,7 +96,7 @@ export class PasskeySignIn {
       rpID: new URL(origin).hostname,
       userVerification: 'required',
     });
-    await this.#remember(options.challenge, visitor);
+    await this.#remember('sign-in', options.challenge, visitor);
     return options;
   }
 
@@ -109,7 +111,7 @@ export class PasskeySignIn {
     const result = await (await webAuthn())
       .verifyAuthenticationResponse({
         response: { ...response, response: withoutUndefined(response.response) },
-        ...this.#expected(visit),
+        ...this.#expected('sign-in', visit),
         credential: credentialOf(passkey),
       })
       .catch(() => undefined);
@@ -120,20 +122,29 @@ export class PasskeySignIn {
     return stored && user && { user, deviceToken: createDeviceToken(stored.passwordHash) };
   }
 
-  async #remember(challenge: string, visitor: string): Promise<void> {
+  async #remember(purpose: ChallengePurpose, challenge: string, visitor: string): Promise<void> {
     const expiresAt = new Date(Date.now() + CHALLENGE_MS);
-    await this.#options.passkeys.addChallenge(hashSecret(challenge), visitor, expiresAt);
+    await this.#options.passkeys.addChallenge(hashOf(purpose, challenge), visitor, expiresAt);
   }
 
-  #expected({ visitor, origin }: PasskeyVisitor) {
+  #expected(purpose: ChallengePurpose, { visitor, origin }: PasskeyVisitor) {
     return {
       expectedChallenge: async (challenge: string) =>
-        await this.#options.passkeys.useChallenge(hashSecret(challenge), visitor),
+        await this.#options.passkeys.useChallenge(hashOf(purpose, challenge), visitor),
       expectedOrigin: origin,
       expectedRPID: new URL(origin).hostname,
       requireUserVerification: true,
     };
   }
+}
+
+function registrationOf({ id }: User): ChallengePurpose {
+  return `register ${id}`;
+}
+
+/** The purpose is part of it: anyone gets a challenge for signing in, but one for adding a passkey takes the password. */
+function hashOf(purpose: ChallengePurpose, challenge: string): string {
+  return hashSecret(`${purpose} ${challenge}`);
 }
 
 function credentialOf({ id, publicKey, counter, transports }: Passkey) {

@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { Passkey } from '../../store/security/passkeys.ts';
 import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';
 import { form, PRIVATE_HEADERS, seeOther, sendPrivate } from '../account/frame.ts';
 import type { PublicForms } from '../account/public-forms.ts';
@@ -49,14 +50,17 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     return sendPrivate(site, visit, { title: 'Add a passkey', path: PATH, body, status, modules: [PASSKEY_MODULE] });
   };
 
+  const assertMayAdd = async ({ id, unconfirmedEmail }: User): Promise<void> => {
+    if (unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
+    if ((await store.passkeys.list(id)).length < MAX_PASSKEYS) return;
+    throw new AppError('invalid_fields', `You can have up to ${MAX_PASSKEYS} passkeys. Remove one first.`);
+  };
+
   routes.page(PATH, async (visit) => show(visit, '', {}));
   // The password is checked before the device creates the passkey, and the challenge proves that it was.
   routes.action(`${PATH}/options`, async (visit, fields) => {
     const { user, request, reply } = visit;
-    if (user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
-    if ((await store.passkeys.list(user.id)).length >= MAX_PASSKEYS) {
-      throw new AppError('invalid_fields', `You can have up to ${MAX_PASSKEYS} passkeys. Remove one first.`);
-    }
+    await assertMayAdd(user);
     if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
       throw new AppError('invalid_fields', 'Incorrect password.');
     }
@@ -64,6 +68,8 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     return reply.headers(PRIVATE_HEADERS).send(options);
   });
   routes.action(PATH, async (visit, fields) => {
+    // Again, because much can happen between the challenge and the device's response.
+    await assertMayAdd(visit.user);
     const name = fields
       .text('name')
       .replaceAll(/\p{Cc}/gu, ' ')
