@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sqliteDatabase } from '../../../test/store/databases.ts';
 import { World } from '../../../test/store/world.ts';
+import type { AccountRole } from '../../account/roles.ts';
 import type { Email } from '../../mail/mailer.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { type NoticeOptions, tellOwners } from './webhook-notices.ts';
@@ -14,7 +15,7 @@ beforeEach(async () => {
 afterEach(async () => await world.database.remove());
 
 /** An endpoint that has responded with 410. */
-async function disabledEndpoint(): Promise<void> {
+async function disabledEndpoint(): Promise<string> {
   const { users, webhookEndpoints, webhookDeliveries } = world.store;
   const user = await users.signUp('ann@example.com', 'hash');
   const accountId = user?.accountId ?? '';
@@ -26,6 +27,13 @@ async function disabledEndpoint(): Promise<void> {
   for (const claimed of await webhookDeliveries.claim(1)) {
     await webhookDeliveries.endAttempt(claimed, attempt, { kind: 'gone' });
   }
+  return accountId;
+}
+
+async function join(accountId: string, email: string, accountRole: AccountRole): Promise<void> {
+  const expiresAt = new Date(world.clock().getTime() + 3_600_000);
+  await world.store.members.invite(email, { accountId, email, accountRole, expiresAt }, 'cli:x');
+  await world.store.members.accept(email, 'hash');
 }
 
 const optionsWith = (mailer: NoticeOptions['mailer']): NoticeOptions => ({
@@ -62,4 +70,39 @@ it('tells no one without a mail server, also when one is configured later', asyn
   world.pass(3_600_000);
   await tellOwners(working());
   expect(sent).toEqual([]);
+});
+
+it('tells every user who may develop once, although the mail server refuses one of them', async () => {
+  const accountId = await disabledEndpoint();
+  world.pass(1);
+  await join(accountId, 'bob@example.com', 'member');
+  await join(accountId, 'pay@example.com', 'billing');
+  const refusing = optionsWith({
+    send: async (email) => {
+      if (email.to === 'ann@example.com') throw new Error('550 no such user');
+      sent.push(email);
+    },
+  });
+  await tellOwners(refusing);
+  world.pass(10 * 60_000);
+  await tellOwners(refusing);
+  expect(sent.map(({ to }) => to)).toEqual(['bob@example.com']);
+});
+
+it('gives up after a day, with the same message id in every attempt', async () => {
+  await disabledEndpoint();
+  const attempts: Email[] = [];
+  const failing = optionsWith({
+    send: async (email) => {
+      attempts.push(email);
+      return await Promise.reject(new Error('no mail server'));
+    },
+  });
+  for (let hour = 0; hour < 48; hour += 1) {
+    await tellOwners(failing);
+    world.pass(3_600_000);
+  }
+  expect(attempts).toHaveLength(25);
+  const ids = new Set(attempts.map(({ id }) => id));
+  expect([...ids]).toEqual([expect.stringMatching(/^webhook-disabled-hook-[\w-]+-\d+$/u)]);
 });

@@ -1,7 +1,9 @@
 // Tells the users of an account by email that one of its webhook endpoints was disabled.
 
+import { may } from '../../account/roles.ts';
 import type { Email, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/users.ts';
 import type { WebhookEndpoint } from '../../store/webhooks/webhooks.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -14,42 +16,59 @@ export interface NoticeOptions {
   readonly logger: Logger;
 }
 
-/** A notice that can't be sent now is tried again in ten minutes, by any server. */
-export async function tellOwners({ settings, store, mailer, logger }: NoticeOptions): Promise<void> {
+/** A notice that reached no user is tried again in ten minutes, by any server, for a day. */
+export async function tellOwners(options: NoticeOptions): Promise<void> {
+  const { store, mailer, logger } = options;
   for (;;) {
     const endpoint = await store.webhookEndpoints.claimNotice();
     if (endpoint === undefined) return;
     const { id: endpointId, accountId } = endpoint;
     try {
-      if (mailer !== undefined) await tell(endpoint, { settings, store, mailer });
-      await store.webhookEndpoints.endNotice(endpointId);
+      if (mailer === undefined || (await tell(endpoint, mailer, options))) {
+        await store.webhookEndpoints.endNotice(endpointId);
+      }
     } catch (error) {
-      logger.warn(
-        { endpointId, accountId, err: error },
-        'notice of a disabled webhook endpoint not sent, retrying later',
-      );
+      logger.warn({ endpointId, accountId, err: error }, 'notice of a disabled webhook endpoint not sent');
     }
   }
 }
 
+/**
+ * False when every email failed. If at least one user was told, the notice isn't repeated, because the others would get it
+ * again with every attempt.
+ */
 async function tell(
   endpoint: WebhookEndpoint,
-  { settings, store, mailer }: Pick<NoticeOptions, 'settings' | 'store'> & { readonly mailer: Mailer },
-): Promise<void> {
-  const users = await store.users.list(endpoint.accountId);
-  for (const { email, unconfirmedEmail } of users) {
-    if (unconfirmedEmail === null) await mailer.send(noticeOf(endpoint, email, settings.publicUrl));
+  mailer: Mailer,
+  { settings, store, logger }: NoticeOptions,
+): Promise<boolean> {
+  const { id: endpointId, accountId } = endpoint;
+  const users = await store.users.list(accountId);
+  const told = users.filter(
+    ({ unconfirmedEmail, accountRole }) => unconfirmedEmail === null && may(accountRole, 'develop'),
+  );
+  let failed = 0;
+  for (const user of told) {
+    try {
+      await mailer.send(noticeOf(endpoint, user, settings.publicUrl));
+    } catch (error) {
+      failed += 1;
+      const ids = { endpointId, accountId, userId: user.id };
+      logger.warn({ ...ids, err: error }, 'notice of a disabled webhook endpoint not sent');
+    }
   }
+  return failed === 0 || failed < told.length;
 }
 
-function noticeOf({ id, url, disabledReason }: WebhookEndpoint, to: string, publicUrl: string): Email {
+function noticeOf({ id, url, disabledReason, disabledAt = '' }: WebhookEndpoint, user: User, publicUrl: string): Email {
   const { origin } = new URL(url);
   const reason =
     disabledReason === 'gone'
       ? 'It responded with the status 410 (Gone), which means that it wants no more webhooks.'
       : 'It has not accepted a webhook for five days.';
   return {
-    to,
+    id: `webhook-disabled-${id}-${user.id}-${Date.parse(disabledAt)}`,
+    to: user.email,
     subject: 'A Storybar webhook endpoint was disabled',
     text:
       `We disabled a webhook endpoint of your account on ${origin}. ${reason}\n\n` +

@@ -13,6 +13,8 @@ import type { NewWebhookEndpoint, WebhookEndpoint, WebhookEndpoints, WebhookSecr
 
 /** A server that was to tell the owner may have crashed, or the mail server was away. */
 const NOTICE_RETRY_MS = 10 * 60_000;
+/** An email that the mail server refuses this long will never be accepted. */
+const NOTICE_GIVEN_UP_MS = 24 * 3_600_000;
 const OWN = 'account_id = ? and id = ?';
 
 export class SqlWebhookEndpoints implements WebhookEndpoints {
@@ -112,12 +114,13 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
   async claimNotice(): Promise<WebhookEndpoint | undefined> {
     const now = this.#clock();
     const at = now.toISOString();
+    const later = (ms: number): string => new Date(now.getTime() + ms).toISOString();
     const row = await first(
       this.#engine,
-      `update webhook_endpoints set notice_due_at = ? where notice_due_at <= ? and id = (
+      `update webhook_endpoints set notice_due_at = case when disabled_at > ? then ? end where notice_due_at <= ? and id = (
          select id from webhook_endpoints where notice_due_at <= ? order by notice_due_at limit 1)
        returning *`,
-      [new Date(now.getTime() + NOTICE_RETRY_MS).toISOString(), at, at],
+      [later(-NOTICE_GIVEN_UP_MS), later(NOTICE_RETRY_MS), at, at],
     );
     return row && toEndpoint(row);
   }

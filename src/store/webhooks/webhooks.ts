@@ -57,7 +57,7 @@ export interface WebhookEndpoints {
   /** The secrets for URLs in requests, newest first. The first time, one is created. */
   accountSecrets(accountId: string): Promise<WebhookSecret[]>;
   rotateAccountSecret(accountId: string, overlapMs: number, actor: Actor): Promise<string>;
-  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while. */
+  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while, nor at all once it has been disabled for a day. */
   claimNotice(): Promise<WebhookEndpoint | undefined>;
   endNotice(endpointId: string): Promise<void>;
 }
