@@ -91,7 +91,10 @@ export class Housekeeping {
 
   async #purgeAccounts(): Promise<void> {
     const { store, logger } = this.#options;
-    for (const accountId of await store.accountData.purge()) logger.info({ accountId }, 'account deleted');
+    const purged = await store.accountData.purge((accountId, error) => {
+      logger.error({ accountId, err: error }, 'data of a deleted account not removed, retrying later');
+    });
+    for (const accountId of purged) logger.info({ accountId }, 'account deleted');
   }
 
   /** Nothing is deleted by a clock that may be years ahead. */

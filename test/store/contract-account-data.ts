@@ -6,6 +6,11 @@ import { DAY, DELIVERED, HOUR, type World } from './world.ts';
 const MINUTE = 60_000;
 const FACTS = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
 
+/** For accounts that can be purged. */
+export function unexpected(accountId: string, error: unknown): never {
+  throw new Error(`the account ${accountId} was not purged`, { cause: error });
+}
+
 export function accountDataContract(world: () => World): void {
   /** A user with something in every table that belongs to an account. */
   const member = async (name: string): Promise<{ id: string; accountId: string }> => {
@@ -122,10 +127,10 @@ export function accountDataContract(world: () => World): void {
     expect(await sessions.find('session of ann')).toBeUndefined();
     expect(await keys.find(Buffer.alloc(32, 'ann'))).toBeUndefined();
     expect(await users.signUp('ann@example.com', 'hash')).toMatchObject({ email: 'ann@example.com' });
-    expect(await accountData.purge()).toEqual([]);
+    expect(await accountData.purge(unexpected)).toEqual([]);
     world().pass(3 * MINUTE);
     const another = await world().server('there/1');
-    const purged = await Promise.all([accountData.purge(), another.accountData.purge()]);
+    const purged = await Promise.all([accountData.purge(unexpected), another.accountData.purge(unexpected)]);
     expect(purged.flat()).toEqual([ann.accountId]);
     expect(await rowsOf(ann)).toEqual({});
     expect(await rowsOf(bob)).toEqual(before);
@@ -149,5 +154,43 @@ export function accountDataContract(world: () => World): void {
     for (const sql of attempts) await expect(world().engine.run(sql)).rejects.toThrow('the audit log only grows');
     await world().store.accountData.erase(ann.accountId, 'cli:test');
     await expect(world().engine.run('delete from audit where account_id is null')).rejects.toThrow('only grows');
+  });
+
+  it('are deleted although another account cannot be deleted', async () => {
+    const [ann, bob] = [await member('ann'), await member('bob')];
+    const { engine, store } = world();
+    await engine.run('create table obstacles (account_id text references accounts (id))');
+    await engine.run('insert into obstacles values (?)', [ann.accountId]);
+    for (const { accountId } of [ann, bob]) {
+      await store.accountData.erase(accountId, 'cli:test');
+      world().pass(MINUTE);
+    }
+    world().pass(3 * MINUTE);
+    const failed: string[] = [];
+    const purge = async (): Promise<string[]> => await store.accountData.purge((accountId) => failed.push(accountId));
+    expect(await purge()).toEqual([bob.accountId]);
+    expect(failed).toEqual([ann.accountId]);
+    await engine.run('drop table obstacles');
+    expect(await purge()).toEqual([ann.accountId]);
+  });
+
+  it('of a user who joined while the account was erased are deleted with it', async () => {
+    const ann = await member('ann');
+    const { engine, store, clock } = world();
+    await store.accountData.erase(ann.accountId, 'cli:test');
+    const at = clock().toISOString();
+    await engine.run(
+      "insert into users (id, account_id, email, role, password_hash, created_at) values ('late', ?, 'late', 'member', '', ?)",
+      [ann.accountId, at],
+    );
+    const later = new Date(clock().getTime() + DAY);
+    await store.sessions.begin({ hash: 'late', userId: 'late', idleUntil: later, endsAt: later });
+    await store.secondFactors.add({ userId: 'late', secret: 'S', step: 1, recoveryHashes: ['x'] });
+    await store.passkeys.add({ id: 'late', userId: 'late', name: '', publicKey: '', counter: 0, transports: [] });
+    const notice = { userId: 'late', email: '', accountId: ann.accountId, percent: 80, used: 80 };
+    await store.creditNotices.claim({ ...notice, periodStartsAt: at, periodEndsAt: at });
+    world().pass(3 * MINUTE);
+    expect(await store.accountData.purge(unexpected)).toEqual([ann.accountId]);
+    expect(await rowsOf({ id: 'late', accountId: ann.accountId })).toEqual({});
   });
 }

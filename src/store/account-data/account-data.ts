@@ -16,6 +16,9 @@ export interface AccountData {
    * False when there is no such account, or it was deleted before.
    */
   erase(accountId: string, actor: Actor): Promise<boolean>;
-  /** Deletes what is left of erased accounts, in small steps. Returns the ids of those of which nothing is left. */
-  purge(): Promise<string[]>;
+  /**
+   * Deletes what is left of erased accounts, in small steps. Returns the ids of those of which nothing is left. An account
+   * that fails doesn't stop the others and is tried again the next time.
+   */
+  purge(onFailed: (accountId: string, error: unknown) => void): Promise<string[]>;
 }

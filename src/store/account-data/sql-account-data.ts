@@ -90,6 +90,8 @@ const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 /** They have no account of their own, and would keep their deliveries from being deleted. */
 const ATTEMPTS_OF_ACCOUNT = 'delivery_id in (select id from webhook_deliveries where account_id = ?)';
 
+const OF_USERS = 'user_id in (select id from users where account_id = ?)';
+
 export class SqlAccountData implements AccountData {
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -116,21 +118,29 @@ export class SqlAccountData implements AccountData {
     return await this.#engine.transaction(async (session) => await eraseAccount(session, accountId, actor, at));
   }
 
-  async purge(): Promise<string[]> {
+  async purge(onFailed: (accountId: string, error: unknown) => void): Promise<string[]> {
     const before = new Date(this.#clock().getTime() - PURGE_AFTER_MS).toISOString();
     const rows = await this.#engine.all('select id from accounts where deleted_at <= ? order by deleted_at', [before]);
     const purged: string[] = [];
     for (const row of rows) {
       const accountId = text(row, 'id');
-      for (const { name, key, columns } of TABLES.toReversed()) {
-        if (name === 'webhook_attempts') await this.#empty(name, key, accountId, ATTEMPTS_OF_ACCOUNT);
-        if (columns.includes('account_id') && name !== 'audit') await this.#empty(name, key, accountId);
-      }
-      if (await this.#engine.transaction(async (session) => await removeAccount(session, accountId))) {
-        purged.push(accountId);
+      try {
+        if (await this.#purge(accountId)) purged.push(accountId);
+      } catch (error) {
+        onFailed(accountId, error);
       }
     }
     return purged;
+  }
+
+  /** False when another server was first. */
+  async #purge(accountId: string): Promise<boolean> {
+    for (const { name, key, columns } of TABLES.toReversed()) {
+      if (name === 'webhook_attempts') await this.#empty(name, key, accountId, ATTEMPTS_OF_ACCOUNT);
+      if (columns.includes('user_id')) await this.#empty(name, key, accountId, OF_USERS);
+      if (columns.includes('account_id') && name !== 'audit') await this.#empty(name, key, accountId);
+    }
+    return await this.#engine.transaction(async (session) => await removeAccount(session, accountId));
   }
 
   async #empty(table: string, key: readonly string[], accountId: string, where = 'account_id = ?'): Promise<void> {
@@ -161,10 +171,9 @@ export async function eraseAccount(session: SqlSession, accountId: string, actor
     [at, accountId],
   );
   if (marked === 0) return false;
-  const users = 'select id from users where account_id = ?';
   for (const { name, columns } of TABLES.toReversed()) {
     if (columns.includes('user_id')) {
-      await session.run(`delete from ${name} where user_id in (${users})`, [accountId]);
+      await session.run(`delete from ${name} where ${OF_USERS}`, [accountId]);
     }
   }
   await session.run(

@@ -60,18 +60,17 @@ export class SqlMembers implements Members {
   async accept(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const invitation = await this.#find(session, hash);
+      // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
+      if (invitation === undefined || !(await lockExisting(session, invitation.accountId))) return undefined;
       // Of several requests with the same invitation, the one that deletes it may use it.
-      if (invitation === undefined || (await session.run('delete from invitations where hash = ?', [hash])) === 0) {
-        return undefined;
-      }
+      if ((await session.run('delete from invitations where hash = ?', [hash])) === 0) return undefined;
       const { accountId, email, accountRole } = invitation;
       const at = this.#clock().toISOString();
       const id = randomUUID();
       const added = await session.run(
         `insert into users (id, account_id, email, role, account_role, password_hash, created_at)
-         select ?, ?, ?, 'member', ?, ?, ? from accounts where id = ? and deleted_at is null
-         on conflict (email) do nothing`,
-        [id, accountId, email, accountRole, passwordHash, at, accountId],
+         values (?, ?, ?, 'member', ?, ?, ?) on conflict (email) do nothing`,
+        [id, accountId, email, accountRole, passwordHash, at],
       );
       if (added === 0) return undefined;
       const entry = { action: 'member.joined', accountId, subject: id, details: { role: accountRole } };
@@ -142,6 +141,12 @@ export class SqlMembers implements Members {
   ): Promise<void> {
     await recordAudit(session, this.#clock().toISOString(), { accountId, ...entry });
   }
+}
+
+/** False when the account was deleted. */
+async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
+  const sql = 'update accounts set state = state where id = ? and deleted_at is null';
+  return (await session.run(sql, [accountId])) === 1;
 }
 
 function toInvitation(row: SqlRow): Invitation {
