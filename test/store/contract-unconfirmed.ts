@@ -9,6 +9,8 @@ import { renderSetup } from './render-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
 const WEEK = 7 * DAY;
+/** What an operator or the command line changes stays. */
+const USER = 'user:x';
 
 export function unconfirmedContract(world: () => World): void {
   const { accepted, claimed, reserve, success } = renderSetup(world);
@@ -24,7 +26,7 @@ export function unconfirmedContract(world: () => World): void {
   };
   const addKey = async ({ accountId }: User, mode: 'live' | 'test'): Promise<void> => {
     const facts = { id: randomUUID(), name: 'k', prefix: 'p', lastFour: 'l', hash: hashKey(randomUUID()) };
-    await world().store.keys.create({ ...facts, accountId, mode }, 'cli:test');
+    await world().store.keys.create({ ...facts, accountId, mode }, USER);
   };
   const remove = async (): Promise<number> =>
     await world().store.users.eraseUnconfirmed(new Date(world().clock().getTime() - WEEK));
@@ -59,7 +61,7 @@ export function unconfirmedContract(world: () => World): void {
     const user = await signUp();
     const { accountId } = user;
     await addKey(user, 'test');
-    await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+    await accounts.subscribe(accountId, 'free', 'now', USER);
     await accepted(accountId, { mode: 'test' });
     const claim = await claimed();
     await reserve(claim);
@@ -91,33 +93,35 @@ export function unconfirmedContract(world: () => World): void {
 
   it('stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
     const { accounts, users, ledger } = world().store;
-    const [confirmed, charged, suspended, keyed, paying, running, shared, forgotten] = [
+    const [confirmed, charged, suspended, keyed, paying, running, shared, assigned, administered, forgotten] = [
       ...[await signUp(), await signUp(), await signUp(), await signUp()],
-      ...[await signUp(), await signUp(), await signUp(), await signUp()],
-    ] as [User, User, User, User, User, User, User, User];
+      ...[await signUp(), await signUp(), await signUp(), await signUp(), await signUp(), await signUp()],
+    ] as [User, User, User, User, User, User, User, User, User, User];
     const later = new Date(world().clock().getTime() + DAY);
     const email = 'ann@example.com';
     await users.addConfirmation('link', { userId: confirmed.id, email, role: 'member', expiresAt: later });
     expect(await users.confirm('link', confirmed.id)).toMatchObject({ email });
-    for (const { accountId } of [charged, running]) await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+    for (const { accountId } of [charged, running]) await accounts.subscribe(accountId, 'free', 'now', USER);
     const hold = await world().hold(charged.accountId);
     await ledger.reserve(hold);
     await ledger.settle(hold.renderId, { outcome: 'delivered', durationMs: 1 });
-    await accounts.setSuspended(suspended.accountId, true, 'cli:test');
+    await accounts.setSuspended(suspended.accountId, true, USER);
     await addKey(keyed, 'live');
+    await accounts.subscribe(assigned.accountId, 'pro', 'now', 'operator:o');
+    await accounts.subscribe(administered.accountId, 'pro', 'now', 'cli:test');
     await accounts.linkCustomer(paying.accountId, 'cus_1');
     await accepted(running.accountId, { mode: 'test' });
     await users.addLink(
       'invite',
       { email: 'bob@example.com', role: 'member', accountId: shared.accountId, expiresAt: later },
-      'cli:test',
+      USER,
     );
     await users.useLink('invite', 'hash');
     // Accounts without users belong to the command line or a marketplace.
     const local = await world().account();
     world().pass(2 * WEEK);
     expect(await remove()).toBe(1);
-    const kept = [confirmed, charged, suspended, keyed, paying, running, shared];
+    const kept = [confirmed, charged, suspended, keyed, paying, running, shared, assigned, administered];
     expect(await Promise.all(kept.map(exists))).toEqual(kept.map(() => true));
     expect(await exists(forgotten)).toBe(false);
     expect(await accounts.find(local)).toBeDefined();

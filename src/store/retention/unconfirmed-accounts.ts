@@ -16,7 +16,9 @@ const IS_UNUSED = `
   and not exists (select 1 from api_keys k where k.account_id = a.id and k.mode = 'live')
   and not exists (select 1 from customers c where c.account_id = a.id)
   and not exists (select 1 from periods p where p.account_id = a.id and p.used + p.reserved + p.granted > 0)
-  and not exists (select 1 from render_jobs j where j.account_id = a.id and j.status in ('queued', 'rendering'))`;
+  and not exists (select 1 from render_jobs j where j.account_id = a.id and j.status in ('queued', 'rendering'))
+  and not exists (
+    select 1 from audit e where e.account_id = a.id and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;
 
 /** Returns how many accounts from before `before` were erased. */
 export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Date): Promise<number> {
