@@ -153,6 +153,22 @@ describe('an S3 service that fails', () => {
     expect(names).toEqual(['outputs/one', 'outputs/three']);
   });
 
+  it('has lost an object only if it says so, because a proxy in front of it may respond with 404, too', async () => {
+    const copy = async () => await storage.copyTo('assets/one', path.join(folder, 'copy'), new AbortController().signal);
+    respond = (_request, response) => response.writeHead(404).end('404 page not found');
+    const unavailable = { code: 'storage_unavailable' };
+    await expect(copy()).rejects.toMatchObject(unavailable);
+    await expect(storage.get('outputs/one')).rejects.toMatchObject(unavailable);
+    await expect(storage.delete('outputs/one')).rejects.toMatchObject(unavailable);
+    expect(await storage.size('outputs/one')).toBeUndefined();
+    for (const code of ['NoSuchKey', 'NotFound']) {
+      respond = (_request, response) => response.writeHead(404).end(`<Error><Code>${code}</Code></Error>`);
+      expect(await copy()).toBe(false);
+      expect(await storage.get('outputs/one')).toBeUndefined();
+      await storage.delete('outputs/one');
+    }
+  });
+
   it('must not ignore the range of a request, because its whole body would be sent under a wrong length', async () => {
     respond = (_request, response) => response.end('the whole object');
     await expect(storage.get('outputs/one', { start: 1, end: 2 })).rejects.toMatchObject({

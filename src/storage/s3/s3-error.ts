@@ -36,8 +36,11 @@ export class S3Error extends Error {
     return this.status >= 500 || this.status === TOO_MANY_REQUESTS || TEMPORARY_CODES.has(this.code);
   }
 
-  /** There is no such object, as opposed to no such bucket. The response to HEAD has no code. */
+  /**
+   * There is no such object, as opposed to no such bucket. A 404 without a code may come from a proxy in front of the
+   * service.
+   */
   get isMissingObject(): boolean {
-    return this.status === 404 && (this.code === '' || this.code === 'NoSuchKey' || this.code === 'NotFound');
+    return this.status === 404 && (this.code === 'NoSuchKey' || this.code === 'NotFound');
   }
 }

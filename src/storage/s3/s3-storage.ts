@@ -73,7 +73,8 @@ export class S3Storage implements ObjectStorage {
       response.resume();
       return Number(response.headers['content-length']);
     } catch (error) {
-      if (error instanceof S3Error && error.isMissingObject) return undefined;
+      // The response to HEAD has no body, so it can't have a code.
+      if (error instanceof S3Error && error.status === 404) return undefined;
       return rethrowAsStorageError(error);
     }
   }
