@@ -138,6 +138,8 @@ async function killAtRandom(
       await subject.kill();
       await subject.launch();
     } else {
+      // One at a time, because a render that loses two workers in a row is meant to fail.
+      await subject.waitUntilReady();
       process.kill(world.random.pick(subject.workers()), 'SIGKILL');
     }
   }
