@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AccountRole, may } from '../../src/account/roles.ts';
 import { permissionFor } from '../../src/dashboard/identity/page-permissions.ts';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { form, problemOf, type RunningServer, startServer } from '../running-server.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/members';
@@ -167,6 +167,29 @@ describe.each(['owner', 'member', 'billing'] as const)('the role %s', (role) => 
     const statuses = await Promise.all(operatorPages.map(async (path) => (await visitor.get(path)).status));
     expect(statuses).toEqual([404, 404, 404, 404]);
   });
+});
+
+it('lets members render in the playground at the cost of the account, but not the role billing', async () => {
+  const owner = await newOwner();
+  const render = async (visitor: Visitor): Promise<Response> =>
+    await fetch(`${server.url}/playground/account/render`, {
+      method: 'POST',
+      body: form({ width: '32', height: '32', text: 'a' }),
+      headers: {
+        cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        'x-forwarded-for': '198.51.100.250',
+        'x-form-token': await visitor.tokenOf('/dashboard/security'),
+        'sec-fetch-site': 'same-origin',
+        origin: new URL(server.url).origin,
+      },
+    });
+  const { visitor: member } = await join(owner, 'member');
+  expect((await render(member)).status).toBe(200);
+  const { visitor: billing } = await join(owner, 'billing');
+  const refused = await render(billing);
+  expect(refused.status).toBe(403);
+  expect((await problemOf(refused)).code).toBe('role_not_allowed');
+  expect(JSON.parse((await billing.get('/playground/account')).text)).toEqual({ account: null });
 });
 
 it('needs the permission to develop for a page that no rule lists', () => {

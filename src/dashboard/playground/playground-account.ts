@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admitAccount } from '../../account/access.ts';
 import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
+import { may } from '../../account/roles.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller } from '../../http/access/caller.ts';
 import type { Identify } from '../../http/overlay/admit.ts';
@@ -37,7 +38,7 @@ export function playgroundAccountRoutes(dependencies: PlaygroundAccountDependenc
   };
 }
 
-/** Null for visitors, and for members whose account can't pay. They get what visitors get. */
+/** Null for visitors, and for members whose account can't pay or whose role doesn't allow renders. They get what visitors get. */
 async function accountOf(
   dependencies: PlaygroundAccountDependencies,
   request: FastifyRequest,
@@ -67,7 +68,13 @@ export function identifyMember(dependencies: PlaygroundAccountDependencies): Ide
 
 /** As with keys, renders are free and watermarked until the user confirms their address. */
 async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: User): Promise<Caller> {
-  const { accountId, unconfirmedEmail } = user;
+  const { accountId, accountRole, unconfirmedEmail } = user;
+  if (!may(accountRole, 'develop')) {
+    throw new AppError(
+      'role_not_allowed',
+      "Your role in this account doesn't allow renders. Ask an owner of the account.",
+    );
+  }
   const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
   const active = admitAccount({ accountId, suspended: state === 'suspended', subscription });
   const mode = unconfirmedEmail === null ? 'live' : 'test';
