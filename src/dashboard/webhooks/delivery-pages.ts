@@ -10,6 +10,7 @@ import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { table } from '../tables.ts';
+import { assertConfirmed } from './assert-confirmed.ts';
 
 const PATH = '/dashboard/webhooks/deliveries';
 const PAGE_SIZE = 50;
@@ -35,6 +36,7 @@ export function addDeliveryPages(
     return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body });
   });
   routes.action(`${PATH}/:id/resend`, async (visit) => {
+    assertConfirmed(visit.user);
     const { id } = await webhooks.sendAgain(visit.user.accountId, idOf(visit));
     return seeOther(visit, `${PATH}/${id}?done=webhook-resent`);
   });

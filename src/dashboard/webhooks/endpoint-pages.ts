@@ -13,6 +13,7 @@ import { html } from '../html.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { assertConfirmed } from './assert-confirmed.ts';
 import { deliveryTable } from './delivery-pages.ts';
 import {
   accountSecretSection,
@@ -30,7 +31,6 @@ export interface WebhookPagesDependencies {
 }
 
 const WEBHOOKS_PATH = '/dashboard/webhooks';
-const CONFIRM_FIRST = 'Confirm your email address to receive webhooks.';
 const LATEST = 10;
 
 export function addEndpointPages(routes: SignedInRoutes, { site, webhooks }: WebhookPagesDependencies): void {
@@ -62,6 +62,7 @@ ${isConfirmed && accountSecretSection(visit, secrets)}`;
     }
   });
   routes.action(`${WEBHOOKS_PATH}/secret/rotate`, async (visit, fields) => {
+    assertConfirmed(visit.user);
     await webhooks.rotateAccountSecret(visit.user.accountId, overlapOf(fields), actorOf(visit.user));
     return seeOther(visit, `${WEBHOOKS_PATH}?done=webhook-rotated`);
   });
@@ -95,14 +96,19 @@ ${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))
 ${dangerSections(visit, endpoint)}`;
     return sendPrivate(site, visit, { title: 'Webhook endpoint', path: WEBHOOKS_PATH, body });
   });
-  action('test', 'webhook-test', async ({ accountId }, id) => await webhooks.sendTest(accountId, id));
+  action('test', 'webhook-test', async (user, id) => {
+    assertConfirmed(user);
+    await webhooks.sendTest(user.accountId, id);
+  });
   action('enable', 'webhook-enabled', async (user, id) => {
+    assertConfirmed(user);
     await webhooks.setEnabled(user.accountId, id, true, actorOf(user));
   });
   action('disable', 'webhook-disabled', async (user, id) => {
     await webhooks.setEnabled(user.accountId, id, false, actorOf(user));
   });
   action('rotate', 'webhook-rotated', async (user, id, fields) => {
+    assertConfirmed(user);
     await webhooks.rotate(user.accountId, id, overlapOf(fields), actorOf(user));
   });
   action('delete', 'webhook-deleted', async (user, id) => await webhooks.remove(user.accountId, id, actorOf(user)));
@@ -116,11 +122,6 @@ function overlapOf(fields: FormFields): number {
   const overlap = fields.text('overlap');
   if (!Object.hasOwn(OVERLAPS, overlap)) throw new AppError('invalid_fields', 'Choose when the old secret expires.');
   return OVERLAPS[overlap as keyof typeof OVERLAPS].milliseconds;
-}
-
-/** Otherwise anyone could sign up with any address and have requests sent to other servers. */
-function assertConfirmed({ unconfirmedEmail }: User): void {
-  if (unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
 }
 
 function actorOf({ id }: User): string {

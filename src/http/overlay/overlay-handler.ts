@@ -11,11 +11,13 @@ import type { Requester } from '../../dispatch/renderer.ts';
 import { workerKindFor } from '../../media/asset.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
+import type { Users } from '../../store/users.ts';
 import type { RequestType } from '../../telemetry/metrics.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../renders/accept.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
+import { urlPolicyFor } from '../webhooks/webhook-url-rule.ts';
 import type { Admitted } from './admit.ts';
 import { deliver, deliverLink, type DeliverDependencies } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
@@ -27,6 +29,7 @@ import { describeRender, executeRender, prepareRender, type RenderRun, type Step
 import { DeliveryBroken } from './send.ts';
 
 export interface HandlerDependencies extends ReceiveDependencies, StepDependencies, DeliverDependencies {
+  readonly users: Pick<Users, 'list'>;
   readonly idempotency: IdempotencyKeys;
   readonly fetcher: AssetFetcher;
   readonly acceptor: RenderAcceptor;
@@ -53,7 +56,11 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     // An asynchronous render waits for its turn, however long the queue is.
     assertRoom: (kind) => (prefersAsync ? undefined : dependencies.renderer.assertRoom(caller.accountId, kind)),
   });
-  const parsed = parseRequest(upload, dependencies.fetcher.policy);
+  const fieldNames = upload.fields.map(({ name }) => name);
+  const parsed = parseRequest(
+    upload,
+    await urlPolicyFor(dependencies.users, caller, dependencies.fetcher.policy, fieldNames),
+  );
   context.type = requestTypeOf(parsed);
   if (prefersAsync || parsed.delivery.isAsync) {
     await upload.asset?.save?.();

@@ -35,7 +35,10 @@ export interface UnfetchedRequest extends Captions {
   readonly assetUrl: URL;
 }
 
-export function parseRequest(form: ReceivedForm, policy: FetchPolicy): ParsedRequest | UnfetchedRequest {
+export function parseRequest(
+  form: ReceivedForm,
+  policy: Pick<FetchPolicy, 'faultOf'>,
+): ParsedRequest | UnfetchedRequest {
   const parsed = parseForm(withKind(form), (url, purpose) => policy.faultOf(url, purpose));
   const { overlays, strict, output, delivery, assetUrl } = parsed;
   return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);

@@ -7,8 +7,10 @@ import { typeName } from '../../caption/field-reader.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { acceptedRecord, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';
+import type { Users } from '../../store/users.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { smallBodyReader } from '../overlay/body.ts';
 import { readIdempotencyKey } from '../overlay/idempotency.ts';
 import type { ReceivedForm } from '../overlay/multipart.ts';
@@ -18,6 +20,7 @@ import { readRoute } from '../read-route.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { watchPace } from '../transport/pace.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
+import { urlPolicyFor } from '../webhooks/webhook-url-rule.ts';
 import { newRender, type RenderAcceptor } from './accept.ts';
 import { cancelRender, deleteEnded } from './render-actions.ts';
 import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
@@ -26,6 +29,7 @@ import { asyncFingerprint, storeRequest } from './stored-request.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
   readonly acceptor: RenderAcceptor;
+  readonly users: Pick<Users, 'list'>;
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
 }
 
@@ -70,7 +74,10 @@ async function create(
   const key = readIdempotencyKey(request.headers);
   const form = await receiveSmall(dependencies, request, reply, 'Send the batch as application/json.');
   const batchId = request.id;
-  const renders = parseBatch(dependencies, form, caller, batchId);
+  const requests = requestsOf(form);
+  const fieldNames = requests.flatMap((item) => Object.keys(item ?? {}));
+  const policy = await urlPolicyFor(dependencies.users, caller, dependencies.fetcher.policy, fieldNames);
+  const renders = parseBatch(policy, requests, caller, batchId);
   const { accountId, keyId, mode } = caller;
   const at = new Date();
   const { id, isReplay } = await acceptor.add(caller, renders, {
@@ -110,10 +117,14 @@ export async function receiveSmall(
 }
 
 /** Throws one error with the faults of all requests. */
-function parseBatch({ fetcher }: BatchDependencies, form: ReceivedForm, caller: Caller, batchId: string): NewRender[] {
+function parseBatch(
+  policy: Pick<FetchPolicy, 'faultOf'>,
+  requests: readonly unknown[],
+  caller: Caller,
+  batchId: string,
+): NewRender[] {
   const faults: FieldFault[] = [];
   const renders: NewRender[] = [];
-  const requests = requestsOf(form);
   // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
   const ids = requests
     .map(() => randomUUID())
@@ -128,7 +139,7 @@ function parseBatch({ fetcher }: BatchDependencies, form: ReceivedForm, caller: 
     const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
     const single = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined };
     try {
-      const parsed = parseRequest(single, fetcher.policy);
+      const parsed = parseRequest(single, policy);
       renders.push(
         newRender(caller, must(ids[index], 'the id of a render'), {
           request: storeRequest(single),

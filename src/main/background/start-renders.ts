@@ -33,7 +33,7 @@ export interface RendersOptions extends Shared {
 }
 
 export interface RenderServices {
-  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links'>;
+  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links' | 'users'>;
   readonly groups: readonly RouteGroup[];
   readonly forPages: { readonly renderActions: RenderActions };
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
@@ -47,7 +47,7 @@ const HOUR_MS = 3_600_000;
 
 export async function startRenders(options: RendersOptions): Promise<RenderServices> {
   const { settings, store, plans, renderer, logger, marketplace } = options;
-  const { renders, accounts, keys } = store;
+  const { renders, accounts, keys, users } = store;
   const { resultHours, publicUrl, host, isAsync } = settings;
   const storage = await openStorage(settings, logger);
   const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage.kind === 'default';
@@ -65,9 +65,9 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.
   await releaseLost(options);
   runner.start();
-  const forRoutes = { ...options, ...common, keys, runner, acceptor };
+  const forRoutes = { ...options, ...common, keys, users, runner, acceptor };
   return {
-    parts: { acceptor, links: new LinkDelivery({ ...common, resultHours }) },
+    parts: { acceptor, users, links: new LinkDelivery({ ...common, resultHours }) },
     groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
     forPages: { renderActions: new RenderActions({ renders, storage, runner }) },
     stop: async (graceMs) => await runner.stop(graceMs),
