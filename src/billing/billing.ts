@@ -10,7 +10,9 @@ export interface ReturnPages {
 export type PlanChoice =
   | { readonly kind: 'granted'; readonly when: 'now' | 'next period' }
   /** Nothing has changed yet: the user has to go to this page first, to pay. */
-  | { readonly kind: 'redirect'; readonly url: string };
+  | { readonly kind: 'redirect'; readonly url: string }
+  /** Nothing has changed, because the charge would differ from the confirmed one. */
+  | { readonly kind: 'confirm again' };
 
 /** What choosing a plan would do. */
 export type PlanPreview =
@@ -27,6 +29,8 @@ export type PlanPreview =
 /** Applies immediately, and the card is charged. */
 export interface ChargePreview {
   readonly kind: 'charge';
+  /** The plan that is paid for now. */
+  readonly fromPlan: string;
   /** In the smallest unit of the currency; undefined when the provider can't tell. */
   readonly amount: { readonly due: number; readonly unusedCredit: number; readonly currency: string } | undefined;
   /** The amount is valid for a change as of this time. */
@@ -34,8 +38,11 @@ export interface ChargePreview {
   readonly renewsAt: Date;
 }
 
-/** A customer's confirmation of a charge. */
+/** A customer's confirmation of a charge, with what the customer was shown. */
 export interface ConfirmedCharge {
+  readonly fromPlan: string;
+  /** Undefined when the provider couldn't tell. */
+  readonly due: number | undefined;
   readonly asOf: Date;
 }
 

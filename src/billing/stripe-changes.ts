@@ -12,8 +12,8 @@ export class StripeChanges {
   }
 
   /**
-   * Applies immediately and charges the difference in price, calculated as of `asOf` or else now. If the payment fails, nothing changes yet and the URL of the
-   * invoice is returned: Stripe makes the change once it is paid.
+   * Applies immediately and charges the difference in price, calculated as of `asOf` or else now. If the payment fails,
+   * nothing changes yet and the URL of the invoice is returned: Stripe makes the change once it is paid.
    */
   async upgrade(
     subscription: Stripe.Subscription,
@@ -25,8 +25,7 @@ export class StripeChanges {
     const changed = await this.#stripe.subscriptions.update(subscription.id, {
       items: [{ id: item.id, price }],
       proration_behavior: 'always_invoice',
-      // The period may have been renewed after the confirmation.
-      ...(asOf && { proration_date: Math.max(Math.floor(asOf.getTime() / 1_000), item.current_period_start) }),
+      ...(asOf && { proration_date: Math.floor(asOf.getTime() / 1_000) }),
       payment_behavior: 'pending_if_incomplete',
       expand: ['latest_invoice'],
     });

@@ -2,6 +2,7 @@
 
 import type { Stripe } from 'stripe';
 import type { ChargePreview, InvoiceSummary } from './billing.ts';
+import type { PlanItem } from './stripe-reading.ts';
 
 const MAX_INVOICES = 24;
 
@@ -29,13 +30,15 @@ export class StripeInvoices {
   /** The upgrade must pass the same time to Stripe, so that it costs what the preview says. */
   async previewUpgrade(
     subscription: Stripe.Subscription,
-    item: Stripe.SubscriptionItem,
+    { item, plan }: PlanItem,
     price: string,
+    at = new Date(),
   ): Promise<ChargePreview> {
-    const seconds = Math.floor(Date.now() / 1_000);
+    const seconds = Math.floor(at.getTime() / 1_000);
     const asOf = Math.min(Math.max(seconds, item.current_period_start), item.current_period_end - 1);
     const preview = {
       kind: 'charge',
+      fromPlan: plan.name,
       asOf: new Date(asOf * 1_000),
       renewsAt: new Date(item.current_period_end * 1_000),
     } as const;

@@ -30,6 +30,7 @@ interface CurrentSubscription {
 
 const NOW: PlanChoice = { kind: 'granted', when: 'now' };
 const NEXT_PERIOD: PlanChoice = { kind: 'granted', when: 'next period' };
+const CONFIRM_AGAIN: PlanChoice = { kind: 'confirm again' };
 
 export class StripePlans {
   readonly #dependencies: StripePlansDependencies;
@@ -72,7 +73,7 @@ export class StripePlans {
     if (!plans.isUpgrade(bought.plan.name, name)) {
       return { kind: 'later', at: periodEnd(bought.item, current.subscription) };
     }
-    return await invoices.previewUpgrade(current.subscription, bought.item, priceIdOf(plan));
+    return await invoices.previewUpgrade(current.subscription, bought, priceIdOf(plan));
   }
 
   /** Ends every subscription now, also unfinished ones. Repeating it does no harm. */
@@ -148,16 +149,23 @@ export class StripePlans {
     price: string,
     confirmed: ConfirmedCharge | undefined,
   ): Promise<PlanChoice> {
-    const { plans } = this.#dependencies;
+    const { plans, invoices } = this.#dependencies;
     const bought = planItem(subscription, plans);
     if (bought === undefined) throw new Error(`no plan has the price of subscription ${subscription.id}`);
     if (bought.plan.name === plan.name) {
       await this.#changes.keep(subscription);
       return NOW;
     }
+    // Another member may have changed the plan since.
+    if (confirmed !== undefined && confirmed.fromPlan !== bought.plan.name) return CONFIRM_AGAIN;
     if (!plans.isUpgrade(bought.plan.name, plan.name)) {
       await this.#changes.downgrade(subscription, bought.item, price);
       return NEXT_PERIOD;
+    }
+    if (confirmed !== undefined) {
+      const { amount, asOf } = await invoices.previewUpgrade(subscription, bought, price, confirmed.asOf);
+      // The time differs when it isn't in the current period, which may have been renewed since.
+      if (amount?.due !== confirmed.due || asOf.getTime() !== confirmed.asOf.getTime()) return CONFIRM_AGAIN;
     }
     const url = await this.#changes.upgrade(subscription, bought.item, price, confirmed?.asOf);
     return url === undefined ? NOW : { kind: 'redirect', url };

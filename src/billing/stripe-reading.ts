@@ -50,7 +50,7 @@ export function isPaidFor({ status }: Stripe.Subscription): boolean {
   return status === 'active' || status === 'trialing';
 }
 
-interface PlanItem {
+export interface PlanItem {
   readonly plan: Plan;
   readonly item: Stripe.SubscriptionItem;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parsePlans } from '../../src/account/plans.ts';
 import type { Subscription } from '../../src/account/subscription.ts';
-import type { PlanChoice } from '../../src/billing/billing.ts';
+import type { ConfirmedCharge, PlanChoice } from '../../src/billing/billing.ts';
 import { StripeBilling } from '../../src/billing/stripe.ts';
 import { AppError } from '../../src/errors.ts';
 import { PROBLEMS } from '../../src/http/reference/statuses.ts';
@@ -86,8 +86,8 @@ export class StripeWorld {
     return this.fake.account;
   }
 
-  async choose(plan: string): Promise<PlanChoice> {
-    return await this.billing.choosePlan(this.accountId, plan, PAGES);
+  async choose(plan: string, confirmed?: ConfirmedCharge): Promise<PlanChoice> {
+    return await this.billing.choosePlan(this.accountId, plan, PAGES, confirmed);
   }
 
   /** Chooses a plan, pays in the checkout and delivers the events. */

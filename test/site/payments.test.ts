@@ -77,7 +77,11 @@ describe('a paid plan', () => {
     const invoices = fake.account.invoices.length;
     for (const asOf of ['', 'now', String(Date.now() - 3_600_000), String(Date.now() + 3_600_000)]) {
       expect(
-        await visitor.submit('/dashboard/plan/cancel', { plan: 'pro', 'as-of': asOf }, '/dashboard/plan'),
+        await visitor.submit(
+          '/dashboard/plan/cancel',
+          { plan: 'pro', 'as-of': asOf, 'from-plan': 'starter', due: '1333' },
+          '/dashboard/plan',
+        ),
       ).toMatchObject({
         status: 303,
         location: '/dashboard/plan/change?plan=pro',
@@ -86,14 +90,24 @@ describe('a paid plan', () => {
     expect(fake.account.invoices).toHaveLength(invoices);
     const { text } = await visitor.get('/dashboard/plan/change?plan=pro');
     const amount = /Switch and pay \$(?<amount>\d+\.\d\d)/u.exec(text)?.groups?.['amount'] ?? '';
-    const asOf = /name="as-of" value="(?<time>\d+)"/u.exec(text)?.groups?.['time'] ?? '';
+    const valueOf = (name: string): string => new RegExp(`name="${name}" value="([^"]+)"`, 'u').exec(text)?.[1] ?? '';
+    const confirmed = {
+      plan: 'pro',
+      'as-of': valueOf('as-of'),
+      'from-plan': valueOf('from-plan'),
+      due: valueOf('due'),
+    };
     // A third of the month has passed: 2/3 of $29 minus 2/3 of $9.
     expect(Number(amount)).toBeCloseTo(13.33, 1);
     expect(text).toContain('a credit of $6.00 for the unused part');
     fake.account.now += 600;
-    expect(
-      await visitor.submit('/dashboard/plan/cancel', { plan: 'pro', 'as-of': asOf }, '/dashboard/plan'),
-    ).toMatchObject({
+    for (const changed of [{ due: '1' }, { due: '' }, { due: '-1' }, { 'from-plan': 'free' }, { 'from-plan': '' }]) {
+      expect(
+        await visitor.submit('/dashboard/plan/cancel', { ...confirmed, ...changed }, '/dashboard/plan'),
+      ).toMatchObject({ location: '/dashboard/plan/change?plan=pro' });
+    }
+    expect(fake.account.invoices).toHaveLength(invoices);
+    expect(await visitor.submit('/dashboard/plan/cancel', confirmed, '/dashboard/plan')).toMatchObject({
       location: '/dashboard/plan?done=plan-now',
     });
     expect(fake.account.invoices).toHaveLength(invoices + 1);

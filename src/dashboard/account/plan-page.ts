@@ -66,6 +66,7 @@ ${planBody(visit, plans, subscription, billing)}`;
       return seeOther(visit, `${CHANGE_PATH}?plan=${plan}`);
     }
     const choice = await billing.choosePlan(visit.user.accountId, plan, pages, confirmed);
+    if (choice.kind === 'confirm again') return seeOther(visit, `${CHANGE_PATH}?plan=${plan}`);
     if (choice.kind === 'redirect') return leaveFor(site, visit, 'checkout', choice.url);
     return seeOther(visit, `${PATH}?done=${choice.when === 'now' ? 'plan-now' : 'plan-next'}`);
   });

@@ -44,7 +44,7 @@ ${form(
   visit,
   PLAN_PATH,
   html`<input type="hidden" name="plan" value="${plan.name}">
-${preview.kind === 'charge' && html`<input type="hidden" name="as-of" value="${preview.asOf.getTime()}">`}
+${preview.kind === 'charge' && confirmationFields(preview)}
 <p class="actions"><button class="button" type="submit">${confirmLabel(plan, preview)}</button>
 <a class="button quiet" href="${PLAN_PATH}">Back</a></p>`,
 )}`;
@@ -82,8 +82,17 @@ export function cancelablePlan(plans: PlanBook, subscription: Subscription | und
 export function confirmedCharge(fields: FormFields, now = Date.now()): ConfirmedCharge | undefined {
   const text = fields.text('as-of');
   const asOf = Number(text);
-  const isValid = /^\d{1,15}$/u.test(text) && asOf <= now + CLOCK_TOLERANCE_MS && asOf > now - CONFIRMATION_MS;
-  return isValid ? { asOf: new Date(asOf) } : undefined;
+  const isRecent = /^\d{1,15}$/u.test(text) && asOf <= now + CLOCK_TOLERANCE_MS && asOf > now - CONFIRMATION_MS;
+  const [fromPlan, due] = [fields.text('from-plan'), fields.text('due')];
+  if (!isRecent || fromPlan === '' || !/^\d{0,15}$/u.test(due)) return undefined;
+  return { asOf: new Date(asOf), fromPlan, due: due === '' ? undefined : Number(due) };
+}
+
+/** What `confirmedCharge` reads. */
+function confirmationFields({ asOf, fromPlan, amount }: ChargePreview): Html {
+  return html`<input type="hidden" name="as-of" value="${asOf.getTime()}">
+<input type="hidden" name="from-plan" value="${fromPlan}">
+<input type="hidden" name="due" value="${amount?.due ?? ''}">`;
 }
 
 async function accountOf({ accounts }: Pick<Store, 'accounts'>, { user }: SignedInVisit) {
