@@ -10,8 +10,20 @@ export interface Email {
   readonly id?: string;
 }
 
+/** The mail server works, but didn't accept this email. */
+export class EmailRefused extends Error {
+  /** The server will never accept an email to this recipient. */
+  readonly isPermanent: boolean;
+
+  constructor(cause: Error, isPermanent: boolean) {
+    super(cause.message, { cause });
+    this.name = 'EmailRefused';
+    this.isPermanent = isPermanent;
+  }
+}
+
 export interface Mailer {
-  /** Resolves when the mail server has accepted the email. */
+  /** Resolves when the mail server has accepted the email. Rejects with `EmailRefused` when only this email has failed. */
   send(email: Email): Promise<void>;
 }
 
@@ -22,6 +34,8 @@ export interface SmtpOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+/** The server shuts down, whatever the command. */
+const SERVICE_CLOSING = 421;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u;
 
 export class SmtpMailer implements Mailer {
@@ -45,10 +59,24 @@ export class SmtpMailer implements Mailer {
 
   async send({ to, subject, text, id }: Email): Promise<void> {
     const messageId = id === undefined ? {} : { messageId: `<${id}@storybar>` };
-    await this.#transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text, ...messageId });
+    const message = { from: this.#from, to: { name: '', address: to }, subject, text, ...messageId };
+    try {
+      await this.#transport.sendMail(message);
+    } catch (error) {
+      throw refusalOf(error) ?? error;
+    }
   }
 
   close(): void {
     this.#transport.close();
   }
+}
+
+/** Undefined when the error isn't about one email: no connection, a wrong password, or a sender that isn't allowed. */
+function refusalOf(error: unknown): EmailRefused | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { command, responseCode } = error as Error & { readonly command?: unknown; readonly responseCode?: unknown };
+  if ((command !== 'RCPT TO' && command !== 'DATA') || typeof responseCode !== 'number') return undefined;
+  if (responseCode === SERVICE_CLOSING) return undefined;
+  return new EmailRefused(error, command === 'RCPT TO' && responseCode >= 500);
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import { CreditEmails } from '../../src/dashboard/credits/credit-emails.ts';
-import type { Email } from '../../src/mail/mailer.ts';
+import { CreditEmails, type CreditEmailsOptions } from '../../src/dashboard/credits/credit-emails.ts';
+import { type Email, SmtpMailer } from '../../src/mail/mailer.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 import { sqliteDatabase } from '../store/databases.ts';
 import { DELIVERED, World } from '../store/world.ts';
@@ -128,6 +128,36 @@ describe('CreditEmails', () => {
     world.pass(11 * 60_000);
     await first?.send();
     expect(sent).toHaveLength(1);
+    await world.database.remove();
+  });
+
+  it('reach the others when the mail server refuses a recipient, and are tried again only if that may change', async () => {
+    const { world } = await setUp();
+    const { users, accounts, ledger, creditNotices } = world.store;
+    for (const name of ['bob', 'cid', 'dan']) {
+      const user = await users.signUp(`${name}@example.com`, 'hash');
+      const accountId = user?.accountId ?? '';
+      await accounts.subscribe(accountId, 'free', 'now', 'cli:test');
+      const hold = await world.hold(accountId, { credits: 85 });
+      await ledger.reserve(hold);
+      await ledger.settle(hold.renderId, DELIVERED);
+    }
+    const smtp = await SmtpServer.start();
+    const mailer = new SmtpMailer({ url: smtp.url, from: 'captions@example.com' });
+    const failed: string[] = [];
+    const onFailed: CreditEmailsOptions['onFailed'] = (_error, { email }) => failed.push(email);
+    const options = { notices: creditNotices, plans: DEFAULT_PLANS, publicUrl: PUBLIC_URL, mailer, onFailed };
+    const emails = new CreditEmails(options);
+    smtp.refusals.set('bob@example.com', '550 no such user').set('cid@example.com', '450 mailbox busy');
+    await emails.send();
+    expect(smtp.emails.map(({ to }) => to)).toEqual(['dan@example.com']);
+    expect(failed.toSorted()).toEqual(['bob@example.com', 'cid@example.com']);
+    smtp.refusals.clear();
+    world.pass(11 * 60_000);
+    await emails.send();
+    expect(smtp.emails.map(({ to }) => to)).toEqual(['dan@example.com', 'cid@example.com']);
+    mailer.close();
+    await smtp.stop();
     await world.database.remove();
   });
 });

@@ -10,6 +10,8 @@ export interface ReceivedEmail {
 
 export class SmtpServer {
   readonly emails: ReceivedEmail[] = [];
+  /** Responses to `RCPT TO` other than 250. */
+  readonly refusals = new Map<string, string>();
   readonly #server: Server;
 
   private constructor() {
@@ -56,6 +58,8 @@ export class SmtpServer {
       const [verb = ''] = line.toUpperCase().split(' ');
       if (verb === 'RCPT') to = /<(?<address>[^>]+)>/u.exec(line)?.groups?.['address'] ?? '';
       if (verb === 'DATA') message = [];
+      const refusal = verb === 'RCPT' ? this.refusals.get(to) : undefined;
+      if (refusal !== undefined) return respond(refusal);
       respond(verb === 'DATA' ? '354 continue' : verb === 'QUIT' ? '221 bye' : '250 ok');
     };
     socket.setEncoding('utf8').on('error', () => socket.destroy());

@@ -2,7 +2,7 @@
 // tell; a claim in the store decides which server sends the email, so each user gets it once.
 
 import type { PlanBook } from '../../account/plans.ts';
-import type { Email, Mailer } from '../../mail/mailer.ts';
+import { type Email, EmailRefused, type Mailer } from '../../mail/mailer.ts';
 import type { CreditNotice, CreditNotices } from '../../store/notices/credit-notices.ts';
 
 export interface CreditEmailsOptions {
@@ -25,19 +25,19 @@ export class CreditEmails {
     this.#options = options;
   }
 
-  /** Sends what is due. A failed email is tried again in a later run. */
+  /** Sends what is due. A failed email is tried again in a later run, unless its recipient is refused for good. */
   async send(): Promise<void> {
     const { notices, plans } = this.#options;
     for (const percent of PERCENTAGES) {
       const withCredits = plans.plans.filter(({ credits }) => credits > 0);
       for (const notice of await notices.due({ percent, plans: withCredits }, BATCH)) {
-        // The mail server may be away. The next run continues with the others.
+        // The next run continues with the others.
         if (!(await this.#send(notice))) return;
       }
     }
   }
 
-  /** False when the email could not be sent. */
+  /** False when the mail server is away. */
   async #send(notice: CreditNotice): Promise<boolean> {
     const { notices, mailer, onFailed } = this.#options;
     if (!(await notices.claim(notice))) return true;
@@ -45,7 +45,8 @@ export class CreditEmails {
       await mailer.send(this.#textOf(notice));
     } catch (error) {
       onFailed(error, notice);
-      return false;
+      if (!(error instanceof EmailRefused)) return false;
+      if (!error.isPermanent) return true;
     }
     await notices.markSent(notice);
     return true;
