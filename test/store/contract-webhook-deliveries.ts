@@ -96,7 +96,7 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(taken.delivery.id).toBe(deliveryId);
     expect((await webhookDeliveries.endAttempt(lost, attempt(), { kind: 'given up' })).isWritten).toBe(false);
     expect((await other.webhookDeliveries.endAttempt(taken, attempt(OK), { kind: 'succeeded' })).isWritten).toBe(true);
-    const found = await webhookDeliveries.find(accountId, deliveryId);
+    const found = await webhookDeliveries.details(accountId, deliveryId);
     expect(found).toMatchObject({ delivery: { status: 'succeeded', attempts: 1, lastStatus: 200 } });
     expect(found?.attempts).toEqual([attempt(OK)]);
   });
@@ -174,9 +174,33 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(await webhookDeliveries.claim(10)).toEqual([]);
     world().pass(10);
     await webhookDeliveries.endAttempt(again, attempt(OK), { kind: 'succeeded' });
-    expect((await webhookDeliveries.find(accountId, deliveryId))?.attempts.map(({ status }) => status)).toEqual([
+    expect((await webhookDeliveries.details(accountId, deliveryId))?.attempts.map(({ status }) => status)).toEqual([
       200, 500,
     ]);
+  });
+
+  it('keeps the newest 50 attempts of a delivery that is sent again and again', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId);
+    const [other, deliveryId] = [await pending(accountId, id), await pending(accountId, id)];
+    const [first, second] = [await claimOne(), await claimOne()];
+    for (const claimed of [first, second])
+      await webhookDeliveries.endAttempt(claimed, attempt(OK), { kind: 'succeeded' });
+    for (let number = 2; number <= 52; number += 1) {
+      expect(await webhookDeliveries.sendAgain(accountId, deliveryId)).toBe(true);
+      // A claim that is given back has no attempt.
+      if (number === 30) await webhookDeliveries.giveBack(await claimOne());
+      await webhookDeliveries.endAttempt(await claimOne(), attempt({ durationMs: number }), { kind: 'given up' });
+    }
+    const newest = Array.from({ length: 50 }, (_, index) => 52 - index);
+    const found = await webhookDeliveries.details(accountId, deliveryId);
+    expect(found?.attempts.map(({ durationMs }) => durationMs)).toEqual(newest);
+    expect(
+      await world().engine.all('select number from webhook_attempts where delivery_id = ?', [deliveryId]),
+    ).toHaveLength(50);
+    expect((await webhookDeliveries.details(accountId, other))?.attempts).toHaveLength(1);
+    expect(await webhookDeliveries.find(accountId, deliveryId)).toEqual(found?.delivery);
   });
 
   it('lists deliveries newest first, page by page', async () => {

@@ -52,6 +52,7 @@ async function useWebhooks(
     await webhookDeliveries.endAttempt(claimed, { at, durationMs: 1, requestHeaders: {}, ...facts }, { kind: 'gone' });
   }
   await webhookDeliveries.find(accountId, delivery?.id ?? '');
+  await webhookDeliveries.details(accountId, delivery?.id ?? '');
   await webhookDeliveries.list(accountId, { limit: 5, after: delivery?.id });
   await webhookDeliveries.list(accountId, { limit: 5, endpointId: 'h' });
   await webhookDeliveries.sendAgain(accountId, delivery?.id ?? '');

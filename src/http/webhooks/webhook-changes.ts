@@ -128,16 +128,18 @@ export class WebhookChanges {
   }
 
   async findDelivery(accountId: string, deliveryId: string): Promise<DeliveryDetails> {
-    const found = await this.#deliveries.find(accountId, deliveryId);
-    if (found === undefined) throw new AppError('webhook_not_found', 'There is no webhook delivery with this id.');
+    const found = await this.#deliveries.details(accountId, deliveryId);
+    if (found === undefined) throw noDelivery();
     return found;
   }
 
   async sendAgain(accountId: string, deliveryId: string): Promise<WebhookDelivery> {
-    await this.findDelivery(accountId, deliveryId);
+    if ((await this.#deliveries.find(accountId, deliveryId)) === undefined) throw noDelivery();
     await this.#assertMaySend(accountId);
     if (!(await this.#deliveries.sendAgain(accountId, deliveryId))) throw disabled();
-    return (await this.findDelivery(accountId, deliveryId)).delivery;
+    const delivery = await this.#deliveries.find(accountId, deliveryId);
+    if (delivery === undefined) throw noDelivery();
+    return delivery;
   }
 
   /** Users choose the receivers, so these requests are limited like those of renders. */
@@ -186,6 +188,10 @@ function checkEvents(value: unknown, faults: FieldFault[]): readonly WebhookEven
 
 function noEndpoint(): AppError {
   return new AppError('webhook_not_found', 'There is no webhook endpoint with this id.');
+}
+
+function noDelivery(): AppError {
+  return new AppError('webhook_not_found', 'There is no webhook delivery with this id.');
 }
 
 function disabled(): AppError {

@@ -27,6 +27,8 @@ const LEASE_MS = 60_000;
 /** At the same time, on all servers. They can be exceeded by a few when servers claim at the same moment. */
 const MAX_PER_RECEIVER = 4;
 const MAX_PER_ACCOUNT = 16;
+/** A delivery can be sent again any number of times, so only its newest attempts are kept. */
+const MAX_ATTEMPTS_KEPT = 50;
 
 const WITH_TYPE = 'select d.*, m.type from webhook_deliveries d join webhook_messages m on m.id = d.message_id';
 /** An attempt that was ended before, and whose write is repeated, has no owner any more. */
@@ -142,6 +144,11 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
           ...[attempt.status ?? null, attempt.contentType ?? null, attempt.response, attempt.error ?? null],
         ],
       );
+      await session.run(
+        `delete from webhook_attempts where delivery_id = ? and number <= (
+           select number from webhook_attempts where delivery_id = ? order by number desc limit 1 offset ?)`,
+        [delivery.id, delivery.id, MAX_ATTEMPTS_KEPT],
+      );
       if (disabled !== undefined) await this.#disable(session, delivery, disabled);
       return { isWritten: true, disabled };
     });
@@ -155,12 +162,17 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     ]);
   }
 
-  async find(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined> {
+  async find(accountId: string, deliveryId: string): Promise<WebhookDelivery | undefined> {
+    const row = await first(this.#engine, `${WITH_TYPE} where d.id = ? and d.account_id = ?`, [deliveryId, accountId]);
+    return row && toDelivery(row);
+  }
+
+  async details(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined> {
     const found = await findDelivery(this.#engine, accountId, deliveryId);
     if (found === undefined) return undefined;
     const attempts = await this.#engine.all(
-      'select * from webhook_attempts where delivery_id = ? order by number desc',
-      [deliveryId],
+      'select * from webhook_attempts where delivery_id = ? order by number desc limit ?',
+      [deliveryId, MAX_ATTEMPTS_KEPT],
     );
     return { ...found, attempts: attempts.map(toAttempt) };
   }

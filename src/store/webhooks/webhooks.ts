@@ -106,7 +106,7 @@ export interface WebhookAttempt {
 export interface DeliveryDetails {
   readonly delivery: WebhookDelivery;
   readonly body: string;
-  /** Newest first. */
+  /** The newest 50, newest first. */
   readonly attempts: readonly WebhookAttempt[];
 }
 
@@ -158,11 +158,13 @@ export interface WebhookDeliveries {
    * first. Receivers and accounts that have too many running ones are left out.
    */
   claim(count: number): Promise<ClaimedDelivery[]>;
-  /** Writes the attempt and what follows from it for the delivery and its endpoint. */
+  /** Writes the attempt and what follows from it for the delivery and its endpoint. Deletes attempts that are too many. */
   endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd>;
   /** Ends the lease without an attempt. */
   giveBack(claimed: ClaimedDelivery): Promise<void>;
-  find(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined>;
+  find(accountId: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
+  /** The same with its message and its attempts. */
+  details(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined>;
   /** Newest first. */
   list(accountId: string, page: DeliveryPage): Promise<WebhookDelivery[]>;
   /** Makes the delivery due now, with all its attempts again. False when its endpoint is disabled or gone. */
