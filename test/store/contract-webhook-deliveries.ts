@@ -203,6 +203,25 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(await webhookDeliveries.find(accountId, deliveryId)).toEqual(found?.delivery);
   });
 
+  it('ends a delivery when its endpoint turns out to be disabled or deleted', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const changes = [
+      "update webhook_endpoints set state = 'disabled' where id = ?",
+      'delete from webhook_endpoints where id = ?',
+    ];
+    for (const change of [...changes, 'delete from webhook_secrets where lane = ?']) {
+      const id = await endpoint(accountId);
+      const deliveryId = await pending(accountId, id);
+      await world().engine.run(change, [id]);
+      expect(await webhookDeliveries.claim(10)).toEqual([]);
+      const failed = { status: 'failed', lastError: 'The endpoint was disabled or deleted.', attempts: 0 };
+      expect(await webhookDeliveries.find(accountId, deliveryId)).toMatchObject(failed);
+    }
+    world().pass(HOUR);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+  });
+
   it('lists deliveries newest first, page by page', async () => {
     const { webhookDeliveries } = world().store;
     const accountId = await world().account();

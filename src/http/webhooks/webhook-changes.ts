@@ -115,7 +115,7 @@ export class WebhookChanges {
     if (!isEnabled) throw disabled();
     await this.#assertMaySend(accountId);
     const delivery = await this.#deliveries.send(accountId, endpointId, testMessage(endpointId));
-    if (delivery === undefined) throw noEndpoint();
+    if (delivery === undefined) throw disabled();
     return delivery;
   }
 

@@ -46,7 +46,27 @@ async function receivers(session: SqlSession, { accountId, type }: RenderEvent):
     "select * from webhook_endpoints where account_id = ? and state = 'enabled' order by created_at, id",
     [accountId],
   );
-  return rows.map(toEndpoint).filter(({ events }) => events.length === 0 || events.includes(type));
+  const wanted = rows.map(toEndpoint).filter(({ events }) => events.length === 0 || events.includes(type));
+  const locked: WebhookEndpoint[] = [];
+  // Always in the same order, so that two servers don't wait for each other.
+  for (const { id } of wanted) locked.push(...(await lockEnabled(session, accountId, id)));
+  return locked;
+}
+
+/**
+ * Until the end of the transaction, the endpoint can't be disabled or deleted, which would end its pending deliveries but
+ * miss the one that is being added. Empty when it isn't enabled any more.
+ */
+export async function lockEnabled(
+  session: SqlSession,
+  accountId: string,
+  endpointId: string,
+): Promise<WebhookEndpoint[]> {
+  const rows = await session.all(
+    "update webhook_endpoints set url = url where account_id = ? and id = ? and state = 'enabled' returning *",
+    [accountId, endpointId],
+  );
+  return rows.map(toEndpoint);
 }
 
 /** Several renders may be the last one at the same time, but the event has the id of the batch, so there is one of it. */

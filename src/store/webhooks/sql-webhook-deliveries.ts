@@ -6,7 +6,7 @@ import type { RenderEvent } from '../renders/renders.ts';
 import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
-import { addDelivery, publishEvent } from './publish-event.ts';
+import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
 import { deleteMessagesBefore } from './webhook-retention.ts';
 import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
 import type {
@@ -80,7 +80,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   async send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
-      const endpoint = await findEndpoint(session, accountId, endpointId);
+      const [endpoint] = await lockEnabled(session, accountId, endpointId);
       if (endpoint === undefined) return undefined;
       await session.run(
         'insert into webhook_messages (id, account_id, type, body, created_at) values (?, ?, ?, ?, ?)',
@@ -119,13 +119,20 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const [accountId, lane] = [text(row, 'account_id'), text(row, 'lane')];
     return await this.#engine.transaction(async (session) => {
       const found = await findDelivery(session, accountId, text(row, 'id'));
-      const isAccounts = textOrNull(row, 'endpoint_id') === null;
-      const secrets = isAccounts
-        ? await ensureAccountSecrets(session, accountId, at)
-        : await secretsOf(session, accountId, lane, at);
-      // Without a secret, the endpoint was deleted a moment ago, and the delivery has ended with it.
-      if (found === undefined || secrets.length === 0) return [];
-      return [{ ...found, claim: integer(row, 'claims'), secrets: secrets.map(({ secret }) => secret) }];
+      if (found === undefined) return [];
+      const endpointId = textOrNull(row, 'endpoint_id');
+      const claim = integer(row, 'claims');
+      const secrets =
+        endpointId === null
+          ? await ensureAccountSecrets(session, accountId, at)
+          : await secretsOf(session, accountId, lane, at);
+      const isEnabled = endpointId === null || (await findEndpoint(session, accountId, endpointId))?.isEnabled === true;
+      if (isEnabled && secrets.length > 0) return [{ ...found, claim, secrets: secrets.map(({ secret }) => secret) }];
+      // Without this, it would be claimed again whenever its lease runs out.
+      const end = `update webhook_deliveries set status = 'failed', owner = null, finished_at = ?, last_error = ?`;
+      const error = 'The endpoint was disabled or deleted.';
+      await session.run(`${end} where ${IS_LATEST}`, [at, error, found.delivery.id, claim]);
+      return [];
     });
   }
 
@@ -194,15 +201,20 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
 
   async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
     const at = this.#clock().toISOString();
-    // One that is being sent right now stays as it is.
-    const changed = await this.#engine.run(
-      `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
-         due_at = case when owner is null then ? else due_at end
-       where id = ? and account_id = ? and (endpoint_id is null or exists (
-         select 1 from webhook_endpoints e where e.id = webhook_deliveries.endpoint_id and e.state = 'enabled'))`,
-      [at, deliveryId, accountId],
-    );
-    return changed === 1;
+    return await this.#engine.transaction(async (session) => {
+      const found = await findDelivery(session, accountId, deliveryId);
+      if (found === undefined) return false;
+      const { endpointId } = found.delivery;
+      if (endpointId !== undefined && (await lockEnabled(session, accountId, endpointId)).length === 0) return false;
+      // One that is being sent right now stays as it is.
+      const changed = await session.run(
+        `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
+           due_at = case when owner is null then ? else due_at end
+         where id = ? and account_id = ?`,
+        [at, deliveryId, accountId],
+      );
+      return changed === 1;
+    });
   }
 
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {

@@ -151,7 +151,7 @@ export interface WebhookDeliveries {
     message: WebhookMessage,
     render: { readonly webhookUrl: string | undefined; readonly batchId: string | undefined },
   ): Promise<number | undefined>;
-  /** Adds a message for one endpoint, whatever events it wants. Undefined when there is no such endpoint. */
+  /** Adds a message for one endpoint, whatever events it wants. Undefined when it is disabled or deleted. */
   send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined>;
   /**
    * Takes the leases of deliveries that are due: at most one per receiver, those of accounts with the fewest running ones
