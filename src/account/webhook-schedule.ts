@@ -18,5 +18,8 @@ export function retryDelayMs(failed: number): number | undefined {
   return RETRY_DELAYS_MS[failed - 1];
 }
 
+/** No pause and no lease ends later, so a time further ahead comes from a clock that was wrong. */
+export const MAX_AHEAD_MS = Math.max(...RETRY_DELAYS_MS) + HOUR_MS;
+
 /** An endpoint that accepts nothing for so long is disabled when the next delivery is given up. */
 export const MAX_FAILING_MS = 5 * 24 * HOUR_MS;

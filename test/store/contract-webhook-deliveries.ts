@@ -222,6 +222,55 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(await webhookDeliveries.claim(10)).toEqual([]);
   });
 
+  it('sends deliveries after the clock of a server was ahead for a while', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const ids = [await endpoint(accountId), await endpoint(accountId), await endpoint(accountId)] as const;
+    const [added, retried, leased] = ids;
+    const now = world().clock().toISOString();
+    world().pass(365 * DAY);
+    await pending(accountId, retried);
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), RETRY);
+    // As many as a receiver can have at the same time, on a server that crashes.
+    for (let index = 0; index < 4; index += 1) await pending(accountId, leased);
+    for (let index = 0; index < 4; index += 1) await claimOne();
+    await pending(accountId, added);
+    world().goTo(now);
+    const claimed = await webhookDeliveries.claim(10);
+    expect(claimed.map(({ delivery }) => delivery.endpointId).toSorted()).toEqual([...ids].toSorted());
+    // The new leases are valid.
+    for (let index = 0; index < 3; index += 1) expect((await claimOne()).delivery.endpointId).toBe(leased);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+  });
+
+  it('sends retries before new deliveries to the same receiver, and new ones in their order', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId);
+    const ids = [await pending(accountId, id)];
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), RETRY);
+    for (let index = 0; index < 3; index += 1, world().pass(MINUTE)) ids.push(await pending(accountId, id));
+    world().pass(2 * MINUTE);
+    const claimed: string[] = [];
+    for (let index = 0; index < 4; index += 1) claimed.push((await claimOne()).delivery.id);
+    expect(claimed).toEqual(ids);
+  });
+
+  it('waits for the longest pause of the schedule, and shows when an attempt is due', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const deliveryId = await pending(accountId, await endpoint(accountId));
+    const now = world().clock();
+    expect(await webhookDeliveries.find(accountId, deliveryId)).toMatchObject({ dueAt: now.toISOString() });
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'retry', delayMs: 10 * HOUR });
+    const dueAt = new Date(now.getTime() + 10 * HOUR).toISOString();
+    expect(await webhookDeliveries.find(accountId, deliveryId)).toMatchObject({ dueAt });
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+    // The clock of another server is a little behind.
+    world().pass(-HOUR / 2);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+  });
+
   it('lists deliveries newest first, page by page', async () => {
     const { webhookDeliveries } = world().store;
     const accountId = await world().account();

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SqlSession } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
-import { toEndpoint } from './webhook-rows.ts';
+import { dueSince, toEndpoint } from './webhook-rows.ts';
 import type { WebhookEndpoint, WebhookMessage } from './webhooks.ts';
 
 interface Publication {
@@ -97,7 +97,7 @@ export async function addDelivery(
   await session.run(
     `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
      values (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    [id, accountId, messageId, endpointId ?? null, endpointId ?? accountId, url, at, at],
+    [id, accountId, messageId, endpointId ?? null, endpointId ?? accountId, url, dueSince(at), at],
   );
   return id;
 }

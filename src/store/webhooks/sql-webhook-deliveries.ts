@@ -1,6 +1,6 @@
 // Deliveries of webhooks. Transactions lock the endpoint before its deliveries.
 
-import { MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
+import { MAX_AHEAD_MS, MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
 import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
@@ -8,7 +8,7 @@ import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
 import { deleteMessagesBefore } from './webhook-retention.ts';
-import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
+import { dueSince, toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
 import type {
   AttemptEnd,
   AttemptResult,
@@ -34,6 +34,14 @@ const WITH_TYPE = 'select d.*, m.type from webhook_deliveries d join webhook_mes
 /** An attempt that was ended before, and whose write is repeated, has no owner any more. */
 const IS_LATEST = "id = ? and claims = ? and status = 'pending' and owner is not null";
 
+/** Each with the parameters now and `MAX_AHEAD_MS` from now. */
+const IS_LEASED = 'r.owner is not null and r.due_at > ? and r.due_at <= ?';
+const FIRST_OF_LANE = "select d.id from webhook_deliveries d where d.status = 'pending' and d.lane = lanes.lane";
+/** Retries come first: new deliveries to a receiver that is slow and fails would hold them up forever. */
+const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <= ? order by d.due_at limit 1),
+  (${FIRST_OF_LANE} and d.due_at < '1' order by d.due_at limit 1),
+  (${FIRST_OF_LANE} and d.due_at > ? order by d.due_at limit 1))`;
+
 /**
  * The first due delivery of every lane. Looks up one lane after the other in the index, so that a lane with a long backlog
  * takes no longer than others.
@@ -46,14 +54,12 @@ const CANDIDATES = `
     from lanes where lanes.lane is not null
   )
   select c.id, c.account_id, (
-    select count(*) from webhook_deliveries r where r.owner is not null and r.account_id = c.account_id and r.due_at > ?
+    select count(*) from webhook_deliveries r where r.account_id = c.account_id and ${IS_LEASED}
   ) as running
-  from lanes join webhook_deliveries c on c.id = (
-    select d.id from webhook_deliveries d
-    where d.status = 'pending' and d.lane = lanes.lane and d.due_at <= ? order by d.due_at limit 1)
-  where (select count(*) from webhook_deliveries r where r.owner is not null and r.account_id = c.account_id
-         and r.lane = c.lane and r.due_at > ?) < ${MAX_PER_RECEIVER}
-  order by running, c.due_at, c.id
+  from lanes join webhook_deliveries c on c.id = ${FIRST_DUE}
+  where (select count(*) from webhook_deliveries r where r.account_id = c.account_id and r.lane = c.lane
+         and ${IS_LEASED}) < ${MAX_PER_RECEIVER}
+  order by running, case when c.due_at < '1' then c.created_at else c.due_at end, c.id
   limit ?`;
 
 export class SqlWebhookDeliveries implements WebhookDeliveries {
@@ -94,7 +100,8 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   async claim(count: number): Promise<ClaimedDelivery[]> {
     const now = this.#clock();
     const at = now.toISOString();
-    const candidates = await this.#engine.all(CANDIDATES, [at, at, at, count]);
+    const due = [at, new Date(now.getTime() + MAX_AHEAD_MS).toISOString()];
+    const candidates = await this.#engine.all(CANDIDATES, [...due, ...due, ...due, count]);
     const running = new Map(candidates.map((row) => [text(row, 'account_id'), integer(row, 'running')]));
     const claimed: ClaimedDelivery[] = [];
     for (const candidate of candidates) {
@@ -105,8 +112,9 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       const row = await first(
         this.#engine,
         `update webhook_deliveries set owner = ?, due_at = ?, claims = claims + 1
-         where id = ? and status = 'pending' and due_at <= ? returning id, account_id, lane, endpoint_id, claims`,
-        [this.#owner, new Date(now.getTime() + LEASE_MS).toISOString(), text(candidate, 'id'), at],
+         where id = ? and status = 'pending' and (due_at <= ? or due_at > ?)
+         returning id, account_id, lane, endpoint_id, claims`,
+        [this.#owner, new Date(now.getTime() + LEASE_MS).toISOString(), text(candidate, 'id'), ...due],
       );
       if (row === undefined) continue;
       running.set(accountId, others + 1);
@@ -163,7 +171,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
 
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
     await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
-      this.#clock().toISOString(),
+      dueSince(this.#clock().toISOString()),
       delivery.id,
       claim,
     ]);
@@ -200,7 +208,6 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   }
 
   async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
-    const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
       const found = await findDelivery(session, accountId, deliveryId);
       if (found === undefined) return false;
@@ -211,7 +218,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
         `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
            due_at = case when owner is null then ? else due_at end
          where id = ? and account_id = ?`,
-        [at, deliveryId, accountId],
+        [dueSince(this.#clock().toISOString()), deliveryId, accountId],
       );
       return changed === 1;
     });
@@ -225,7 +232,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
     for (const row of lost) {
       await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
-        this.#clock().toISOString(),
+        dueSince(this.#clock().toISOString()),
         text(row, 'id'),
         integer(row, 'claims'),
       ]);
