@@ -252,7 +252,8 @@ export class SqlUsers implements Users {
   async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
     await session.run('update users set password_hash = ? where id = ?', [passwordHash, user.id]);
     await session.run('delete from sessions where user_id = ?', [user.id]);
-    await session.run('delete from password_links where email = ?', [user.email]);
+    // By the user too: a confirmation of a new address was sent to that address.
+    await session.run('delete from password_links where email = ? or user_id = ?', [user.email, user.id]);
     const entry = { actor: `user:${user.id}`, action, accountId: user.accountId, subject: user.id };
     await recordAudit(session, this.#clock().toISOString(), entry);
   }

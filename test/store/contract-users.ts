@@ -106,6 +106,21 @@ export function usersContract(world: () => World): void {
     expect((await world().actions(user.accountId)).at(-1)).toBe(`user:${user.id} user.password_changed`);
   });
 
+  it('lose an open change of their address with a new password, set with the old one or with a link', async () => {
+    const { users } = world().store;
+    const user = await ann();
+    const expiresAt = new Date(world().clock().getTime() + HOUR);
+    const change = { userId: user.id, email: 'thief@example.com', role: 'member', expiresAt } as const;
+    await users.addConfirmation('first', change);
+    await users.setPassword(user.id, 'new hash');
+    expect(await users.findConfirmation('first')).toBeUndefined();
+    await users.addConfirmation('second', change);
+    await users.addLink('reset', link(), 'cli:test');
+    await users.useLink('reset', 'newer hash');
+    expect(await users.confirm('second', user.id)).toBeUndefined();
+    expect(await users.find(user.id)).toEqual(user);
+  });
+
   it('have to sign in again after they become operators', async () => {
     const { users, sessions } = world().store;
     const user = await ann();
