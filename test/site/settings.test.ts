@@ -139,6 +139,27 @@ describe('deleting the account', () => {
     expect(await newVisitor().signUp(email)).toMatchObject({ status: 303, location: '/dashboard/start' });
   });
 
+  it('is refused while an operator belongs to the account', async () => {
+    const { visitor } = await newMember();
+    const email = `operator-${visitors}@example.com`;
+    const { text } = await visitor.submit('/dashboard/members', { email, role: 'member' });
+    const link = /\/join\?link=(?<secret>[\w-]{43})/u.exec(text)?.groups?.['secret'] ?? '';
+    const operator = newVisitor();
+    await operator.submit(`/join?link=${link}`, { link, password: PASSWORD }, '/join');
+    const token = await visitor.tokenOf(DELETE);
+    await server.cli('users', 'promote', email);
+    expect((await visitor.get(DELETE)).text).toContain('An operator of this server belongs to this account');
+    expect(await visitor.send(DELETE, { token, password: PASSWORD })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('An operator of this server belongs to this account'),
+    });
+    expect((await operator.signIn(email)).status).toBe(303);
+    await server.cli('users', 'demote', email);
+    expect(await visitor.submit(DELETE, { password: PASSWORD })).toMatchObject({
+      location: '/signin?done=account-deleted',
+    });
+  });
+
   it('is limited to a few attempts to guess the password', async () => {
     const { visitor } = await newMember();
     const statuses: number[] = [];

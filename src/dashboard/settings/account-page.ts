@@ -17,7 +17,7 @@ import type { Site } from '../page.ts';
 
 export interface AccountSettingsDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'accounts' | 'accountData'>;
+  readonly store: Pick<Store, 'accounts' | 'accountData' | 'users'>;
   readonly billing: Billing;
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
@@ -26,6 +26,8 @@ export interface AccountSettingsDependencies {
 const PATH = '/dashboard/account';
 const DELETE_PATH = '/dashboard/account/delete';
 const OPERATOR_FAULT = 'Operators can’t delete their account. Ask another operator to make you a member first.';
+const OTHER_OPERATOR_FAULT =
+  'An operator of this server belongs to this account, so it can’t be deleted. Remove them from the account first.';
 
 export function addAccountSettings(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
   const { site, store, identity } = dependencies;
@@ -61,18 +63,25 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
 
 function addDeletion(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
   const { site, store, billing, identity, sessionGuard } = dependencies;
-  const show = (visit: SignedInVisit, fault?: string): FastifyReply => {
-    const body = visit.user.role === 'operator' ? html`<p>${OPERATOR_FAULT}</p>` : deleteBody(visit, billing, fault);
+  const reasonAgainst = async ({ user }: SignedInVisit): Promise<string | undefined> => {
+    if (user.role === 'operator') return OPERATOR_FAULT;
+    const users = await store.users.list(user.accountId);
+    return users.some(({ role }) => role === 'operator') ? OTHER_OPERATOR_FAULT : undefined;
+  };
+  const show = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
+    const why = await reasonAgainst(visit);
+    const body = why === undefined ? deleteBody(visit, billing, fault) : html`<p>${why}</p>`;
     const status = fault === undefined ? 200 : 422;
     return sendPrivate(site, visit, { title: 'Delete account', path: PATH, body, status });
   };
 
-  routes.page(DELETE_PATH, async (visit) => show(visit));
+  routes.page(DELETE_PATH, async (visit) => await show(visit));
   routes.action(DELETE_PATH, async (visit, fields) => {
     const { user, request } = visit;
-    if (user.role === 'operator') throw new AppError('invalid_fields', OPERATOR_FAULT);
+    const why = await reasonAgainst(visit);
+    if (why !== undefined) throw new AppError('invalid_fields', why);
     if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
-      return show(visit, 'Incorrect password.');
+      return await show(visit, 'Incorrect password.');
     }
     // First, because an account that is gone must not be charged. If the server stops in between, the user can repeat it.
     await billing.endNow(user.accountId);
