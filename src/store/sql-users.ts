@@ -9,6 +9,8 @@ import { type Clock, recordAudit } from './sql-audit.ts';
 import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
+/** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
+const UNIQUE_VIOLATION = '23505';
 const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
 
 export class SqlUsers implements Users {
@@ -47,6 +49,16 @@ export class SqlUsers implements Users {
   }
 
   async confirm(hash: string, userId: string): Promise<User | undefined> {
+    try {
+      return await this.#confirm(hash, userId);
+    } catch (error) {
+      // On PostgreSQL, another user confirmed the address between the check and the update.
+      if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return undefined;
+      throw error;
+    }
+  }
+
+  async #confirm(hash: string, userId: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const confirmation = await this.#findConfirmation(session, hash);
       // Of several requests with the same link, the one that deletes it may use it.

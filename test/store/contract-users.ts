@@ -169,6 +169,24 @@ export function usersContract(world: () => World): void {
     expect(await world().engine.all('select hash from password_links')).toEqual([]);
   });
 
+  it('who confirm one address at the same time get it once', async () => {
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const expiresAt = new Date(world().clock().getTime() + HOUR);
+    for (let round = 0; round < 5; round += 1) {
+      const email = `shared-${round}@example.com`;
+      const attempts = await Promise.all(
+        servers.map(async ({ users }) => {
+          const { id } = await users.signUpUnconfirmed(email, 'hash');
+          const hash = randomUUID();
+          await users.addConfirmation(hash, { userId: id, email, role: 'member', expiresAt });
+          return async (): Promise<User | undefined> => await users.confirm(hash, id);
+        }),
+      );
+      const confirmed = await Promise.all(attempts.map(async (attempt) => await attempt()));
+      expect(confirmed.filter((user) => user !== undefined)).toMatchObject([{ email, unconfirmedEmail: null }]);
+    }
+  });
+
   it('can be used to search accounts, newest first, page by page, without wildcards', async () => {
     const { users, accounts } = world().store;
     const created: string[] = [];
