@@ -98,6 +98,30 @@ export function membersContract(world: () => World): void {
     expect(await members.remove(accountId, stranger.id, 'cli:test')).toBe('not found');
   });
 
+  it('take their open invitations with them when they are removed or are no longer owners', async () => {
+    const { members } = world().store;
+    const { id, accountId } = await owner();
+    const bob = await join(accountId, { accountRole: 'owner' });
+    const eve = await join(accountId, { accountRole: 'owner', email: 'eve@example.com' });
+    for (const [hash, userId] of [
+      ['ann', id],
+      ['bob', bob.id],
+      ['eve', eve.id],
+    ] as const) {
+      world().pass(1);
+      await members.invite(hash, invitation(accountId, { email: `${hash}-guest@example.com` }), `user:${userId}`);
+    }
+    const open = async (): Promise<string[]> =>
+      (await members.invitations(accountId)).map(({ hash }) => hash).toSorted();
+    await members.setRole(accountId, bob.id, 'owner', 'cli:test');
+    expect(await open()).toEqual(['ann', 'bob', 'eve']);
+    await members.setRole(accountId, bob.id, 'member', 'cli:test');
+    expect(await open()).toEqual(['ann', 'eve']);
+    await members.remove(accountId, eve.id, 'cli:test');
+    expect(await open()).toEqual(['ann']);
+    expect(await members.accept('eve', 'hash')).toBeUndefined();
+  });
+
   it('keep an owner when two owners remove each other at the same time', async () => {
     const ann = await owner();
     const bob = await join(ann.accountId, { accountRole: 'owner' });

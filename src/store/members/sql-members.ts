@@ -82,6 +82,7 @@ export class SqlMembers implements Members {
   async setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange> {
     return await this.#change(accountId, userId, role, async (session, from) => {
       await session.run('update users set account_role = ? where id = ?', [role, userId]);
+      if (role !== 'owner') await revokeInvitationsBy(session, accountId, userId);
       await this.#record(session, accountId, {
         actor,
         action: 'member.role',
@@ -98,6 +99,7 @@ export class SqlMembers implements Members {
         if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = ?`, [userId]);
       }
       await session.run('delete from users where id = ?', [userId]);
+      await revokeInvitationsBy(session, accountId, userId);
       await this.#record(session, accountId, { actor, action: 'member.removed', subject: userId });
     });
   }
@@ -147,6 +149,16 @@ export class SqlMembers implements Members {
 async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
   const sql = 'update accounts set state = state where id = ? and deleted_at is null';
   return (await session.run(sql, [accountId])) === 1;
+}
+
+/** The audit log knows who sent an invitation: its entry is written together with the invitation, at the same time. */
+async function revokeInvitationsBy(session: SqlSession, accountId: string, userId: string): Promise<void> {
+  await session.run(
+    `delete from invitations where account_id = ? and created_at in (
+       select at from audit where account_id = ? and action = 'member.invited' and actor = ?
+     )`,
+    [accountId, accountId, `user:${userId}`],
+  );
 }
 
 function toInvitation(row: SqlRow): Invitation {
