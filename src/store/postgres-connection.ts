@@ -86,3 +86,8 @@ export function isOutage(error: unknown): boolean {
   // Other errors of the driver are about the connection: refused, reset, ended or timed out. Some have no code.
   return error instanceof Error && !(error instanceof TypeError);
 }
+
+/** character_not_in_repertoire. Of the text that requests can contain, PostgreSQL refuses only the NUL character. */
+export function isUnstorableText(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '22021';
+}

@@ -2,6 +2,7 @@
 // default isolation level, read committed.
 
 import pg from 'pg';
+import { AppError } from '../errors.ts';
 import { type Engine, isUnavailable, OutcomeUnknown, type SqlSession, unavailable } from './engine.ts';
 import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
 import {
@@ -10,6 +11,7 @@ import {
   connectionConfig,
   isConflict,
   isOutage,
+  isUnstorableText,
   type PostgresOptions,
   SESSION_TIMEOUTS,
 } from './postgres-connection.ts';
@@ -135,6 +137,9 @@ async function classifyErrors<Result>(work: () => Promise<Result>): Promise<Resu
   try {
     return await work();
   } catch (error) {
+    if (isUnstorableText(error)) {
+      throw new AppError('invalid_fields', 'Text must not contain the NUL character (U+0000).', { cause: error });
+    }
     throw isOutage(error) ? unavailable(error) : error;
   }
 }

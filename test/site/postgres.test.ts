@@ -32,6 +32,23 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     expect(await ann.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
+  it('refuses the NUL character in forms and JSON with 400, and finds nothing for it in a query', async () => {
+    const visitor = at(0);
+    await visitor.signUp('nul@example.com');
+    const response = JSON.stringify({
+      ...{ id: '\0', rawId: '\0', type: 'public-key', clientExtensionResults: {} },
+      response: { clientDataJSON: '', authenticatorData: '', signature: '' },
+    });
+    const responses = [
+      await visitor.submit('/dashboard/security', { passkey: '\0' }, '/dashboard/security/passkeys/remove'),
+      await visitor.submit('/dashboard/security', { response }, '/signin/passkey'),
+    ];
+    expect(responses.map(({ status, text }) => [status, text.includes('NUL character')])).toEqual(
+      responses.map(() => [400, true]),
+    );
+    expect((await visitor.get('/dashboard/webhooks/deliveries?endpoint=%00')).status).toBe(200);
+  });
+
   it('shares the limit on sign-in attempts between servers', async () => {
     const statuses: number[] = [];
     for (let index = 0; index < 11; index += 1) {
