@@ -55,6 +55,10 @@ export class PostgresLimits implements Limits {
     return { allowed: false, fullAt, remaining: 0, retryAfterMs, fullInMs: Math.max(0, fullAt - now) };
   }
 
+  async giveBack(name: string, { burst, windowMs }: Rate): Promise<void> {
+    await this.#engine.run('update rates set full_at = full_at - ?::float8 where name = ?', [windowMs / burst, name]);
+  }
+
   async enter(account: string, maxRunning: number): Promise<(() => void) | undefined> {
     await this.#lease.ensure();
     if (!(await this.#takePlace(account, maxRunning))) return undefined;

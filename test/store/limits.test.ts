@@ -41,6 +41,14 @@ describe.skipIf(url === '')('limits that servers share', () => {
     expect((await limits(0).take('another account', rate)).remaining).toBe(49);
   });
 
+  it('allow another request for one that was given back', async () => {
+    const rate = { burst: 2, windowMs: 600_000 };
+    const take = async (index: number): Promise<boolean> => (await limits(index).take('returned', rate)).allowed;
+    expect([await take(0), await take(0), await take(1)]).toEqual([true, true, false]);
+    await limits(1).giveBack('returned', rate);
+    expect([await take(0), await take(1)]).toEqual([true, false]);
+  });
+
   it('refill over time', async () => {
     // A busy machine may take long between two requests, and must not refill the bucket meanwhile.
     const rate = { burst: 2, windowMs: 3_000 };

@@ -14,6 +14,10 @@ export class LocalLimits implements Limits {
     return this.#rates.take(name, rate);
   }
 
+  async giveBack(name: string, rate: Rate): Promise<void> {
+    this.#rates.giveBack(name, rate);
+  }
+
   async enter(account: string, max: number): Promise<(() => void) | undefined> {
     const running = this.#running.get(account) ?? 0;
     if (running >= max) return undefined;

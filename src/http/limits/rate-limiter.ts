@@ -30,4 +30,9 @@ export class RateLimiter {
     this.#fullAt.set(name, verdict.fullAt);
     return { ...verdict, fullInMs: Math.max(0, verdict.fullAt - now) };
   }
+
+  giveBack(name: string, { burst, windowMs }: Rate): void {
+    const fullAt = this.#fullAt.get(name);
+    if (fullAt !== undefined) this.#fullAt.set(name, fullAt - windowMs / burst);
+  }
 }

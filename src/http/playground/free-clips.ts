@@ -1,6 +1,7 @@
 // Videos that visitors render without a key: one per address and day, and a number for all visitors together. Both limits
 // count on all servers together.
 
+import type { Rate } from '../../account/gcra.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/store.ts';
 import { networkOf } from '../limits/network.ts';
@@ -8,11 +9,11 @@ import { networkOf } from '../limits/network.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 export class FreeClips {
-  readonly #limits: Pick<Limits, 'take'>;
+  readonly #limits: Pick<Limits, 'take' | 'giveBack'>;
   readonly #perDay: number;
 
   /** `perDay`: for all visitors together; 0: videos need a key. */
-  constructor(limits: Pick<Limits, 'take'>, perDay: number) {
+  constructor(limits: Pick<Limits, 'take' | 'giveBack'>, perDay: number) {
     this.#limits = limits;
     this.#perDay = perDay;
   }
@@ -26,14 +27,25 @@ export class FreeClips {
    * and again must not use up the clips of all the others.
    */
   async take(address: string): Promise<void> {
-    await this.#count(`clip ${networkOf(address)}`, 1, 'Without an API key, one video per day is free.');
-    await this.#count('clips', this.#perDay, 'The free videos of today are used up.');
+    const own = `clip ${networkOf(address)}`;
+    await this.#count(own, 1, 'Without an API key, one video per day is free.');
+    try {
+      await this.#count('clips', this.#perDay, 'The free videos of today are used up.');
+    } catch (error) {
+      // The visitor got no video, so theirs is still free once others are.
+      await this.#limits.giveBack(own, rateOf(1));
+      throw error;
+    }
   }
 
   async #count(name: string, perDay: number, reason: string): Promise<void> {
-    const { allowed, retryAfterMs } = await this.#limits.take(name, { burst: perDay, windowMs: DAY_MS });
+    const { allowed, retryAfterMs } = await this.#limits.take(name, rateOf(perDay));
     if (allowed) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
     throw new AppError('rate_limited', `${reason} Get an API key for more.`, { retryAfterSeconds });
   }
+}
+
+function rateOf(perDay: number): Rate {
+  return { burst: perDay, windowMs: DAY_MS };
 }
