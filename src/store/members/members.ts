@@ -29,7 +29,7 @@ export interface Members {
   revoke(accountId: string, hash: string, actor: Actor): Promise<boolean>;
   /** Creates the user. Undefined when the invitation isn't valid any more, or the address belongs to a user. */
   accept(hash: string, passwordHash: string): Promise<User | undefined>;
-  /** Also revokes the open invitations of a user who is no owner any more. */
+  /** Also revokes the open invitations of a user who isn't an owner any more. */
   setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange>;
   /** Deletes the user with their sessions, links and second factor, and revokes their open invitations. */
   remove(accountId: string, userId: string, actor: Actor): Promise<MemberChange>;
