@@ -75,7 +75,7 @@ export const TABLES: readonly Table[] = [
   table('recovery_codes', 'user_id hash', ''),
   table('passkeys', 'id', 'user_id name public_key counter transports created_at last_used_at'),
   table('passkey_challenges', 'hash', 'visitor expires_at'),
-  table('credit_notices', 'user_id period_starts_at percent', 'claimed_at sent_at'),
+  table('credit_notices', 'user_id period_starts_at percent', 'claimed_at sent_at credits'),
   table('password_links', 'hash', 'email role account_id created_at expires_at user_id'),
   table('invitations', 'hash', 'account_id email account_role created_at expires_at'),
   table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),

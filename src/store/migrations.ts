@@ -1,6 +1,7 @@
 // The schema, and which programs can use which database. Every database stores the version of its schema and the oldest
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
+import { CREDIT_NOTICE_LIMITS } from './schema/credit-notice-limits.ts';
 import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { USAGE_DETAILS } from './schema/usage-details.ts';
@@ -320,6 +321,7 @@ export const MIGRATIONS: readonly Migration[] = [
   PEOPLE_AND_CREDITS,
   PASSKEYS,
   USAGE_DETAILS,
+  CREDIT_NOTICE_LIMITS,
 ];
 
 export interface SchemaState {

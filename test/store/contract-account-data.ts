@@ -34,7 +34,7 @@ export function accountDataContract(world: () => World): void {
     const confirmation = { userId: id, email: `new-${name}@example.com`, role: 'member', expiresAt: later } as const;
     await users.addConfirmation(`confirmation of ${name}`, confirmation);
     const { period } = await world().subscription(accountId);
-    const notice = { userId: id, email: '', accountId, percent: 80, used: 80 };
+    const notice = { userId: id, email: '', accountId, percent: 80, used: 80, credits: 100 };
     await creditNotices.claim({ ...notice, periodStartsAt: period.startsAt.toISOString(), periodEndsAt: '' });
     const factor = { userId: id, secret: `secret of ${name}`, step: 1, recoveryHashes: ['x', 'y'] };
     await world().store.secondFactors.add(factor);
@@ -187,7 +187,7 @@ export function accountDataContract(world: () => World): void {
     await store.sessions.begin({ hash: 'late', userId: 'late', idleUntil: later, endsAt: later });
     await store.secondFactors.add({ userId: 'late', secret: 'S', step: 1, recoveryHashes: ['x'] });
     await store.passkeys.add({ id: 'late', userId: 'late', name: '', publicKey: '', counter: 0, transports: [] });
-    const notice = { userId: 'late', email: '', accountId: ann.accountId, percent: 80, used: 80 };
+    const notice = { userId: 'late', email: '', accountId: ann.accountId, percent: 80, used: 80, credits: 100 };
     await store.creditNotices.claim({ ...notice, periodStartsAt: at, periodEndsAt: at });
     world().pass(3 * MINUTE);
     expect(await store.accountData.purge(unexpected)).toEqual([ann.accountId]);

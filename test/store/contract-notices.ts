@@ -43,6 +43,7 @@ export function noticesContract(world: () => World): void {
         periodEndsAt: period.endsAt.toISOString(),
         percent: 80,
         used: 80,
+        credits: 100,
       },
     ]);
     expect(await due(100)).toEqual([]);
@@ -96,6 +97,44 @@ export function noticesContract(world: () => World): void {
     await world().store.accounts.setRenews(ann.accountId, true, 'cli:test');
     await use(ann.accountId, 90);
     expect(await due(80)).toMatchObject([{ userId: ann.id, used: 90 }]);
+  });
+
+  it('are due again once the period has more credits, by an upgrade or a grant, but not with fewer', async () => {
+    const ann = await member();
+    const { creditNotices, operator, accounts } = world().store;
+    const send = async (percent: number): Promise<number[]> => {
+      const notices = await due(percent);
+      for (const notice of notices) {
+        expect(await creditNotices.claim(notice)).toBe(true);
+        expect(await creditNotices.claim(notice)).toBe(false);
+        await creditNotices.markSent(notice);
+      }
+      return notices.map(({ credits }) => credits);
+    };
+    await use(ann.accountId, 100);
+    expect([await send(100), await send(80)]).toEqual([[100], []]);
+    await operator.grantCredits(ann.accountId, 25, 'sorry', 'cli:test');
+    expect([await send(100), await send(80), await send(80)]).toEqual([[], [125], []]);
+    await world().engine.run('update periods set used = 8000');
+    await accounts.subscribe(ann.accountId, 'pro', 'now', 'cli:test');
+    expect(await send(80)).toEqual([]);
+    await world().engine.run('update periods set used = 8020');
+    expect([await send(100), await send(80), await send(80)]).toEqual([[], [10_025], []]);
+    await accounts.subscribe(ann.accountId, 'free', 'now', 'cli:test');
+    expect(await send(80)).toEqual([]);
+  });
+
+  it('that a server without this column has sent are not sent again', async () => {
+    const ann = await member();
+    await use(ann.accountId, 85);
+    const [notice] = await due(80);
+    const at = world().clock().toISOString();
+    await world().engine.run(
+      'insert into credit_notices (user_id, period_starts_at, percent, claimed_at, sent_at) values (?, ?, 80, ?, ?)',
+      [ann.id, notice?.periodStartsAt ?? '', at, at],
+    );
+    expect(await due(80)).toEqual([]);
+    if (notice !== undefined) expect(await world().store.creditNotices.claim(notice)).toBe(false);
   });
 }
 

@@ -45,7 +45,7 @@ async function fill(database: TestDatabase): Promise<World> {
   await users.addLink('used', link, 'cli:x');
   const user = await users.useLink('used', 'hash');
   await sessions.begin({ hash: 's', userId: user?.id ?? '', idleUntil: later, endsAt: later });
-  const notice = { userId: user?.id ?? '', email: '', accountId: 'a7', percent: 80, used: 80 };
+  const notice = { userId: user?.id ?? '', email: '', accountId: 'a7', percent: 80, used: 80, credits: 100 };
   await world.store.creditNotices.claim({ ...notice, periodStartsAt: '2026-01-31', periodEndsAt: '2026-02-28' });
   const factor = { userId: user?.id ?? '', secret: 'A'.repeat(32), step: 1, recoveryHashes: ['one', 'two'] };
   await world.store.secondFactors.add(factor);

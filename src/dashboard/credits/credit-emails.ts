@@ -52,12 +52,12 @@ export class CreditEmails {
     return true;
   }
 
-  #textOf({ userId, email, percent, used, periodStartsAt, periodEndsAt }: CreditNotice): Email {
+  #textOf({ userId, email, percent, used, credits, periodStartsAt, periodEndsAt }: CreditNotice): Email {
     const { publicUrl } = this.#options;
     const resets = DAY.format(new Date(periodEndsAt));
     const isUsedUp = percent === 100;
     return {
-      id: `credits-${percent}-${userId}-${Date.parse(periodStartsAt)}`,
+      id: `credits-${percent}-${userId}-${Date.parse(periodStartsAt)}-${credits}`,
       to: email,
       subject: isUsedUp ? 'Your Storybar credits are used up' : `You have used ${percent} % of your Storybar credits`,
       text:

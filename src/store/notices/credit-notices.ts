@@ -9,6 +9,8 @@ export interface CreditNotice {
   readonly periodEndsAt: string;
   readonly percent: number;
   readonly used: number;
+  /** Credits of the period, with those that an operator has added. */
+  readonly credits: number;
 }
 
 export interface CreditLevel {
@@ -18,7 +20,10 @@ export interface CreditLevel {
 }
 
 export interface CreditNotices {
-  /** Owners and billing members of accounts that have reached the level in the current period, and weren't told about this or a higher one. */
+  /**
+   * Owners and billing members of accounts that have reached the level in the current period, and weren't told about this
+   * or a higher one since the period has as many credits as now.
+   */
   due(level: CreditLevel, count: number): Promise<CreditNotice[]>;
   /**
    * True for one caller only, which then sends the email. A claim that isn't marked as sent can be claimed again after a

@@ -20,21 +20,24 @@ export class SqlCreditNotices implements CreditNotices {
     // Granted credits only raise the level, so this bound lets the index skip most periods.
     const lowest = Math.ceil((Math.min(...plans.map(({ credits }) => credits)) * percent) / 100);
     const rows = await this.#engine.all(
-      `select u.id, u.email, p.account_id, p.starts_at, p.ends_at, p.used
-       from periods p
-       join subscriptions s on s.account_id = p.account_id and s.period_starts_at = p.starts_at
+      `select u.id, u.email, p.account_id, p.starts_at, p.ends_at, p.used, p.credits
+       from (
+         select p.account_id, p.starts_at, p.ends_at, p.used,
+           case s.plan ${plans.map(() => 'when ? then p.granted + ?').join(' ')} end as credits
+         from periods p
+         join subscriptions s on s.account_id = p.account_id and s.period_starts_at = p.starts_at
+         where p.ends_at > ? and p.used >= ? and s.status = 'active') p
        join users u on u.account_id = p.account_id
-       where p.ends_at > ? and p.used >= ? and (${plans.map(() => '(s.plan = ? and p.used * 100 >= (? + p.granted) * ?)').join(' or ')})
-         and s.status = 'active' and u.unconfirmed_email is null and u.account_role in ('owner', 'billing')
+       where p.used * 100 >= p.credits * ?
+         and u.unconfirmed_email is null and u.account_role in ('owner', 'billing')
          and not exists (
            select 1 from credit_notices n
            where n.user_id = u.id and n.period_starts_at = p.starts_at and n.percent >= ?
-             and (n.sent_at is not null or n.claimed_at > ?))
+             and (n.credits is null or n.credits >= p.credits) and (n.sent_at is not null or n.claimed_at > ?))
        order by p.ends_at, u.id limit ?`,
       [
-        ...[this.#now(), lowest],
-        ...plans.flatMap(({ name, credits }) => [name, credits, percent]),
-        ...[percent, this.#staleBefore(), count],
+        ...plans.flatMap(({ name, credits }) => [name, credits]),
+        ...[this.#now(), lowest, percent, percent, this.#staleBefore(), count],
       ],
     );
     return rows.map((row) => ({
@@ -45,14 +48,17 @@ export class SqlCreditNotices implements CreditNotices {
       periodEndsAt: text(row, 'ends_at'),
       percent,
       used: integer(row, 'used'),
+      credits: integer(row, 'credits'),
     }));
   }
 
   async claim(notice: CreditNotice): Promise<boolean> {
     const changed = await this.#engine.run(
-      `insert into credit_notices (user_id, period_starts_at, percent, claimed_at) values (?, ?, ?, ?)
-       on conflict (user_id, period_starts_at, percent) do update set claimed_at = excluded.claimed_at
-       where credit_notices.sent_at is null and credit_notices.claimed_at <= ?`,
+      `insert into credit_notices (user_id, period_starts_at, percent, credits, claimed_at) values (?, ?, ?, ?, ?)
+       on conflict (user_id, period_starts_at, percent) do update
+       set claimed_at = excluded.claimed_at, sent_at = null, credits = excluded.credits
+       where (credit_notices.sent_at is null and credit_notices.claimed_at <= ?)
+         or credit_notices.credits < excluded.credits`,
       [...keyOf(notice), this.#now(), this.#staleBefore()],
     );
     return changed === 1;
@@ -60,7 +66,7 @@ export class SqlCreditNotices implements CreditNotices {
 
   async markSent(notice: CreditNotice): Promise<void> {
     await this.#engine.run(
-      'update credit_notices set sent_at = ? where user_id = ? and period_starts_at = ? and percent = ?',
+      'update credit_notices set sent_at = ? where user_id = ? and period_starts_at = ? and percent = ? and credits = ?',
       [this.#now(), ...keyOf(notice)],
     );
   }
@@ -74,6 +80,6 @@ export class SqlCreditNotices implements CreditNotices {
   }
 }
 
-function keyOf({ userId, periodStartsAt, percent }: CreditNotice): SqlValue[] {
-  return [userId, periodStartsAt, percent];
+function keyOf({ userId, periodStartsAt, percent, credits }: CreditNotice): SqlValue[] {
+  return [userId, periodStartsAt, percent, credits];
 }
