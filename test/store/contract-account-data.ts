@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { EXPORT_SECTIONS } from '../../src/store/account-data/export-sections.ts';
 import { TABLES } from '../../src/store/copy.ts';
 import { DAY, DELIVERED, HOUR, type World } from './world.ts';
 
 const MINUTE = 60_000;
 const FACTS = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
+
+const NOT_EXPORTED = [
+  // Secrets, and links that give access.
+  ...['recovery_codes', 'password_links', 'webhook_secrets'],
+  // Names at the payment provider, and keys of requests that are deleted after a day.
+  ...['customers', 'idempotency'],
+  // What happened to renders, as it was sent to webhook endpoints with links to the results.
+  ...['render_events', 'webhook_messages'],
+];
 
 /** For accounts that can be purged. */
 export function unexpected(accountId: string, error: unknown): never {
@@ -66,6 +76,11 @@ export function accountDataContract(world: () => World): void {
       batch: { ...origin, id: job.batchId },
     });
     await renders.cancel({ accountId }, job.id);
+    const { webhookEndpoints, webhookDeliveries } = world().store;
+    const endpoint = { id: `endpoint of ${name}`, accountId, url: `https://${name}.example/`, events: [] };
+    await webhookEndpoints.create(endpoint, 1, 'cli:test');
+    const message = { id: `message of ${name}`, type: 'webhook.test', body: `body of ${name}` };
+    await webhookDeliveries.send(accountId, endpoint.id, message);
     const at = world().clock().toISOString();
     await requests.append(
       Array.from({ length: 510 }, () => ({ id: randomUUID(), accountId, at, keyId, faults: [], ...FACTS })),
@@ -101,17 +116,36 @@ export function accountDataContract(world: () => World): void {
     await member('bob');
     const sections = await exported(ann.accountId);
     expect([...sections.keys()]).toEqual([
-      ...['account', 'users', 'subscription', 'keys', 'periods', 'usage_days', 'renders', 'asynchronous_renders'],
-      ...['requests', 'audit_log'],
+      ...['account', 'users', 'invitations', 'sessions', 'passkeys', 'two_factor', 'credit_emails', 'subscription'],
+      ...['keys', 'periods', 'usage_days', 'usage_details', 'renders', 'batches', 'asynchronous_renders', 'requests'],
+      ...['webhook_endpoints', 'webhook_deliveries', 'audit_log'],
     ]);
+    // Every section has been tried with a row.
+    expect([...sections].filter(([, rows]) => rows.length === 0).map(([name]) => name)).toEqual([]);
+    expect(sections.get('two_factor')).toMatchObject([{ user_id: ann.id }]);
+    expect(sections.get('passkeys')).toMatchObject([{ name: 'x', last_used_at: null }]);
+    expect(sections.get('webhook_endpoints')).toMatchObject([{ url: 'https://ann.example/', events: [] }]);
+    expect(sections.get('webhook_deliveries')).toMatchObject([{ endpoint_id: 'endpoint of ann', status: 'pending' }]);
     expect(sections.get('requests')).toHaveLength(510);
     expect(sections.get('renders')).toHaveLength(2);
-    expect(sections.get('users')).toMatchObject([{ id: ann.id, email: 'ann@example.com' }]);
+    expect(sections.get('users')).toMatchObject([{ id: ann.id, email: 'ann@example.com', account_role: 'owner' }]);
     expect(sections.get('keys')).toMatchObject([{ name: 'shop', last_four: 'wxyz', allowed_origins: [] }]);
     expect(sections.get('asynchronous_renders')).toMatchObject([{ request: { text: 'Hello' } }]);
     const text = JSON.stringify([...sections]);
-    expect(text).not.toMatch(/hash of|session of|link of|secret of|bob/u);
+    expect(text).not.toMatch(/hash of|session of|link of|secret of|invitation of|whsec|body of|bob/u);
     expect(text).not.toContain(Buffer.alloc(32, 'ann').toString('hex'));
+  });
+
+  it('are exported from every table, except for secrets and copies', () => {
+    const exportedTables = new Set(EXPORT_SECTIONS.map(({ from }) => from.split(' ')[0]));
+    const missing = TABLES.filter(
+      ({ name, columns }) =>
+        (columns.includes('account_id') || columns.includes('user_id')) &&
+        !exportedTables.has(name) &&
+        !NOT_EXPORTED.includes(name),
+    );
+    expect(missing.map(({ name }) => name)).toEqual([]);
+    expect(NOT_EXPORTED.filter((name) => exportedTables.has(name))).toEqual([]);
   });
 
   it('of people and keys are deleted at once, and the rest in the background, without touching other accounts', async () => {

@@ -6,91 +6,17 @@ import type { Engine, SqlSession } from '../engine.ts';
 import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import type { AccountData, ExportedRows } from './account-data.ts';
+import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
 
 const BATCH = 500;
 /** By then every server knows that the keys are gone, so that no request of the account is still running. */
 const PURGE_AFTER_MS = 2 * 60_000;
-
-interface ExportSection {
-  readonly name: string;
-  /** With a condition on the account as its only parameter. */
-  readonly from: string;
-  readonly columns: string;
-  /** Unique within the account, and in the order of an index. */
-  readonly order: readonly string[];
-}
-
-/** Columns are listed one by one, so that a new column with a secret isn't exported by accident. */
-const SECTIONS: readonly ExportSection[] = [
-  { name: 'account', from: 'accounts where id = ?', columns: 'id, name, state, created_at', order: ['id'] },
-  {
-    name: 'users',
-    from: 'users where account_id = ?',
-    columns: 'id, email, unconfirmed_email, role, created_at',
-    order: ['created_at', 'id'],
-  },
-  {
-    name: 'subscription',
-    from: 'subscriptions where account_id = ?',
-    columns: 'account_id, plan, next_plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at',
-    order: ['account_id'],
-  },
-  {
-    name: 'keys',
-    from: 'api_keys where account_id = ?',
-    columns: 'id, name, mode, state, prefix, last_four, allowed_origins, created_at, last_used_at, expires_at',
-    order: ['created_at', 'id'],
-  },
-  {
-    name: 'periods',
-    from: 'periods where account_id = ?',
-    columns: 'starts_at, ends_at, used, reserved, delivered, broken_free, broken_charged',
-    order: ['starts_at'],
-  },
-  {
-    name: 'usage_days',
-    from: 'usage_days where account_id = ?',
-    columns: 'day, mode, outcome, renders, credits',
-    order: ['day', 'mode', 'outcome'],
-  },
-  {
-    name: 'renders',
-    from: 'renders where account_id = ?',
-    columns: 'id, key_id, mode, kind, credits, state, outcome, created_at, finished_at, duration_ms',
-    order: ['created_at', 'id'],
-  },
-  {
-    name: 'asynchronous_renders',
-    from: 'render_jobs where account_id = ?',
-    columns:
-      'id, key_id, mode, batch_id, status, request, plan, source_type, credits, error, output_bytes, created_at, ' +
-      'started_at, finished_at, expires_at',
-    order: ['created_at', 'id'],
-  },
-  {
-    name: 'requests',
-    from: 'requests where account_id = ?',
-    columns: 'id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults',
-    order: ['at', 'id'],
-  },
-  {
-    name: 'audit_log',
-    from: 'audit where account_id = ?',
-    columns: 'seq, at, actor, action, subject, details',
-    order: ['seq'],
-  },
-];
-
-/** Stored as JSON text. */
-const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details']);
 
 /** Deleted immediately, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 
 /** They have no account of their own, and would keep their deliveries from being deleted. */
 const ATTEMPTS_OF_ACCOUNT = 'delivery_id in (select id from webhook_deliveries where account_id = ?)';
-
-const OF_USERS = 'user_id in (select id from users where account_id = ?)';
 
 export class SqlAccountData implements AccountData {
   readonly #engine: Engine;
@@ -102,7 +28,7 @@ export class SqlAccountData implements AccountData {
   }
 
   async *exported(accountId: string): AsyncIterable<ExportedRows> {
-    for (const section of SECTIONS) {
+    for (const section of EXPORT_SECTIONS) {
       let last: SqlValue[] = [];
       for (let count = BATCH; count === BATCH; ) {
         const rows = await this.#batch(section, accountId, last);
