@@ -130,6 +130,8 @@ describe("the view of a customer's pages", () => {
     const detail = new RegExp(`${page}/requests/[\\da-f-]{36}`, 'u').exec(requests)?.[0] ?? '';
     expect((await operator.get(detail)).text).toContain('Render ID');
     expect((await operator.get('/operator/accounts/unknown/usage')).status).toBe(404);
+    const log = (await operator.get('/operator/audit')).text;
+    expect(log.match(/\baccount\.viewed\b/gu)).toHaveLength(1);
   });
 
   it('does not exist for customers', async () => {

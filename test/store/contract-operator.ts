@@ -91,4 +91,20 @@ export function operatorContract(world: () => World): void {
     const unconfirmed = await users.signUpUnconfirmed('eve@example.com', 'hash');
     expect(await users.searchAccounts('eve@example', { count: 10 })).toEqual([unconfirmed.accountId]);
   });
+
+  it('leaves one entry in the audit log per hour, operator and account whose pages are viewed', async () => {
+    const { operator } = world().store;
+    const [id, other] = [await world().account(), await world().account()];
+    const views = async (accountId: string): Promise<string[]> =>
+      (await world().actions(accountId)).filter((entry) => entry.endsWith('account.viewed'));
+    for (let minute = 0; minute < 90; minute += 10) {
+      await operator.recordView(id, 'operator:1');
+      world().pass(10 * 60_000);
+    }
+    expect(await views(id)).toEqual(['operator:1 account.viewed', 'operator:1 account.viewed']);
+    await operator.recordView(id, 'operator:2');
+    await operator.recordView(other, 'operator:1');
+    expect(await views(id)).toHaveLength(3);
+    expect(await views(other)).toEqual(['operator:1 account.viewed']);
+  });
 }

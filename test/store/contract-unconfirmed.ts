@@ -107,6 +107,7 @@ export function unconfirmedContract(world: () => World): void {
     await ledger.settle(hold.renderId, { outcome: 'delivered', durationMs: 1 });
     await accounts.setSuspended(suspended.accountId, true, USER);
     await addKey(keyed, 'live');
+    await world().store.operator.recordView(forgotten.accountId, 'operator:o');
     await accounts.subscribe(assigned.accountId, 'pro', 'now', 'operator:o');
     await accounts.subscribe(administered.accountId, 'pro', 'now', 'cli:test');
     await accounts.linkCustomer(paying.accountId, 'cus_1');

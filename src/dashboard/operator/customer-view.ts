@@ -13,7 +13,7 @@ import type { Site } from '../page.ts';
 
 export interface CustomerViewDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys' | 'requests'>;
+  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys' | 'requests' | 'operator'>;
   readonly plans: PlanBook;
 }
 
@@ -24,6 +24,7 @@ export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerVi
   const find = async (visit: SignedInVisit): Promise<AccountSummary> => {
     const account = await store.accounts.find(idOf(visit));
     if (account === undefined) throw new AppError('not_found', "This account doesn't exist.");
+    await store.operator.recordView(account.id, `operator:${visit.user.id}`);
     return account;
   };
   routes.page(`${PATH}/:id/usage`, async (visit) => {

@@ -14,6 +14,9 @@ export interface PlanCount {
   readonly accounts: number;
 }
 
+/** The action in the audit log; it changes nothing. */
+export const ACCOUNT_VIEWED = 'account.viewed';
+
 export interface OperatorData {
   /** Renders of all accounts. */
   days(from: string, to: string): Promise<UsageDay[]>;
@@ -26,4 +29,6 @@ export interface OperatorData {
    * added to the period, or undefined when the account has no active plan.
    */
   grantCredits(accountId: string, credits: number, reason: string, actor: Actor): Promise<number | undefined>;
+  /** Records in the audit log that an operator looks at the account's pages, at most once an hour per operator. */
+  recordView(accountId: string, actor: Actor): Promise<void>;
 }

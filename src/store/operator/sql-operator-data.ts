@@ -7,7 +7,10 @@ import { type Clock, recordAudit } from '../sql-audit.ts';
 import { addPeriod } from '../sql-ledger.ts';
 import type { UsageDay } from '../store.ts';
 import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
-import type { OperatorData, PlanCount, SignUpDay } from './operator-data.ts';
+import { ACCOUNT_VIEWED, type OperatorData, type PlanCount, type SignUpDay } from './operator-data.ts';
+
+/** The pages that an operator opens within this time are one view. */
+const VIEW_MS = 3_600_000;
 
 export class SqlOperatorData implements OperatorData {
   readonly #engine: Engine;
@@ -73,6 +76,20 @@ export class SqlOperatorData implements OperatorData {
       const entry = { actor, action: 'credits.granted', accountId, subject: accountId, details };
       await recordAudit(session, now.toISOString(), entry);
       return granted;
+    });
+  }
+
+  async recordView(accountId: string, actor: Actor): Promise<void> {
+    const now = this.#clock();
+    const hourAgo = new Date(now.getTime() - VIEW_MS).toISOString();
+    await this.#engine.transaction(async (session) => {
+      const known = await first(
+        session,
+        'select 1 as one from audit where account_id = ? and actor = ? and action = ? and at > ? limit 1',
+        [accountId, actor, ACCOUNT_VIEWED, hourAgo],
+      );
+      if (known !== undefined) return;
+      await recordAudit(session, now.toISOString(), { actor, action: ACCOUNT_VIEWED, accountId, subject: accountId });
     });
   }
 }

@@ -4,6 +4,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { eraseAccount } from '../account-data/sql-account-data.ts';
 import { type Engine, first } from '../engine.ts';
+import { ACCOUNT_VIEWED } from '../operator/operator-data.ts';
 import { text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 
@@ -18,7 +19,8 @@ const IS_UNUSED = `
   and not exists (select 1 from periods p where p.account_id = a.id and p.used + p.reserved + p.granted > 0)
   and not exists (select 1 from render_jobs j where j.account_id = a.id and j.status in ('queued', 'rendering'))
   and not exists (
-    select 1 from audit e where e.account_id = a.id and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;
+    select 1 from audit e where e.account_id = a.id and e.action <> '${ACCOUNT_VIEWED}'
+      and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;
 
 /** Returns how many accounts from before `before` were erased. */
 export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Date): Promise<number> {
