@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deleteExpiredObjects, deleteOldRecords } from '../../src/http/renders/retention.ts';
+import { deleteExpiredObjects, deleteOldRecords, type RetentionOptions } from '../../src/http/renders/retention.ts';
 import type { ObjectStorage } from '../../src/storage/object-storage.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
 import { FileStorage } from '../../src/storage/file-storage.ts';
 import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
 import { type RunningS3, startS3rver } from '../running-s3.ts';
@@ -31,6 +32,26 @@ afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const optionsWith = (storage: ObjectStorage): RetentionOptions => ({
+  renders: world.store.renders,
+  storage,
+  logger: createLogger('silent', 'test'),
+});
+
+/** A storage that refuses to delete objects whose names contain `part`. */
+function refusing(storage: ObjectStorage, part: string): RetentionOptions['storage'] & { readonly tried: string[] } {
+  const tried: string[] = [];
+  return {
+    tried,
+    list: (kind) => storage.list(kind),
+    delete: async (name) => {
+      tried.push(name);
+      if (name.includes(part)) throw new Error(`${name} can't be deleted`);
+      await storage.delete(name);
+    },
+  };
+}
 
 async function names(storage: ObjectStorage): Promise<string[]> {
   const found: string[] = [];
@@ -67,8 +88,8 @@ describe.each([
     const other = await world.server('there/1/b');
     const sweep = async (): Promise<unknown> =>
       await Promise.all([
-        deleteExpiredObjects(world.store.renders, storage),
-        deleteExpiredObjects(other.renders, storage),
+        deleteExpiredObjects(optionsWith(storage)),
+        deleteExpiredObjects({ ...optionsWith(storage), renders: other.renders }),
       ]);
     const demand = { accountId, mode: 'live', renders: 0, bytes: LIMITS.storedBytes } as const;
     await sweep();
@@ -88,12 +109,35 @@ describe.each([
     const { output } = await finished(storage);
     world.pass(2 * DAY);
     const away = new S3Storage({ ...service.options, endpoint: 'http://127.0.0.1:9' });
-    await expect(deleteExpiredObjects(world.store.renders, away)).rejects.toMatchObject({
+    await expect(deleteExpiredObjects(optionsWith(away))).rejects.toMatchObject({
       code: 'storage_unavailable',
     });
     expect(await names(storage)).toContain(output);
-    expect(await deleteExpiredObjects(world.store.renders, storage)).toBe(2);
+    expect(await deleteExpiredObjects(optionsWith(storage))).toBe(2);
     expect(await names(storage)).toEqual([]);
+  });
+
+  it('deletes the others when one object cannot be deleted, and reports it', async () => {
+    const kept = await finished(storage);
+    await finished(storage);
+    world.pass(2 * DAY);
+    const warned: unknown[] = [];
+    const logger = { warn: (entry: unknown) => void warned.push(entry) };
+    const options = { ...optionsWith(storage), storage: refusing(storage, kept.asset), logger };
+    expect(await deleteExpiredObjects(options)).toBe(3);
+    expect(await names(storage)).toEqual([kept.asset]);
+    expect(warned).toMatchObject([{ object: kept.asset, renderId: kept.asset.slice('assets/'.length) }]);
+    // The next time, it is all that is left.
+    await expect(deleteExpiredObjects(options)).rejects.toThrow("can't be deleted");
+    expect(await deleteExpiredObjects(optionsWith(storage))).toBe(1);
+  });
+
+  it('deletes the other orphans when one cannot be deleted', async () => {
+    const orphans = ['assets/a', 'assets/b', 'outputs/c.1'];
+    for (const name of orphans) await storage.put(name, path.join(folder, 'file'));
+    const options = { ...optionsWith(storage), storage: refusing(storage, 'assets/a') };
+    await deleteOldRecords(options, new Date(Date.now() + 2 * DAY));
+    expect(await names(storage)).toEqual(['assets/a']);
   });
 
   it('deletes objects that no render needs after a day, but not those of a render that is being accepted', async () => {
@@ -107,9 +151,28 @@ describe.each([
       await storage.put(name, path.join(folder, 'file'));
     }
     // The time of an object comes from the storage.
-    await deleteOldRecords(world.store.renders, storage, new Date(Date.now() + DAY - HOUR));
+    await deleteOldRecords(optionsWith(storage), new Date(Date.now() + DAY - HOUR));
     expect(await names(storage)).toHaveLength(5);
-    await deleteOldRecords(world.store.renders, storage, new Date(Date.now() + DAY + HOUR));
+    await deleteOldRecords(optionsWith(storage), new Date(Date.now() + DAY + HOUR));
     expect(await names(storage)).toEqual([`assets/${waiting}`, asset, output].toSorted());
   });
+});
+
+it('deletes all other expired objects when more than a page of them cannot be deleted, and stops when a whole page fails', async () => {
+  const expired = Array.from({ length: 250 }, (_, index) => `outputs/${index % 2 === 0 ? 'kept' : 'gone'}-${index}`);
+  const left = new Set(expired);
+  const renders: RetentionOptions['renders'] = {
+    orphans: async () => [],
+    deleteBefore: async () => 0,
+    expiredObjects: async (count) =>
+      [...left].slice(0, count).map((name) => ({ renderId: name, kind: 'output' as const, name })),
+    markDeleted: async ({ name }) => void left.delete(name),
+  };
+  const storage = refusing(await FileStorage.open(path.join(folder, 'empty')), 'kept');
+  const options = { renders, storage, logger: createLogger('silent', 'test') };
+  expect(await deleteExpiredObjects(options)).toBe(125);
+  expect(storage.tried).toEqual(expired);
+  storage.tried.length = 0;
+  await expect(deleteExpiredObjects(options)).rejects.toThrow("can't be deleted");
+  expect(storage.tried).toHaveLength(100);
 });

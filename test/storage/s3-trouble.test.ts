@@ -154,7 +154,8 @@ describe('an S3 service that fails', () => {
   });
 
   it('has lost an object only if it says so, because a proxy in front of it may respond with 404, too', async () => {
-    const copy = async () => await storage.copyTo('assets/one', path.join(folder, 'copy'), new AbortController().signal);
+    const copy = async () =>
+      await storage.copyTo('assets/one', path.join(folder, 'copy'), new AbortController().signal);
     respond = (_request, response) => response.writeHead(404).end('404 page not found');
     const unavailable = { code: 'storage_unavailable' };
     await expect(copy()).rejects.toMatchObject(unavailable);

@@ -81,17 +81,18 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
 
 function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTasks {
   const { store, logger } = options;
+  const retention = { renders: store.renders, storage, logger };
   const tasks = new PeriodicTasks(logger);
   tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(options));
   // Nothing is deleted by a clock that may be years ahead.
   const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;
   tasks.every(RETENTION_MS, 'delete expired objects', async () => {
     if (!(await isTimeTrusted())) return;
-    const deleted = await deleteExpiredObjects(store.renders, storage);
+    const deleted = await deleteExpiredObjects(retention);
     if (deleted > 0) logger.debug({ deleted }, 'expired objects deleted');
   });
   tasks.every(HOUR_MS, 'delete old records', async () => {
-    if (await isTimeTrusted()) await deleteOldRecords(store.renders, storage);
+    if (await isTimeTrusted()) await deleteOldRecords(retention);
   });
   return tasks;
 }
