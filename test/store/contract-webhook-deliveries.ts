@@ -271,6 +271,22 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(await webhookDeliveries.claim(10)).toEqual([]);
   });
 
+  it('sends nothing for a suspended account, and what was pending when it is resumed', async () => {
+    const { accounts, renders, webhookDeliveries } = world().store;
+    const [accountId, other] = [await world().account(), await world().account()];
+    const waiting = await pending(accountId, await endpoint(accountId));
+    const event = await canceledRender(accountId);
+    await accounts.setSuspended(accountId, true, ACTOR);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+    const receiver = { webhookUrl: URL_OF_REQUEST, batchId: undefined };
+    expect(await webhookDeliveries.publish(event, message(), receiver)).toBe(0);
+    expect(await renders.events.pending(10)).toEqual([]);
+    const others = await pending(other, await endpoint(other));
+    expect((await webhookDeliveries.claim(10)).map(({ delivery }) => delivery.id)).toEqual([others]);
+    await accounts.setSuspended(accountId, false, ACTOR);
+    expect((await webhookDeliveries.claim(10)).map(({ delivery }) => delivery.id)).toEqual([waiting]);
+  });
+
   it('lists deliveries newest first, page by page', async () => {
     const { webhookDeliveries } = world().store;
     const accountId = await world().account();

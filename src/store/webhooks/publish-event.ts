@@ -23,6 +23,7 @@ export async function publishEvent(
   const handled = 'update render_events set handled_at = ? where id = ? and handled_at is null';
   if ((await session.run(handled, [at, event.id])) === 0) return undefined;
   if (batchId !== undefined) await addBatchEvent(session, accountId, batchId, at);
+  if (await isSuspended(session, accountId)) return 0;
   const endpoints = await receivers(session, event);
   const added = endpoints.length + (webhookUrl === undefined ? 0 : 1);
   if (added === 0) return 0;
@@ -39,6 +40,12 @@ export async function publishEvent(
     await addDelivery(session, { accountId, messageId, endpointId: undefined, url: webhookUrl }, at);
   }
   return added;
+}
+
+async function isSuspended(session: SqlSession, accountId: string): Promise<boolean> {
+  return (
+    (await session.all("select 1 as one from accounts where id = ? and state = 'suspended'", [accountId])).length > 0
+  );
 }
 
 async function receivers(session: SqlSession, { accountId, type }: RenderEvent): Promise<WebhookEndpoint[]> {

@@ -59,6 +59,7 @@ const CANDIDATES = `
   from lanes join webhook_deliveries c on c.id = ${FIRST_DUE}
   where (select count(*) from webhook_deliveries r where r.account_id = c.account_id and r.lane = c.lane
          and ${IS_LEASED}) < ${MAX_PER_RECEIVER}
+    and not exists (select 1 from accounts a where a.id = c.account_id and a.state = 'suspended')
   order by running, case when c.due_at < '1' then c.created_at else c.due_at end, c.id
   limit ?`;
 

@@ -143,7 +143,7 @@ export interface DeliveryPage {
 export interface WebhookDeliveries {
   /**
    * Ends an event of the outbox: adds the message, and a delivery for every enabled endpoint that wants it and for the URL
-   * of the request. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
+   * of the request, unless the account is suspended. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
    * or undefined when the event was handled before.
    */
   publish(
@@ -155,7 +155,7 @@ export interface WebhookDeliveries {
   send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined>;
   /**
    * Takes the leases of deliveries that are due: at most one per receiver, those of accounts with the fewest running ones
-   * first. Receivers and accounts that have too many running ones are left out.
+   * first. Receivers and accounts that have too many running ones, and suspended accounts, are left out.
    */
   claim(count: number): Promise<ClaimedDelivery[]>;
   /** Writes the attempt and what follows from it for the delivery and its endpoint. Deletes attempts that are too many. */
