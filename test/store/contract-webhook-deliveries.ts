@@ -82,6 +82,27 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(await renders.events.pending(10)).toEqual([]);
   });
 
+  it('adds the event of a batch when its last render is deleted before the event of that render is published', async () => {
+    const { renders, webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const batchId = randomUUID();
+    const batch = { id: batchId, accountId, keyId: undefined, mode: 'live' } as const;
+    const jobs = [await newRender(accountId, { batchId }), await newRender(accountId, { batchId })];
+    await renders.accept(jobs, { ...OPTIONS, batch });
+    const [first, second] = jobs.map(({ id }) => id) as [string, string];
+    const none = { webhookUrl: undefined, batchId: undefined };
+    const types = async () => (await renders.events.pending(10)).map(({ type }) => type);
+    await renders.cancel({ accountId }, first);
+    await webhookDeliveries.publish(await eventOf(first), message(), { ...none, batchId });
+    await renders.cancel({ accountId }, second);
+    // The event of this render was published, so deleting it changes nothing.
+    await renders.remove({ accountId }, first);
+    expect(await types()).toEqual(['render.canceled']);
+    await renders.remove({ accountId }, second);
+    expect((await types()).toSorted()).toEqual(['batch.completed', 'render.canceled']);
+    expect(await eventOf(batchId)).toMatchObject({ accountId, type: 'batch.completed' });
+  });
+
   it('lets another server send a delivery only when the lease has run out, and ignores the first one then', async () => {
     const { webhookDeliveries } = world().store;
     const other = await world().server('there/2/b');

@@ -7,6 +7,7 @@ import { date, oneOf, type SqlRow, type SqlValue, text, textOrNull } from '../ro
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
 import { addUsage } from '../sql-usage.ts';
+import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
@@ -223,9 +224,11 @@ export class SqlRenders implements Renders {
          returning account_id, batch_id, idempotency_key`,
         [renderId, ...values],
       );
-      const key = row && textOrNull(row, 'idempotency_key');
-      if (row === undefined || key === undefined || key === null) return;
+      if (row === undefined) return;
       const batchId = textOrNull(row, 'batch_id');
+      if (batchId !== null) await this.#keepBatchEvent(session, text(row, 'account_id'), batchId, renderId);
+      const key = textOrNull(row, 'idempotency_key');
+      if (key === null) return;
       // The key of a batch stands for all its renders, so it goes with the last one.
       await session.run(
         `delete from idempotency where account_id = ? and key = ? and render_id = ?
@@ -300,6 +303,13 @@ export class SqlRenders implements Renders {
     if (await closeHold(session, text(row, 'id'), { state: 'released', ending }, at)) return;
     const [accountId, mode] = [text(row, 'account_id'), text(row, 'mode')];
     await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: 0 });
+  }
+
+  /** The event of the batch follows from the one of its last render, which isn't published after the render is deleted. */
+  async #keepBatchEvent(session: SqlSession, accountId: string, batchId: string, renderId: string): Promise<void> {
+    const pending = 'select 1 as one from render_events where handled_at is null and render_id = ?';
+    if ((await session.all(pending, [renderId])).length === 0) return;
+    await addBatchEvent(session, accountId, batchId, this.#clock().toISOString());
   }
 
   async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
