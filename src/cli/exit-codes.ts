@@ -13,13 +13,15 @@ export class CommandFailure extends Error {
   readonly code: string;
   readonly exit: number;
   readonly faults: readonly string[];
+  readonly status: number | undefined;
 
-  constructor(message: string, { code, exit, faults = [] }: FailureFacts) {
+  constructor(message: string, { code, exit, faults = [], status }: FailureFacts) {
     super(message);
     this.name = 'CommandFailure';
     this.code = code;
     this.exit = exit;
     this.faults = faults;
+    this.status = status;
   }
 }
 
@@ -27,6 +29,8 @@ export interface FailureFacts {
   readonly code: string;
   readonly exit: number;
   readonly faults?: readonly string[];
+  /** Of the response, if a server reported the failure. */
+  readonly status?: number | undefined;
 }
 
 /** Codes of sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 internal error, 77 no permission, 78 configuration. */

@@ -170,12 +170,14 @@ function endOf({ id, status, error }: SentRender): CommandFailure {
 
 /** Whether the same command may succeed later, or has been successful without our knowledge. */
 function mayPass(error: unknown): boolean {
-  return error instanceof CommandFailure && (error.code === 'unreachable' || error.code === 'interrupted');
+  if (!(error instanceof CommandFailure)) return false;
+  const { code, status = 0 } = error;
+  return code === 'unreachable' || code === 'interrupted' || status >= 500 || status === 408 || status === 409;
 }
 
 function withHint(error: unknown, hint: string): unknown {
   if (error instanceof UsageError) return new UsageError(`${error.message}. ${hint}`);
   if (!(error instanceof CommandFailure)) return error;
-  const { message, code, exit, faults } = error;
-  return new CommandFailure(`${message} ${hint}`, { code, exit, faults });
+  const { message, code, exit, faults, status } = error;
+  return new CommandFailure(`${message} ${hint}`, { code, exit, faults, status });
 }

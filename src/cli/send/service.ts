@@ -182,7 +182,7 @@ function problemOf(text: string): ServerProblem | undefined {
 export function failureOf({ status, code, detail, errors = [] }: ServerProblem): CommandFailure {
   const exit = Object.hasOwn(EXIT_CODES, code) ? EXIT_CODES[code as keyof typeof EXIT_CODES] : exitOfStatus(status);
   const faults = errors.map((fault) => `${fault.pointer.slice(2)}: ${fault.detail}`);
-  return new CommandFailure(detail, { code, exit, faults: faults.length > 1 ? faults : [] });
+  return new CommandFailure(detail, { code, exit, status, faults: faults.length > 1 ? faults : [] });
 }
 
 /** For codes that are newer than this program. */
