@@ -258,7 +258,8 @@ export function webhookDeliveriesContract(world: () => World): void {
     await pending(accountId, added);
     world().goTo(now);
     const claimed = await webhookDeliveries.claim(10);
-    expect(claimed.map(({ delivery }) => delivery.endpointId).toSorted()).toEqual([...ids].toSorted());
+    expect(new Set(claimed.map(({ delivery }) => delivery.endpointId))).toEqual(new Set(ids));
+    expect(claimed).toHaveLength(3);
     // The new leases are valid.
     for (let index = 0; index < 3; index += 1) expect((await claimOne()).delivery.endpointId).toBe(leased);
     expect(await webhookDeliveries.claim(10)).toEqual([]);

@@ -77,7 +77,12 @@ export async function lockEnabled(
 }
 
 /** Several renders may be the last one at the same time, but the event has the id of the batch, so there is one of it. */
-export async function addBatchEvent(session: SqlSession, accountId: string, batchId: string, at: string): Promise<void> {
+export async function addBatchEvent(
+  session: SqlSession,
+  accountId: string,
+  batchId: string,
+  at: string,
+): Promise<void> {
   await session.run(
     `insert into render_events (id, account_id, render_id, type, created_at)
      select ?, ?, ?, 'batch.completed', ?
