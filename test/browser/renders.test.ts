@@ -20,7 +20,12 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
     server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
-    files = createServer(() => undefined);
+    // Fast enough for the server to go on, but endless.
+    files = createServer((_request, response) => {
+      const timer = setInterval(() => response.write(Buffer.alloc(4_096, 1)), 200);
+      response.on('close', () => clearInterval(timer));
+      response.write(Buffer.from([0xff, 0xd8, 0xff, 0xe0]));
+    });
     await new Promise<void>((resolve) => void files.listen(0, '127.0.0.1', resolve));
   });
   afterAll(async () => {
@@ -59,7 +64,7 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
       await page.goto(`/dashboard/renders/${id}`);
       expect(await lookFaults(page, false)).toEqual([]);
     }
-    // Started last, because the server gives up a URL that doesn't respond.
+    // Started last, because the server gives up after two minutes.
     await page.goto(`/dashboard/renders/${await start({ asset_url: slowUrl })}`);
     expect(await lookFaults(page, false)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel render' }).click();
