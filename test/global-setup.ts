@@ -1,11 +1,9 @@
-// Checks that the programs a run requires are there, and starts what all test files share: a PostgreSQL server and one of ours.
+// Checks that the programs a run requires are there, and starts the PostgreSQL server that all test files share.
 
 import { readFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { createPostgres } from './postgres-server.ts';
 import { assertRequiredPrograms } from './required-programs.ts';
-import { startServer } from './running-server.ts';
-import { SHARED_SETTINGS } from './shared-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,14 +15,11 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await assertRequiredPrograms(process.env['STORYBAR_TESTS_REQUIRE'] ?? '');
   const configuredUrl = process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '';
-  const [postgres, server] = await Promise.all([
-    configuredUrl === '' && isUsed(project, "inject('postgresUrl')") ? createPostgres() : undefined,
-    isUsed(project, 'await sharedServer()') ? startServer(SHARED_SETTINGS) : undefined,
-  ]);
+  const isNeeded = configuredUrl === '' && isUsed(project, "inject('postgresUrl')");
+  const postgres = isNeeded ? await createPostgres() : undefined;
   project.provide('postgresUrl', postgres?.url ?? configuredUrl);
-  project.provide('sharedServer', server && { url: server.url, dataDirectory: server.dataDirectory });
   return async () => {
-    await Promise.all([postgres?.remove(), server?.stop()]);
+    await postgres?.remove();
   };
 }
 

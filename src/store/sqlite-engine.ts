@@ -31,27 +31,59 @@ export interface SqliteOptions {
 
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
-  readonly #database: Database.Database;
+  readonly #file: string;
+  readonly #synchronous: 'full' | 'off';
   readonly #lockTimeoutMs: number;
+  #database: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
   /** There is one connection, so one transaction at a time. */
   readonly #connection = new Semaphore({ permits: 1 });
 
   constructor(file: string, { synchronous = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS }: SqliteOptions = {}) {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    this.#file = file;
+    this.#synchronous = synchronous;
     this.#lockTimeoutMs = lockTimeoutMs;
-    this.#database = new Database(file);
+    this.#database = this.#connect();
     try {
-      this.#database.exec(`
-        pragma busy_timeout = ${OPEN_TIMEOUT_MS};
-        pragma journal_mode = wal;
-        pragma synchronous = ${synchronous};
-        pragma foreign_keys = on;
-      `);
       this.#migrate();
       this.#database.exec('pragma busy_timeout = 0');
     } catch (error) {
       this.#database.close();
+      throw error;
+    }
+  }
+
+  #connect(): Database.Database {
+    const database = new Database(this.#file);
+    try {
+      database.exec(`
+        pragma busy_timeout = ${OPEN_TIMEOUT_MS};
+        pragma journal_mode = wal;
+        pragma synchronous = ${this.#synchronous};
+        pragma foreign_keys = on;
+      `);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  /** A connection that is stuck with an old view of the database never gets the lock again. A new one has none. */
+  #reconnect(): void {
+    const database = this.#connect();
+    database.exec('pragma busy_timeout = 0');
+    this.#statements.clear();
+    this.#database.close();
+    this.#database = database;
+  }
+
+  async #lock(): Promise<void> {
+    try {
+      await this.#untilUnlocked(async () => this.#database.exec('begin immediate'));
+    } catch (error) {
+      if (codeOf(error).startsWith('SQLITE_BUSY')) this.#reconnect();
       throw error;
     }
   }
@@ -66,7 +98,7 @@ export class SqliteEngine implements Engine {
 
   async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
     return await this.#exclusively(async () => {
-      await this.#untilUnlocked(async () => this.#database.exec('begin immediate'));
+      await this.#lock();
       try {
         const result = await work(this.#session);
         this.#database.exec('commit');

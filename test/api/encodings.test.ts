@@ -1,12 +1,13 @@
 // The encodings of a request body give the same result, and each refuses what it can't hold.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { form, post, problemOf } from '../running-server.ts';
-import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { form, post, problemOf, type RunningServer } from '../running-server.ts';
+import { plainServer } from '../plain-server.ts';
 
-let server: SharedServer;
+let server: RunningServer;
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await plainServer();
+  return async () => await server.stop();
 });
 
 const OVERLAYS = [{ text: 'Day 12 & counting + more', position: 20 }, { text: 'Ümläut 🚐' }];

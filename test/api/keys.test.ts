@@ -1,12 +1,13 @@
 // API keys managed on the command line take effect on a running server.
 
 import { beforeAll, expect, it } from 'vitest';
-import { form, post, problemOf } from '../running-server.ts';
-import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { form, post, problemOf, type RunningServer } from '../running-server.ts';
+import { plainServer } from '../plain-server.ts';
 
-let server: SharedServer;
+let server: RunningServer;
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await plainServer();
+  return async () => await server.stop();
 });
 
 const FORM = { width: '32', height: '32', text: 'a' };

@@ -2,12 +2,13 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { decode, pixelAt } from '../pictures.ts';
-import { form, post } from '../running-server.ts';
-import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { form, post, type RunningServer } from '../running-server.ts';
+import { plainServer } from '../plain-server.ts';
 
-let server: SharedServer;
+let server: RunningServer;
 beforeAll(async () => {
-  server = await sharedServer();
+  server = await plainServer();
+  return async () => await server.stop();
 });
 
 async function sendJson(path: string, body: object): Promise<Response> {

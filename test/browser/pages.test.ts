@@ -4,7 +4,8 @@
 import type { Browser } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { plainServer } from '../plain-server.ts';
+import type { RunningServer } from '../running-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -40,13 +41,14 @@ const SHALLOW = new Set(GUIDES.map((guide) => `/docs/${guide}`).slice(3));
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
 
 describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: SharedServer;
+  let server: RunningServer;
   let browser: Browser;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await sharedServer();
+    server = await plainServer();
+    return async () => await server.stop();
   });
   afterAll(async () => {
     await browser.close();

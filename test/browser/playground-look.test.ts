@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { plainServer } from '../plain-server.ts';
+import type { RunningServer } from '../running-server.ts';
 import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -10,9 +11,10 @@ const found = await launchBrowser();
 const POLL = { timeout: 30_000 } as const;
 
 describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: SharedServer;
+  let server: RunningServer;
   beforeAll(async () => {
-    server = await sharedServer();
+    server = await plainServer();
+    return async () => await server.stop();
   });
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();

@@ -2,10 +2,9 @@
 // Today's are computed each time, so no page has to read more than a day of single renders again.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { z } from 'zod';
 import { KEY_MODES } from '../../account/api-key.ts';
 import type { Engine } from '../engine.ts';
-import { integer, oneOf, text, textOrNull } from '../rows.ts';
+import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import type { UsageDetail } from '../store.ts';
 
@@ -14,16 +13,18 @@ const DAY_MS = 24 * 3_600_000;
 const SETTLED_AFTER_MS = 3_600_000;
 const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
 
-const STORED = z.array(
-  z.object({
-    keyId: z.string().nullable(),
-    kind: z.enum(RENDER_KINDS),
-    mode: z.enum(KEY_MODES),
-    outcome: z.string(),
-    renders: z.int(),
-    credits: z.int(),
-  }),
-);
+function toStored(row: SqlRow): Omit<UsageDetail, 'day'>[] {
+  const details: unknown = JSON.parse(text(row, 'details'));
+  if (!Array.isArray(details)) throw new TypeError('The stored details of a day are not a list.');
+  return details.map(toRow).map((detail) => ({
+    keyId: textOrNull(detail, 'keyId'),
+    kind: oneOf(detail, 'kind', RENDER_KINDS),
+    mode: oneOf(detail, 'mode', KEY_MODES),
+    outcome: text(detail, 'outcome'),
+    renders: integer(detail, 'renders'),
+    credits: integer(detail, 'credits'),
+  }));
+}
 
 export async function usageDetails(
   engine: Engine,
@@ -36,7 +37,7 @@ export async function usageDetails(
     'select day, details from usage_details where account_id = ? and day >= ? and day <= ?',
     [accountId, from, to],
   );
-  const stored = new Map(rows.map((row) => [text(row, 'day'), STORED.parse(JSON.parse(text(row, 'details')))]));
+  const stored = new Map(rows.map((row) => [text(row, 'day'), toStored(row)]));
   const details: UsageDetail[] = [];
   const added: (readonly [day: string, details: string])[] = [];
   for (const day of daysOf(from, to)) {
