@@ -13,7 +13,7 @@ const RETRY_DELAYS_MS: readonly number[] = [
   10 * HOUR_MS,
 ];
 
-/** `failed`: how many attempts have failed. Undefined when there is no further attempt. */
+/** `failed`: how many attempts have failed. Undefined after the last attempt. */
 export function retryDelayMs(failed: number): number | undefined {
   return RETRY_DELAYS_MS[failed - 1];
 }

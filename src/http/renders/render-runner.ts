@@ -1,7 +1,6 @@
 // Runs accepted renders on this server: claims rows that are due, keeps their leases and writes how they ended. Every API
 // server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import {
   type Attempt,
@@ -18,6 +17,7 @@ import { toAppError } from '../error-handler.ts';
 import { toProblem } from '../reference/problem.ts';
 import { PROBLEMS } from '../reference/statuses.ts';
 import { type AttemptDependencies, DEADLINE_MS, isLost, runAttempt } from './run-attempt.ts';
+import { repeatWrite } from '../repeat-write.ts';
 
 export interface RunnerOptions extends AttemptDependencies {
   readonly renders: Renders;
@@ -31,7 +31,6 @@ const POLL_MS = 500;
 const RENEW_MS = 3_000;
 const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
-const WRITE_ATTEMPTS = 8;
 /** A render that ends its worker again and again is at fault itself. */
 const MAX_ATTEMPTS = 20;
 /** Fetching needs no worker, so a few more can wait for other servers. */
@@ -233,16 +232,10 @@ export class RenderRunner {
 
   /** Repeats a write while the database is unavailable. */
   async #write<Result>(renderId: string, write: () => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await write();
-      } catch (error) {
-        const isUnavailable = error instanceof AppError && error.code === 'storage_unavailable';
-        if (!isUnavailable || attempt === WRITE_ATTEMPTS || this.#isStopping) throw error;
-        this.#options.logger.warn({ renderId, err: error }, 'render record write failed, retrying');
-        await wait(FIRST_RETRY_MS * attempt);
-      }
-    }
+    return await repeatWrite(write, {
+      isStopping: () => this.#isStopping,
+      onFailure: (error) => this.#options.logger.warn({ renderId, err: error }, 'render record write failed, retrying'),
+    });
   }
 
   /** Also ends an attempt at its deadline. Returns the function that stops the renewals. */

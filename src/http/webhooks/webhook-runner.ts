@@ -1,7 +1,6 @@
 // Sends webhooks from this server: turns events of the outbox into deliveries, claims those that are due, and writes how each
 // attempt ended. Every API server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import { retryDelayMs } from '../../account/webhook-schedule.ts';
 import { AppError } from '../../errors.ts';
 import type { RenderEvent, Renders } from '../../store/renders/renders.ts';
@@ -15,6 +14,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { WebhookMetrics } from '../../telemetry/webhook-metrics.ts';
 import { describeEvent } from './webhook-message.ts';
 import type { WebhookSender } from './webhook-sender.ts';
+import { repeatWrite } from '../repeat-write.ts';
 
 export interface WebhookRunnerOptions {
   readonly renders: Pick<Renders, 'find' | 'list' | 'events'>;
@@ -32,8 +32,6 @@ const POLL_MS = 500;
 const EVENTS_AT_ONCE = 50;
 /** Each takes a connection and little else. The store limits what one receiver and one account can have of them. */
 const MAX_SENDING = 64;
-const WRITE_ATTEMPTS = 8;
-const WRITE_RETRY_MS = 500;
 const GONE = 410;
 
 export class WebhookRunner {
@@ -177,16 +175,11 @@ export class WebhookRunner {
 
   /** Repeats a write while the database is unavailable. */
   async #write<Result>(write: () => Promise<Result>, deliveryId: string): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await write();
-      } catch (error) {
-        const isUnavailable = error instanceof AppError && error.code === 'storage_unavailable';
-        if (!isUnavailable || attempt === WRITE_ATTEMPTS || this.#isStopping) throw error;
-        this.#options.logger.warn({ deliveryId, err: error }, 'webhook attempt write failed, retrying');
-        await wait(WRITE_RETRY_MS * attempt);
-      }
-    }
+    return await repeatWrite(write, {
+      isStopping: () => this.#isStopping,
+      onFailure: (error) =>
+        this.#options.logger.warn({ deliveryId, err: error }, 'webhook attempt write failed, retrying'),
+    });
   }
 }
 

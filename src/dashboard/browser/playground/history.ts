@@ -24,7 +24,7 @@ export class EditHistory<State> {
     return this.#future.length > 0;
   }
 
-  /** Changes with the same key merge into one step. A state equal to the current one is no step. */
+  /** Changes with the same key merge into one step. An unchanged state adds none. */
   record(state: State, key?: string): void {
     if (JSON.stringify(state) === JSON.stringify(this.#current)) return;
     const at = this.#now();

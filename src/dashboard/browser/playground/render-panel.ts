@@ -50,7 +50,7 @@ export class RenderPanel {
     void this.#loadAccount();
   }
 
-  /** Call when the price may have changed. An old error is no longer about what is shown. */
+  /** Call when the price may have changed. Hides the last error, because it was about an earlier version of the work. */
   update(): void {
     this.#showProblem('');
     const work = this.#options.work();
