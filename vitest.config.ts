@@ -14,6 +14,8 @@ export const COMMON = {
   env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
   // Tests leave no global state behind, so one process can run many files and load libraries once.
   isolate: false,
+  // The machines of CI are shared, so a test that ran out of time gets one more chance there. The report names it.
+  retry: process.env['CI'] === undefined ? 0 : 1,
 } as const;
 
 export default defineConfig({

@@ -125,8 +125,11 @@ describe("the view of a customer's pages", () => {
     expect(usage).toContain('shop');
     expect(usage).not.toContain('href="/dashboard/keys/');
     expect(usage.match(/<form method="post"/gu)).toHaveLength(1);
-    const requests = (await operator.get(`${page}/requests`)).text;
-    expect(requests).toContain('POST /v1/overlay');
+    // Requests are written to the log in batches.
+    let requests = '';
+    await expect
+      .poll(async () => (requests = (await operator.get(`${page}/requests`)).text))
+      .toContain('POST /v1/overlay');
     const detail = new RegExp(`${page}/requests/[\\da-f-]{36}`, 'u').exec(requests)?.[0] ?? '';
     expect((await operator.get(detail)).text).toContain('Render ID');
     expect((await operator.get('/operator/accounts/unknown/usage')).status).toBe(404);
