@@ -4,13 +4,23 @@ import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Timings } from '../../src/render/timing.ts';
+import { type Apart, type ApartResult, startApart } from './apart.ts';
 import type { Contender, Output } from './contender.ts';
 import { nativeEncoder } from './native-peer.ts';
 import { floor, OURS, ourPipeline } from './own.ts';
 import type { Photo } from './pictures.ts';
-import { best, interleave, median, medianRatio, type Series, seriesNamed } from './rounds.ts';
+import {
+  best,
+  interleave,
+  median,
+  medianRatio,
+  type Runner,
+  type Series,
+  seriesNamed,
+  type Timed,
+  type TimedRunner,
+} from './rounds.ts';
 import { layOut, PEER_FONT, PEER_FONT_NAME, type Scene } from './scene.ts';
-import { settle } from './settle.ts';
 import { stepMedians } from './steps.ts';
 import { fixed, formatTable } from './table.ts';
 
@@ -44,14 +54,22 @@ export interface PhotoOptions {
 export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoOptions): Promise<PhotoResult> {
   const directory = await mkdtemp(path.join(tmpdir(), 'storybar-bench-'));
   const timings: Timings[] = [];
-  const contenders = [ourPipeline((steps) => timings.push(steps)), floor, nativeEncoder, ...peers];
+  const contenders = [ourPipeline(() => undefined), floor, nativeEncoder, ...peers];
+  const processes: Apart[] = [];
   try {
     const scene = await setScene(photo, directory);
-    const runners = [];
+    const runners: (Runner<Output> | TimedRunner<Output>)[] = [];
     for (const contender of contenders) {
-      runners.push({ name: contender.name, run: await contender.prepare(scene) });
+      const { name } = contender;
+      if (contender.isProgram) {
+        runners.push({ name, run: await contender.prepare(scene) });
+        continue;
+      }
+      const apart = await startApart(contender, scene, photoFile(scene));
+      processes.push(apart);
+      runners.push({ name, runTimed: async () => toOutput(await apart.run(), timings) });
     }
-    const all = await interleave(runners, rounds, settle);
+    const all = await interleave(runners, rounds);
     if (keep !== undefined) await keepOutputs(keep, photo, all);
     return {
       rows: await toRows(all, new Set(contenders.filter(({ isProgram }) => isProgram).map(({ name }) => name))),
@@ -59,6 +77,7 @@ export async function measurePhoto(photo: Photo, { peers, rounds, keep }: PhotoO
       steps: stepMedians(timings.slice(-rounds)),
     };
   } finally {
+    for (const apart of processes) apart.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
@@ -83,9 +102,19 @@ export function formatPhoto(photo: Photo, { rows, steps }: PhotoResult): string 
 }
 
 async function setScene(photo: Photo, directory: string): Promise<Scene> {
-  await writeFile(path.join(directory, `${photo.name}.jpg`), photo.jpeg);
+  const scene = { photo, directory, bars: layOut(photo) };
+  await writeFile(photoFile(scene), photo.jpeg);
   await copyFile(PEER_FONT, path.join(directory, PEER_FONT_NAME));
-  return { photo, directory, bars: layOut(photo) };
+  return scene;
+}
+
+function photoFile({ directory, photo }: Scene): string {
+  return path.join(directory, `${photo.name}.jpg`);
+}
+
+function toOutput({ result, ...times }: Timed<ApartResult>, timings: Timings[]): Timed<Output> {
+  if (result.timings) timings.push(result.timings);
+  return { ...times, result: result.output };
 }
 
 async function toRows(all: readonly Series<Output>[], programs: ReadonlySet<string>): Promise<PhotoRow[]> {

@@ -3,16 +3,29 @@
 
 import { performance } from 'node:perf_hooks';
 
+export interface Timed<Result> {
+  readonly ms: number;
+  /** Processor time on all threads of the process. */
+  readonly cpuMs: number;
+  readonly result: Result;
+}
+
 export interface Runner<Result> {
   readonly name: string;
   run(): Promise<Result>;
+}
+
+/** Measured elsewhere, in the process that does the work. */
+export interface TimedRunner<Result> {
+  readonly name: string;
+  runTimed(): Promise<Timed<Result>>;
 }
 
 export interface Series<Result> {
   readonly name: string;
   /** Milliseconds per round; `undefined` for rounds that a slow contender skipped. */
   readonly times: readonly (number | undefined)[];
-  /** Processor time of this process per round, on all its threads. */
+  /** Processor time per round. */
   readonly cpuTimes: readonly (number | undefined)[];
   readonly last: Result;
 }
@@ -24,8 +37,10 @@ const MIN_ROUNDS = 2;
 const WARM_UP_MS = 800;
 const MAX_WARM_UPS = 30;
 
+type AnyRunner<Result> = Runner<Result> | TimedRunner<Result>;
+
 interface Entry<Result> {
-  readonly runner: Runner<Result>;
+  readonly runner: AnyRunner<Result>;
   readonly times: (number | undefined)[];
   readonly cpuTimes: (number | undefined)[];
   readonly share: number;
@@ -33,7 +48,7 @@ interface Entry<Result> {
 }
 
 export async function interleave<Result>(
-  runners: readonly Runner<Result>[],
+  runners: readonly AnyRunner<Result>[],
   rounds: number,
   beforeEach: () => Promise<void> = async () => undefined,
 ): Promise<Series<Result>[]> {
@@ -59,7 +74,7 @@ export async function interleave<Result>(
 }
 
 /** Returns the shortest time, which determines how many rounds a slow contender runs. */
-async function warmUp<Result>(runner: Runner<Result>): Promise<{ ms: number; result: Result }> {
+async function warmUp<Result>(runner: AnyRunner<Result>): Promise<{ ms: number; result: Result }> {
   let { ms, result } = await timed(runner);
   let spent = ms;
   for (let count = 1; count < MAX_WARM_UPS && spent < WARM_UP_MS; count += 1) {
@@ -71,7 +86,8 @@ async function warmUp<Result>(runner: Runner<Result>): Promise<{ ms: number; res
   return { ms, result };
 }
 
-async function timed<Result>(runner: Runner<Result>): Promise<{ ms: number; cpuMs: number; result: Result }> {
+export async function timed<Result>(runner: AnyRunner<Result>): Promise<Timed<Result>> {
+  if ('runTimed' in runner) return await runner.runTimed();
   const cpuStart = process.cpuUsage();
   const start = performance.now();
   const result = await runner.run();
