@@ -12,7 +12,7 @@ import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Caller } from '../../src/http/access/caller.ts';
 import { FetchPolicy } from '../../src/http/fetch/fetch-policy.ts';
-import type { OverlayContext } from '../../src/http/overlay/overlay-handler.ts';
+import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
 import { parseRequest } from '../../src/http/overlay/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/http/renders/accept.ts';

@@ -7,7 +7,7 @@ import type { Marketplace } from '../access/marketplace.ts';
 import type { FinishedRequest, LinkDelivery } from '../renders/link-delivery.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { type IdempotentRequest, REPLAYED } from './idempotency.ts';
-import type { OverlayContext } from './overlay-handler.ts';
+import type { OverlayContext } from './overlay-context.ts';
 import type { Reservation } from './reserve.ts';
 import { DeliveryBroken, type FileSender } from './send.ts';
 

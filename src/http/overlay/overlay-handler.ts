@@ -5,46 +5,20 @@
 // An asynchronous request ends after `parse`: its render is stored, and `http/renders/` takes the other steps.
 
 import { statSync } from 'node:fs';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asyncLimits } from '../../account/plans.ts';
 import type { Requester } from '../../dispatch/renderer.ts';
 import { workerKindFor } from '../../media/asset.ts';
-import type { AssetKind } from '../../media/sniff.ts';
-import type { LazyDirectory } from '../../media/work-area.ts';
-import type { Users } from '../../store/users.ts';
-import type { RequestType } from '../../telemetry/metrics.ts';
-import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import type { RenderAcceptor } from '../renders/accept.ts';
 import { recordOf } from '../transport/request-record.ts';
-import type { RequestSignal } from '../transport/request-signal.ts';
 import { urlPolicyFor } from '../webhooks/webhook-url-rule.ts';
-import type { Admitted } from './admit.ts';
-import { deliver, deliverLink, type DeliverDependencies } from './deliver.ts';
+import { deliver, deliverLink } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
-import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from './idempotency.ts';
+import { type IdempotentRequest, REPLAYED } from './idempotency.ts';
+import type { HandlerDependencies, OverlayContext } from './overlay-context.ts';
 import { assertStored, type ParsedRequest, parseRequest, requestTypeOf, type UnfetchedRequest } from './parse.ts';
-import { receive, type ReceiveDependencies, type Upload } from './receive.ts';
+import { receive, type Upload } from './receive.ts';
 import { outcomeOf } from './refusals.ts';
-import { describeRender, executeRender, prepareRender, type RenderRun, type StepDependencies } from './render-steps.ts';
+import { describeRender, executeRender, prepareRender, type RenderRun } from './render-steps.ts';
 import { DeliveryBroken } from './send.ts';
-
-export interface HandlerDependencies extends ReceiveDependencies, StepDependencies, DeliverDependencies {
-  readonly users: Pick<Users, 'list'>;
-  readonly idempotency: IdempotencyKeys;
-  readonly fetcher: AssetFetcher;
-  readonly acceptor: RenderAcceptor;
-  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
-}
-
-/** What the steps of one request share. */
-export interface OverlayContext extends Admitted {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly directory: LazyDirectory;
-  readonly lifetime: RequestSignal;
-  type: RequestType;
-  isReserved: boolean;
-}
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
   const { caller, idempotencyKey, prefersAsync, request, reply, directory } = context;

@@ -15,7 +15,7 @@ import type { Remembered } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import { billingHeaders } from '../overlay/deliver.ts';
-import type { OverlayContext } from '../overlay/overlay-handler.ts';
+import type { OverlayContext } from '../overlay/overlay-context.ts';
 import type { FinishedRender, PreparedRender } from '../overlay/render-steps.ts';
 import type { RenderHeaders } from '../overlay/send.ts';
 import type { Upload } from '../overlay/receive.ts';

@@ -1,0 +1,33 @@
+// What the steps of a request work with.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AssetKind } from '../../media/sniff.ts';
+import type { LazyDirectory } from '../../media/work-area.ts';
+import type { Users } from '../../store/users.ts';
+import type { RequestType } from '../../telemetry/metrics.ts';
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { RenderAcceptor } from '../renders/accept.ts';
+import type { RequestSignal } from '../transport/request-signal.ts';
+import type { Admitted } from './admit.ts';
+import type { DeliverDependencies } from './deliver.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
+import type { ReceiveDependencies } from './receive.ts';
+import type { StepDependencies } from './render-steps.ts';
+
+export interface HandlerDependencies extends ReceiveDependencies, StepDependencies, DeliverDependencies {
+  readonly users: Pick<Users, 'list'>;
+  readonly idempotency: IdempotencyKeys;
+  readonly fetcher: AssetFetcher;
+  readonly acceptor: RenderAcceptor;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+}
+
+/** What the steps of one request share. */
+export interface OverlayContext extends Admitted {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly directory: LazyDirectory;
+  readonly lifetime: RequestSignal;
+  type: RequestType;
+  isReserved: boolean;
+}
