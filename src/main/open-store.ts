@@ -15,10 +15,10 @@ type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'> &
 
 export async function openStore(
   location: StoreLocation,
-  onIdleError: (error: Error) => void = ignore,
+  onBrokenConnection: (error: Error) => void = ignore,
   metrics?: DependencyMetrics,
 ): Promise<Store> {
-  const engine = await openEngine(location, onIdleError);
+  const engine = await openEngine(location, onBrokenConnection);
   if (metrics === undefined) return createStore(engine);
   if (isPooled(engine)) metrics.watchConnections(() => engine.connections);
   const store = createStore(observeFailures(engine, () => metrics.storeFailed()));
@@ -43,13 +43,13 @@ function isPooled(engine: Engine): engine is PostgresEngine {
 /** Also brings the schema up to date. */
 export async function openEngine(
   { dataDirectory, databaseUrl, databasePool, databaseTls, databaseAuthorities }: StoreLocation,
-  onIdleError: (error: Error) => void = ignore,
+  onBrokenConnection: (error: Error) => void = ignore,
 ): Promise<Engine> {
   try {
-    if (databaseUrl === '') return openEmbedded(dataDirectory);
+    if (databaseUrl === '') return openEmbedded(dataDirectory, onBrokenConnection);
     // Loaded on demand, like all that only some servers need: it makes every command start faster.
     const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
-    return await Postgres.open(databaseUrl, onIdleError, {
+    return await Postgres.open(databaseUrl, onBrokenConnection, {
       ...(databasePool !== undefined && { poolSize: databasePool }),
       ...(databaseTls !== undefined && { tls: databaseTls }),
       ...(databaseAuthorities !== undefined && { authoritiesFile: databaseAuthorities }),
@@ -62,16 +62,16 @@ export async function openEngine(
 }
 
 /** Tools and servers of other users must not read the accounts. Files of write-ahead logging get the database's own mode. */
-function openEmbedded(dataDirectory: string): Engine {
+function openEmbedded(dataDirectory: string, onBrokenConnection: (error: Error) => void): Engine {
   keepFilesPrivate();
   const file = embeddedFile(dataDirectory);
   if (existsSync(file)) chmodSync(file, 0o600);
-  return new SqliteEngine(file);
+  return new SqliteEngine(file, { onBrokenConnection });
 }
 
 export function embeddedFile(dataDirectory: string): string {
   return path.join(dataDirectory, 'storybar.db');
 }
 
-/** For short commands: a connection that breaks while idle is noticed when it is used. */
+/** For short commands: a broken connection is noticed when it is used. */
 function ignore(): void {}

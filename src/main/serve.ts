@@ -58,8 +58,8 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
   warnAboutPublicSignUp(settings, logger);
-  const onIdleError = (error: unknown): void => logger.warn({ err: error }, 'idle database connection failed');
-  const store = resources.add(await openStore(settings, onIdleError, metrics.dependencies));
+  const onBroken = (error: unknown): void => logger.warn({ err: error }, 'database connection failed, opening another');
+  const store = resources.add(await openStore(settings, onBroken, metrics.dependencies));
   await assertPlans(store, plans);
   const billing = resources.add(await wireBilling(settings, store, plans, logger));
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));

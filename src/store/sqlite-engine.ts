@@ -3,8 +3,9 @@
 // - It takes a single object for named parameters and aborts the process when there are none, so parameters always go in as
 //   one array.
 // - It blocks the thread while it waits for a lock, so the waiting is done here.
-// - A statement that failed for want of a lock is left half done and blocks later commits. A write lock is therefore always
-//   taken first, by `exec`, which doesn't have this flaw.
+// - A prepared statement that failed for want of a lock is left half done until garbage collection. Until then no read ends its
+//   transaction, so the connection keeps its old view of the data and can't write. The write lock is therefore always taken
+//   first, by `exec`, which doesn't have this flaw, and a connection with such a statement is replaced.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -20,6 +21,9 @@ const OPEN_TIMEOUT_MS = 10_000;
 const MAX_PAUSE_MS = 10;
 const LOCK_TIMEOUT_MS = 5_000;
 
+/** Everything else may write, for example `update ... returning`. */
+const READS = /^\s*(?:select|with|pragma|explain)\b/iu;
+
 /** Locked too long, no space, or a failing disk: not the caller's fault, and worth another try later. */
 const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
 
@@ -27,6 +31,8 @@ export interface SqliteOptions {
   /** `off` may lose the last commits when the machine fails. Only for tests that don't crash. */
   readonly synchronous?: 'full' | 'off';
   readonly lockTimeoutMs?: number;
+  /** Called with the reason when the connection can't be used any more and another is opened. */
+  readonly onBrokenConnection?: (error: Error) => void;
 }
 
 export class SqliteEngine implements Engine {
@@ -34,16 +40,18 @@ export class SqliteEngine implements Engine {
   readonly #file: string;
   readonly #synchronous: 'full' | 'off';
   readonly #lockTimeoutMs: number;
+  readonly #onBrokenConnection: (error: Error) => void;
   #database: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
   /** There is one connection, so one transaction at a time. */
   readonly #connection = new Semaphore({ permits: 1 });
 
-  constructor(file: string, { synchronous = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS }: SqliteOptions = {}) {
+  constructor(file: string, options: SqliteOptions = {}) {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     this.#file = file;
-    this.#synchronous = synchronous;
-    this.#lockTimeoutMs = lockTimeoutMs;
+    this.#synchronous = options.synchronous ?? 'full';
+    this.#lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+    this.#onBrokenConnection = options.onBrokenConnection ?? (() => undefined);
     this.#database = this.#connect();
     try {
       this.#migrate();
@@ -70,8 +78,8 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** A connection that is stuck with an old view of the database never gets the lock again. A new one has none. */
-  #reconnect(): void {
+  #replaceConnection(reason: Error): void {
+    this.#onBrokenConnection(reason);
     const database = this.#connect();
     database.exec('pragma busy_timeout = 0');
     this.#statements.clear();
@@ -79,17 +87,31 @@ export class SqliteEngine implements Engine {
     this.#database = database;
   }
 
-  async #lock(): Promise<void> {
+  /** A read waits only while another process restores the log after a crash. */
+  async #read(sql: string, parameters: readonly SqlValue[]): Promise<SqlRow[]> {
     try {
-      await this.#untilUnlocked(async () => this.#database.exec('begin immediate'));
+      return await this.#session.all(sql, parameters);
     } catch (error) {
-      if (codeOf(error).startsWith('SQLITE_BUSY')) this.#reconnect();
+      if (isBusy(error)) this.#replaceConnection(error);
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      this.#database.exec('begin immediate');
+    } catch (error) {
+      // The connection still has a view from before the latest commit, although none of its reads is running.
+      if (isBusy(error) && error.code === 'SQLITE_BUSY_SNAPSHOT') this.#replaceConnection(error);
       throw error;
     }
   }
 
   async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return await this.#exclusively(async () => await this.#untilUnlocked(() => this.#session.all(sql, parameters)));
+    if (!READS.test(sql)) return await this.transaction(async (session) => await session.all(sql, parameters));
+    return await this.#exclusively(
+      async () => await this.#untilUnlocked(async () => await this.#read(sql, parameters)),
+    );
   }
 
   async run(sql: string, parameters: readonly SqlValue[] = []): Promise<number> {
@@ -98,13 +120,15 @@ export class SqliteEngine implements Engine {
 
   async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
     return await this.#exclusively(async () => {
-      await this.#lock();
+      await this.#untilUnlocked(async () => await this.#begin());
       try {
         const result = await work(this.#session);
         this.#database.exec('commit');
         return result;
       } catch (error) {
         this.#rollback();
+        // With the write lock, only a half-done statement can keep the transaction from its commit.
+        if (isBusy(error)) this.#replaceConnection(error);
         throw error;
       }
     });
@@ -147,7 +171,7 @@ export class SqliteEngine implements Engine {
       try {
         return await work();
       } catch (error) {
-        if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error;
+        if (!isBusy(error) || performance.now() > end) throw error;
         await wait(pause);
       }
     }
@@ -194,6 +218,10 @@ export class SqliteEngine implements Engine {
       throw error;
     }
   }
+}
+
+function isBusy(error: unknown): error is Error & { readonly code: string } {
+  return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 function codeOf(error: unknown): string {
