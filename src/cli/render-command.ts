@@ -17,9 +17,10 @@ import {
 } from '../index.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
+import { CAPTION_OPTIONS, captionFields } from './caption-options.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
-import { outputNextTo, readSubtitles } from './local-files.ts';
+import { outputNextTo } from './local-files.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
@@ -48,17 +49,7 @@ export async function renderCommand(args: string[]): Promise<void> {
     args,
     allowPositionals: true,
     options: {
-      text: { type: 'string' },
-      overlays: { type: 'string' },
-      captions: { type: 'string' },
-      position: { type: 'string' },
-      lang: { type: 'string' },
-      style: { type: 'string' },
-      'safe-area': { type: 'string' },
-      width: { type: 'string' },
-      height: { type: 'string' },
-      format: { type: 'string' },
-      quality: { type: 'string' },
+      ...CAPTION_OPTIONS,
       output: { type: 'string', short: 'o' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -69,19 +60,18 @@ export async function renderCommand(args: string[]): Promise<void> {
   }
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
-  const { output, captions: subtitleFile, ...formValues } = values;
-  const subtitles = subtitleFile === undefined ? undefined : { captions: await readSubtitles(subtitleFile) };
-  const fields = Object.entries({ ...formValues, ...subtitles }).map(
-    ([name, value]): FormField => ({ name: name.replace('-', '_'), value: String(value) }),
-  );
+  const { output, ...given } = values;
+  const pairs = await captionFields(given);
+  const fields = pairs.map(([name, value]): FormField => ({ name, value }));
+  const [, subtitles] = pairs.find(([name]) => name === 'captions') ?? [];
   const form = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
   const { overlays, canvas, output: requested } = form;
   const [first] = overlays;
   const place = { position: first?.position ?? null, lang: first?.lang ?? null };
-  const captions: Captions = subtitles ? { ...subtitles, ...place } : overlays;
+  const captions: Captions = subtitles === undefined ? overlays : { captions: subtitles, ...place };
   const look: LookOptions = {
     safeArea: first?.safeArea ?? 'none',
-    ...(subtitles && first?.style && { style: first.style }),
+    ...(subtitles !== undefined && first?.style && { style: first.style }),
   };
   const job = { captions, look, requested, output };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {

@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type ClientSettings, readClientSettings } from '../../config/settings.ts';
+import { CAPTION_OPTIONS, captionFields } from '../caption-options.ts';
 import { UsageError } from '../exit-codes.ts';
 import { printer } from '../print.ts';
-import { readSubtitles } from '../local-files.ts';
 import { withInterrupts } from './interrupts.ts';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
@@ -34,17 +34,7 @@ Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 serve
 `;
 
 const OPTIONS = {
-  text: { type: 'string' },
-  overlays: { type: 'string' },
-  captions: { type: 'string' },
-  position: { type: 'string' },
-  lang: { type: 'string' },
-  style: { type: 'string' },
-  'safe-area': { type: 'string' },
-  width: { type: 'string' },
-  height: { type: 'string' },
-  format: { type: 'string' },
-  quality: { type: 'string' },
+  ...CAPTION_OPTIONS,
   strict: { type: 'boolean' },
   url: { type: 'string' },
   key: { type: 'string' },
@@ -64,14 +54,14 @@ export async function sendCommand(args: string[]): Promise<void> {
     return;
   }
   const { url, key, output, resume, cancel, json = false, help: _help, ...rest } = values;
-  const { 'no-wait': isDetached = false, 'idempotency-key': idempotencyKey = randomUUID(), captions, ...plain } = rest;
+  const { 'no-wait': isDetached = false, 'idempotency-key': idempotencyKey = randomUUID(), ...given } = rest;
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
-  const fields = { ...plain, ...(captions !== undefined && { captions: await readSubtitles(captions) }) };
   const existing = resume ?? cancel;
-  if (existing !== undefined && (asset !== undefined || Object.keys(fields).length > 0)) {
+  if (existing !== undefined && (asset !== undefined || Object.keys(given).length > 0)) {
     throw new UsageError('--resume and --cancel take a render id, and no file or captions');
   }
+  const fields = await captionFields(given);
   const server = serverOf(readClientSettings(), url, key);
   const reporter = new Reporter(process.stderr, json);
   const print = printer(json);
@@ -81,7 +71,7 @@ export async function sendCommand(args: string[]): Promise<void> {
     const sending = new Sending({ service, reporter, print, signal, output, isDetached });
     if (cancel !== undefined) await sending.cancel(cancel);
     else if (resume !== undefined) await sending.finish(resume, undefined);
-    else await sending.send(asset, formFields(fields), idempotencyKey);
+    else await sending.send(asset, fields, idempotencyKey);
   });
 }
 
@@ -98,8 +88,4 @@ function serverOf(
   // A header can't hold other characters, and the error of the HTTP client would repeat the key.
   if (!/^[\x21-\x7e]+$/u.test(key)) throw new UsageError("the API key has characters that a key can't have");
   return { url: url.replace(/\/+$/u, ''), key };
-}
-
-function formFields(values: Readonly<Record<string, string | boolean>>): [string, string][] {
-  return Object.entries(values).map(([name, value]) => [name.replace('-', '_'), String(value)]);
 }
