@@ -179,6 +179,22 @@ export function webhookDeliveriesContract(world: () => World): void {
     expect(claimed.length).toBeGreaterThan(0);
   });
 
+  it('sends to the URL of one request while the receiver of others of the account is slow', async () => {
+    const { webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const publish = async (webhookUrl: string): Promise<void> => {
+      const event = await canceledRender(accountId);
+      await webhookDeliveries.publish(event, message('render.canceled'), { webhookUrl, batchId: undefined });
+    };
+    for (let index = 0; index < 6; index += 1) await publish('https://slow.example/hook');
+    for (let index = 0; index < 4; index += 1) expect(await webhookDeliveries.claim(10)).toHaveLength(1);
+    expect(await webhookDeliveries.claim(10)).toEqual([]);
+    world().pass(1_000);
+    await publish('https://fast.example/hook');
+    const claimed = await webhookDeliveries.claim(10);
+    expect(claimed.map(({ delivery }) => delivery.url)).toEqual(['https://fast.example/hook']);
+  });
+
   it('sends a delivery again with all its attempts, and shows the earlier ones', async () => {
     const { webhookDeliveries } = world().store;
     const [accountId, stranger] = [await world().account(), await world().account()];

@@ -1,6 +1,6 @@
 // From an event of the outbox to deliveries, in one transaction with the end of the event.
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { SqlSession } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
 import { dueSince, toEndpoint } from './webhook-rows.ts';
@@ -92,6 +92,9 @@ export async function addBatchEvent(
   );
 }
 
+/** Enough that receivers rarely share one, and few enough to look at each of them for every claim. */
+const LANES_OF_ACCOUNT = 16;
+
 interface NewWebhookDelivery {
   readonly accountId: string;
   readonly messageId: string;
@@ -109,7 +112,13 @@ export async function addDelivery(
   await session.run(
     `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
      values (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    [id, accountId, messageId, endpointId ?? null, endpointId ?? accountId, url, dueSince(at), at],
+    [id, accountId, messageId, endpointId ?? null, endpointId ?? laneOf(accountId, url), url, dueSince(at), at],
   );
   return id;
+}
+
+/** For a `webhook_url`: deliveries to one server are in the same lane, and a slow one holds up few others. */
+function laneOf(accountId: string, url: string): string {
+  const [byte = 0] = createHash('sha256').update(new URL(url).origin).digest();
+  return `${accountId}/${byte % LANES_OF_ACCOUNT}`;
 }

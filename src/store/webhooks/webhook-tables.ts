@@ -1,7 +1,7 @@
 import type { Migration } from '../migrations.ts';
 
 /**
- * Webhooks: where they go, what they say, and every attempt to deliver them. `lane` is the endpoint, or the account for a
+ * Webhooks: where they go, what they say, and every attempt to deliver them. `lane` is the endpoint, or one of the account's for a
  * `webhook_url`; deliveries of one lane wait for each other. `due_at` is when a server may claim the delivery: at once (`0` and a time),
  * after a pause, or when the lease of the server that sends it has run out.
  */
