@@ -31,7 +31,8 @@ export class FileStorage implements ObjectStorage {
     return new FileStorage(root);
   }
 
-  async put(name: string, file: string): Promise<void> {
+  async put(name: string, file: string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     const target = this.#pathOf(name);
     const temporary = `${target}.${randomUUID()}${TEMPORARY}`;
     try {

@@ -24,7 +24,7 @@ export interface ObjectEntry {
 /** Names have the form `folder/name`. Throws `storage_unavailable` when the storage can't be used right now. */
 export interface ObjectStorage {
   /** Stores a copy of a local file. It appears under its name when it is complete and will survive a crash. */
-  put(name: string, file: string): Promise<void>;
+  put(name: string, file: string, signal?: AbortSignal): Promise<void>;
   /** Writes the object to a new local file. False when there is none. */
   copyTo(name: string, file: string, signal: AbortSignal): Promise<boolean>;
   /** Undefined when there is no such object. */

@@ -87,7 +87,8 @@ async function begin(database: TestDatabase): Promise<void> {
   const upload = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined } as unknown as Upload;
   app.post('/accept', async (request, reply) => {
     const parsed = parseRequest(upload, new FetchPolicy('off', []));
-    await acceptor.accept({ caller, idempotencyKey: undefined, request, reply }, upload, parsed);
+    const lifetime = { signal: new AbortController().signal };
+    await acceptor.accept({ caller, idempotencyKey: undefined, request, reply, lifetime }, upload, parsed);
     return reply;
   });
   const links = new LinkDelivery({ renders, storage, linkBase, marketplace: marketplace as never, resultHours: 24 });

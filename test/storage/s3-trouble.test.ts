@@ -72,6 +72,22 @@ describe('an S3 service that fails', () => {
     expect(requests.filter((request) => request.startsWith('POST'))).toHaveLength(1);
   });
 
+  it.each([
+    [10, 'PUT /base/bucket/p/outputs/one'],
+    [PART + 1, 'DELETE /base/bucket/p/outputs/one?uploadId=id&1'],
+  ])('gets no more of a file of %i bytes after the upload was canceled', async (bytes, lastRequest) => {
+    const canceled = new AbortController();
+    const reason = new Error('the client left');
+    respond = (request, response) => {
+      if (request.includes('uploads=')) response.end(UPLOAD);
+      else if (request.startsWith('DELETE')) response.writeHead(204).end();
+      else canceled.abort(reason);
+    };
+    await expect(storage.put('outputs/one', file(bytes), canceled.signal)).rejects.toBe(reason);
+    expect(requests.filter((request) => request.startsWith('POST') && request.includes('uploadId='))).toEqual([]);
+    expect(requests.at(-1)).toBe(lastRequest);
+  });
+
   it('may report an error after it has begun a successful response to the last request of an upload', async () => {
     respond = (request, response) => {
       if (request.includes('uploads=')) response.end(UPLOAD);

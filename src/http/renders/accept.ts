@@ -21,6 +21,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { ParsedRequest, UnfetchedRequest } from '../overlay/parse.ts';
 import type { Upload } from '../overlay/receive.ts';
+import type { RequestSignal } from '../transport/request-signal.ts';
 import type { LinkBase } from './link-base.ts';
 import { RENDERS_PATH, renderToJson } from './render-view.ts';
 import { asyncFingerprint, storeRequest } from './stored-request.ts';
@@ -41,6 +42,7 @@ export interface AsyncRequest {
   readonly idempotencyKey: string | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  readonly lifetime: Pick<RequestSignal, 'signal'>;
 }
 
 const RETRY_AFTER_SECONDS = 2;
@@ -62,11 +64,11 @@ export class RenderAcceptor {
   }
 
   async accept(context: AsyncRequest, upload: Upload, parsed: ParsedRequest | UnfetchedRequest): Promise<void> {
-    const { caller, idempotencyKey, request, reply } = context;
+    const { caller, idempotencyKey, request, reply, lifetime } = context;
     const { storage, linkBase } = this.#options;
     this.assertAvailable(caller, request);
     const asset = assetOf(request.id, parsed);
-    if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path);
+    if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path, lifetime.signal);
     const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });
     const at = new Date();
     const acceptance = await this.add(caller, [render], {

@@ -74,7 +74,7 @@ export class LinkDelivery {
     const { storage, marketplace, resultHours } = this.#options;
     const { caller, request: raw, reply, lifetime } = context;
     await this.assertRoom(caller);
-    const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours);
+    const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours, lifetime.signal);
     let render: RenderRecord;
     try {
       lifetime.signal.throwIfAborted();

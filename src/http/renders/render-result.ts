@@ -50,12 +50,13 @@ export async function putResult(
   storage: ObjectStorage,
   { renderId, prepared, finished, headers, renderMs }: ResultToStore,
   resultHours: number,
+  signal: AbortSignal,
 ): Promise<RenderSuccess> {
   const { output, facts } = finished;
   const { recipe, asset, reservation } = prepared;
   const name = `outputs/${renderId}.${randomBytes(8).toString('hex')}`;
   const { size } = await stat(output);
-  await storage.put(name, output);
+  await storage.put(name, output, signal);
   const result: RenderResult = {
     headers: Object.fromEntries(Object.entries(headers).filter(([header]) => !NOT_STORED.has(header))),
     width: facts.width,

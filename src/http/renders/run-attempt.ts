@@ -142,6 +142,7 @@ async function renderAndStore(
     dependencies.storage,
     { renderId, prepared, finished, headers, renderMs },
     dependencies.resultHours,
+    signal,
   );
   disk.addResult(success.output.bytes);
   return success;

@@ -40,11 +40,12 @@ export class S3Storage implements ObjectStorage {
     this.#prefix = prefix;
   }
 
-  async put(name: string, file: string): Promise<void> {
+  async put(name: string, file: string, signal?: AbortSignal): Promise<void> {
     const key = this.#keyOf(name);
     try {
-      await uploadFile(this.#client, key, file);
+      await uploadFile(this.#client, { key, file, signal });
     } catch (error) {
+      signal?.throwIfAborted();
       rethrowAsStorageError(error);
     }
   }

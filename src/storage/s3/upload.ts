@@ -16,19 +16,26 @@ const PART_BYTES = 16 * 1024 * 1024;
 const MAX_PARTS = 9_000;
 const PARALLEL_PARTS = 3;
 
-export async function uploadFile(client: S3Client, key: string, file: string): Promise<void> {
-  const { size } = await stat(file);
-  if (size > PART_BYTES) return await uploadInParts(client, key, file, size);
-  const body = await bodyOf(file, 0, size);
-  await client.sendForText({ method: 'PUT', key, body });
+interface FileUpload {
+  readonly key: string;
+  readonly file: string;
+  readonly signal: AbortSignal | undefined;
 }
 
-async function uploadInParts(client: S3Client, key: string, file: string, size: number): Promise<void> {
-  const created = await client.sendForText({ method: 'POST', key, query: { uploads: '' } });
+export async function uploadFile(client: S3Client, upload: FileUpload): Promise<void> {
+  const { key, file, signal } = upload;
+  const { size } = await stat(file);
+  if (size > PART_BYTES) return await uploadInParts(client, upload, size);
+  const body = await bodyOf(file, 0, size);
+  await client.sendForText({ method: 'PUT', key, body, ...(signal && { signal }) });
+}
+
+async function uploadInParts(client: S3Client, { key, file, signal }: FileUpload, size: number): Promise<void> {
+  const created = await client.sendForText({ method: 'POST', key, query: { uploads: '' }, ...(signal && { signal }) });
   const uploadId = elementText(created, 'UploadId');
   if (uploadId === undefined) throw new Error('the storage service created an upload without an id');
   try {
-    const tags = await sendParts(client, { key, uploadId, file, size });
+    const tags = await sendParts(client, { key, uploadId, file, size, signal });
     await complete(client, { key, uploadId, tags, size });
   } catch (error) {
     // What can't be aborted now is aborted by the sweep.
@@ -50,19 +57,21 @@ interface PartedFile {
   readonly uploadId: string;
   readonly file: string;
   readonly size: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Returns the tags of the parts in order. When one fails, it waits for those in flight, so that none arrives after an abort. */
-async function sendParts(client: S3Client, { key, uploadId, file, size }: PartedFile): Promise<string[]> {
+async function sendParts(client: S3Client, { key, uploadId, file, size, signal }: PartedFile): Promise<string[]> {
   const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
   const slots = new Semaphore({ permits: PARALLEL_PARTS });
   const failed = new AbortController();
+  const stopped = AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]);
   const sendPart = async (index: number): Promise<string> => {
     try {
-      failed.signal.throwIfAborted();
+      stopped.throwIfAborted();
       const body = await bodyOf(file, index * partBytes, Math.min(size, (index + 1) * partBytes));
       const query = { partNumber: String(index + 1), uploadId };
-      const response = await client.send({ method: 'PUT', key, query, body, signal: failed.signal });
+      const response = await client.send({ method: 'PUT', key, query, body, signal: stopped });
       await finished(response.resume());
       if (response.headers.etag === undefined) throw new Error('the storage service sent no ETag for a part');
       return response.headers.etag;
@@ -75,7 +84,7 @@ async function sendParts(client: S3Client, { key, uploadId, file, size }: Parted
   const sent = await Promise.allSettled(
     numbers.map(async (index) => await slots.run(async () => await sendPart(index))),
   );
-  failed.signal.throwIfAborted();
+  stopped.throwIfAborted();
   return sent.flatMap((part) => (part.status === 'fulfilled' ? [part.value] : []));
 }
 
