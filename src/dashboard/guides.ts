@@ -2,9 +2,10 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { TRY_IT_MODULE } from './docs/try-it.ts';
 import { GUIDE_FILES, GUIDE_GROUPS, type GuideGroup } from './guide-files.ts';
 import { Html, html } from './html.ts';
-import { type Article, type Heading, renderMarkdown } from './markdown.ts';
+import { type Article, type Heading, renderMarkdown, TRY_IT_MARK } from './markdown.ts';
 import type { Page } from './page.ts';
 
 export interface Guide extends Article {
@@ -33,21 +34,22 @@ export async function loadGuides(docs: string): Promise<Guide[]> {
   );
 }
 
-export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string): Page {
+export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string, tryIt: Html): Page {
   const pagePath = `/docs/${guide.slug}`;
+  const body = guide.body.text.replaceAll(EXAMPLE_URL, baseUrl);
   return {
     title: `${guide.title} - Storybar`,
     description: guide.summary,
     path: pagePath,
     markdownPath: `${pagePath}.md`,
     styles: ['docs.css'],
-    modules: ['search.js'],
+    modules: ['search.js', ...(body.includes(TRY_IT_MARK) ? [TRY_IT_MODULE] : [])],
     body: docsBody(
       guides,
       pagePath,
       guide.headings,
       html`<h1>${guide.title}</h1>
-${new Html(guide.body.text.replaceAll(EXAMPLE_URL, baseUrl))}`,
+${new Html(body.replace(TRY_IT_MARK, () => html`<p>Or send it from this page:</p>${tryIt}`.text))}`,
     ),
   };
 }

@@ -30,6 +30,9 @@ interface Reader {
   readonly headings: Heading[];
 }
 
+/** Where a guide has the form that sends a request. Other comments don't appear on pages. */
+export const TRY_IT_MARK = '<!-- try-it -->';
+
 type Block = (reader: Reader, line: string) => string | undefined;
 
 /** Parsers for each kind of block, tried in this order. The last one accepts any line. */
@@ -76,7 +79,7 @@ function takeWhile(reader: Reader, matches: (line: string) => boolean): string[]
 function comment(reader: Reader, line: string): string | undefined {
   if (!line.startsWith('<!--')) return undefined;
   reader.at += 1;
-  return '';
+  return line === TRY_IT_MARK ? line : '';
 }
 
 function heading(reader: Reader, line: string): string | undefined {

@@ -12,8 +12,10 @@ import { type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
 import { searchIndex } from './docs/search-index.ts';
 import { shareImagePath } from './docs/share-images.ts';
+import { tryItForm } from './docs/try-it.ts';
 import { frontPage } from './front-page.ts';
 import { type Guide, guideMarkdown, guidePage } from './guides.ts';
+import { html } from './html.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
@@ -49,10 +51,10 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
     ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
-    ['/docs', (baseUrl) => referencePage(guides, baseUrl)],
+    ['/docs', (baseUrl) => referencePage(guides, baseUrl, tryItForm(site, plans, baseUrl))],
     ...guides.map((guide): [string, PageFor] => [
       `/docs/${guide.slug}`,
-      (baseUrl) => guidePage(guides, guide, baseUrl),
+      (baseUrl) => guidePage(guides, guide, baseUrl, tryItForm(site, plans, baseUrl)),
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
     ['/status', () => statusPage(health())],
@@ -88,7 +90,7 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
         const headers = { 'content-type': 'text/markdown; charset=utf-8', 'cache-control': 'public, max-age=300' };
         return reply.headers(headers).send(guideMarkdown(guide, baseUrlOf(request)));
       });
-      const index = searchIndex(guides, referencePage(guides, LOCAL_URL).body.text);
+      const index = searchIndex(guides, referencePage(guides, LOCAL_URL, html``).body.text);
       addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys()], baseUrlOf });
       app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
         const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };

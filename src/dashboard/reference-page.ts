@@ -6,6 +6,7 @@ import { FIELDS } from '../http/reference/openapi-form.ts';
 import { RESPONSE_HEADERS } from '../http/reference/response-headers.ts';
 import { PROBLEMS } from '../http/reference/statuses.ts';
 import { snippetsFor } from './browser/snippets.ts';
+import { TRY_IT_MODULE } from './docs/try-it.ts';
 import { EXAMPLE_REQUESTS, type ExampleRequest } from './example-requests.ts';
 import { type Content, Html, html } from './html.ts';
 import { docsBody, type Guide } from './guides.ts';
@@ -17,6 +18,7 @@ import { table } from './tables.ts';
 
 const HEADINGS: readonly Heading[] = [
   { id: 'authentication', text: 'Authentication', level: 2 },
+  { id: 'try-it', text: 'Try it', level: 2 },
   { id: 'examples', text: 'Example requests', level: 2 },
   { id: 'responses', text: 'Example responses', level: 2 },
   { id: 'fields', text: 'Fields', level: 2 },
@@ -47,19 +49,19 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   webhook_url: 'no',
 };
 
-export function referencePage(guides: readonly Guide[], baseUrl: string): Page {
+export function referencePage(guides: readonly Guide[], baseUrl: string, tryIt: Html): Page {
   return {
     title: 'API reference - Storybar',
     description: 'POST /v1/overlay: fields, headers, errors and examples in several languages.',
     path: '/docs',
     markdownPath: '/docs.md',
     styles: ['docs.css'],
-    modules: ['search.js'],
-    body: docsBody(guides, '/docs', HEADINGS, article(baseUrl)),
+    modules: ['search.js', TRY_IT_MODULE],
+    body: docsBody(guides, '/docs', HEADINGS, article(baseUrl, tryIt)),
   };
 }
 
-function article(baseUrl: string): Html {
+function article(baseUrl: string, tryIt: Html): Html {
   return html`<h1>API reference</h1>
 <p>There is one endpoint: <code>POST ${baseUrl}/v1/overlay</code> with <code>multipart/form-data</code>, or with JSON when
 you upload no file. The response body is the finished file. Machine-readable: <a href="/openapi.json">openapi.json</a> and <a href="/llms.txt">llms.txt</a>.</p>
@@ -67,6 +69,9 @@ ${section('authentication')}
 <p>Send your API key in <code>x-api-key</code> or as <code>authorization: Bearer</code>. Missing, unknown or revoked keys return 401. Suspended accounts, or accounts
 without a plan, return 403. We check this before reading the body. With <code>Expect: 100-continue</code>, your client
 learns it before sending the body.</p>
+${section('try-it')}
+<p>Send a real request from here. Change <code>position</code> to 101, for example, to see an error.</p>
+${tryIt}
 ${section('examples')}
 ${EXAMPLE_REQUESTS.map((request) => example(request, baseUrl))}
 ${responses()}

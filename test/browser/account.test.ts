@@ -222,6 +222,75 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
+  describe('the form in the documentation', () => {
+    const price = (page: Page): Locator => page.locator('[data-price]');
+    const headers = (page: Page): Locator => page.locator('[data-headers]');
+    const imageSize = async (page: Page): Promise<unknown> => {
+      await page.locator('[data-media] img').waitFor();
+      return await page.evaluate(
+        `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('[data-media] img'))`,
+      );
+    };
+
+    it('sends a request that the account of a signed-in visitor pays for, with the keyboard alone', async () => {
+      const { page, complaints } = await visit(browser, server.url);
+      await signUp(page);
+      await page.goto('/docs#try-it');
+      await expect.poll(() => price(page).textContent()).toBe('1 credit. You have 100 left.');
+      await tabTo(page, page.getByLabel('text', { exact: true }));
+      await page.keyboard.type('From the docs');
+      await page.keyboard.press('Enter');
+      expect(await imageSize(page)).toEqual([1_080, 1_920]);
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Response 200');
+      for (const header of ['content-typeimage/png', 'x-credits-charged1', 'x-credits-remaining99', 'x-render-id'])
+        expect(await headers(page).textContent()).toContain(header);
+      await expect.poll(() => price(page).textContent()).toBe('1 credit. You have 99 left.');
+      await page.getByText('Response headers', { exact: true }).first().click();
+      await page.getByText('Code for this request').click();
+      expect(await page.locator('[data-snippets="try-it"] [data-language="curl"]').textContent()).toContain(
+        "--form-string 'text=From the docs'",
+      );
+      expect(await lookFaults(page, false)).toEqual([]);
+      const scripts = `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js'))
+        .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
+      expect(await page.evaluate(scripts)).toBeGreaterThan(1_000);
+      expect(await page.evaluate(scripts)).toBeLessThan(60_000);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('shows a visitor what is wrong with a request, and accepts a key without storing it', async () => {
+      const { page } = await visit(browser, server.url);
+      await page.goto('/docs/quickstart');
+      const send = async (): Promise<void> => await page.getByRole('button', { name: 'Send request' }).click();
+      const body = page.locator('[data-body]');
+      await expect.poll(() => price(page).textContent()).toContain('Free, with a watermark');
+      await page.getByLabel('position', { exact: true }).fill('101');
+      await send();
+      await page.getByRole('alert').getByText('Position must be between 0 and 100; got 101.').waitFor();
+      expect(JSON.parse((await body.textContent()) ?? '')).toMatchObject({ status: 400, code: 'invalid_fields' });
+      expect(await page.locator('[aria-invalid]').getAttribute('name')).toBe('position');
+      expect(await page.locator('[data-error-link]').getAttribute('href')).toBe('/docs/errors#invalid_fields');
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByLabel('position', { exact: true }).fill('40');
+      expect(await page.locator('[aria-invalid]').count()).toBe(0);
+      expect(await page.getByRole('alert').isVisible()).toBe(false);
+      await page.getByLabel('asset', { exact: true }).selectOption('None: overlay only');
+      const key = page.getByLabel('x-api-key');
+      await key.fill('sb_live_wrong');
+      await send();
+      await expect.poll(() => body.textContent()).toContain('"code": "invalid_api_key"');
+      await key.fill(server.key);
+      expect(await price(page).textContent()).toBe('1 credit.');
+      await send();
+      expect(await imageSize(page)).toEqual([720, 1_280]);
+      expect(await headers(page).textContent()).toContain('x-credits-charged1');
+      const kept = 'document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }])';
+      expect(await page.evaluate(kept)).not.toContain(server.key);
+      await page.context().close();
+    });
+  });
+
   describe('are protected from other sites', () => {
     /** Same host, different port: the browser sends our cookie, so only the server can reject the request. */
     const visitForeignSite = async (page: Page, html: string): Promise<void> => {

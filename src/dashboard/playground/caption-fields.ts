@@ -21,6 +21,7 @@ export function captionFields(): Html {
 <button type="button" class="icon" aria-label="Undo" title="Undo (Ctrl+Z)" data-undo disabled>${ICONS.undo}</button>
 <button type="button" class="icon" aria-label="Redo" title="Redo (Ctrl+Shift+Z)" data-redo disabled>${ICONS.redo}</button></div>
 <ol class="bars" data-bars></ol>
+<p class="small" data-no-captions hidden>No captions. Add one, or double-click the image where you want it.</p>
 <template data-bar>
 <li>
 <div class="bar-head"><label data-text-label>Caption</label><span class="small" data-count></span></div>

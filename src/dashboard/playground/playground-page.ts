@@ -1,7 +1,5 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
-import { FREE_CLIP_SECONDS, GUEST_MAX_SIDE } from '../../account/guest.ts';
-import { SECONDS_PER_CREDIT, UNCOUNTED_END_SECONDS } from '../../account/pricing.ts';
 import { defaultPosition, MAX_OVERLAYS, MAX_TEXT_GRAPHEMES, MIN_SIDE } from '../../caption/overlay.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
@@ -11,6 +9,7 @@ import { RULER } from '../ruler.ts';
 import { snippetTabs } from '../snippet-tabs.ts';
 import { captionFields } from './caption-fields.ts';
 import { lookFields } from './look-fields.ts';
+import { freeSignUpPath, priceAttributes } from './price-attributes.ts';
 
 /** Sample files to start from. The first one is opened when the page loads. */
 const SAMPLE_FILES: readonly { readonly file: string; readonly label: string; readonly alt: string }[] = [
@@ -34,8 +33,7 @@ export function playgroundPage(
   baseUrl: string,
   { hasFreeClips }: PlaygroundOptions,
 ): Page {
-  const canSignUpFree = site.signUpPath !== undefined && plans.some((plan) => plan.monthlyPriceCents === 0);
-  const signUpPath = canSignUpFree ? site.signUpPath : undefined;
+  const signUpPath = freeSignUpPath(site, plans);
   const defaults = Array.from({ length: MAX_OVERLAYS }, (_, index) => defaultPosition(index));
   return {
     title: 'Playground - Storybar',
@@ -44,10 +42,8 @@ export function playgroundPage(
     styles: ['playground.css'],
     modules: ['playground/playground.js'],
     body: html`<div class="playground" data-playground data-base-url="${baseUrl}" data-max-bars="${MAX_OVERLAYS}"
-data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-max-side="${GUEST_MAX_SIDE}"
-data-min-side="${MIN_SIDE}" data-seconds-per-credit="${SECONDS_PER_CREDIT}"
-data-uncounted-seconds="${UNCOUNTED_END_SECONDS}" data-free-seconds="${hasFreeClips ? FREE_CLIP_SECONDS : 0}"
-data-sign-up-path="${signUpPath ?? ''}">
+data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-min-side="${MIN_SIDE}"
+${priceAttributes(hasFreeClips, signUpPath)}>
 <h1 class="bar">Playground</h1>
 <noscript><p class="wide">The playground needs JavaScript. To use the API without it, see the
 <a href="/docs/quickstart">quickstart</a>.</p></noscript>

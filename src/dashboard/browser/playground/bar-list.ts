@@ -7,6 +7,8 @@ export interface BarListOptions {
   readonly list: HTMLOListElement;
   readonly template: HTMLTemplateElement;
   readonly addButton: HTMLButtonElement;
+  /** Shown while there are no captions. */
+  readonly emptyHint: HTMLElement;
   readonly maxBars: number;
   readonly maxText: number;
   /** Default positions by index. */
@@ -191,13 +193,14 @@ export class BarList {
   }
 
   #update(): void {
-    const { addButton, maxBars, defaults } = this.#options;
+    const { addButton, emptyHint, maxBars, defaults } = this.#options;
     const bars = this.#bars;
     bars.forEach((bar, index) => this.#label(bar, index, bars.length));
     this.#filled.forEach(({ position }, index) => {
       position.placeholder = String(defaults[index] ?? '');
     });
     addButton.disabled = bars.length >= maxBars;
+    emptyHint.hidden = bars.length > 0;
   }
 
   #label({ item, text, position, start, end }: BarFields, index: number, count: number): void {
@@ -230,10 +233,13 @@ export class BarList {
     count.textContent = `${length} / ${this.#options.maxText}`;
     count.classList.toggle('over', isTooLong);
     text.ariaInvalid = String(isTooLong);
+    // The browser then says so at the field instead of sending the form.
+    text.setCustomValidity(isTooLong ? `Captions can have up to ${this.#options.maxText} characters.` : '');
     position.ariaInvalid = String(!position.checkValidity());
     start.ariaInvalid = String(!start.checkValidity());
-    const isBackward = end.value !== '' && Number(end.value) <= Number(start.value);
-    end.ariaInvalid = String(!end.checkValidity() || isBackward);
+    const isBackward = this.#hasTimes && end.value !== '' && Number(end.value) <= Number(start.value);
+    end.setCustomValidity(isBackward ? 'End must be after start.' : '');
+    end.ariaInvalid = String(!end.checkValidity());
   }
 }
 

@@ -93,6 +93,7 @@ const list = new BarList({
   list: find(root, '[data-bars]', HTMLOListElement),
   template: find(root, '[data-bar]', HTMLTemplateElement),
   addButton: find(root, '[data-add]', HTMLButtonElement),
+  emptyHint: find(root, '[data-no-captions]', HTMLElement),
   maxBars: Number(dataset['maxBars']),
   maxText: Number(dataset['maxText']),
   defaults: (dataset['defaults'] ?? '').split(' ').map(Number),

@@ -10,7 +10,7 @@ export interface RenderWork {
   /** Length of a video; undefined for an image. */
   readonly seconds: number | undefined;
   /** `isGuest`: at most the size that visitors without a key get. */
-  readonly form: (isGuest: boolean) => FormData;
+  readonly form: (isGuest: boolean) => FormData | Promise<FormData>;
 }
 
 export interface RenderPanelOptions {
@@ -19,6 +19,8 @@ export interface RenderPanelOptions {
   /** Undefined while there is nothing to render. */
   readonly work: () => RenderWork | undefined;
   readonly onResult: (response: Response) => Promise<void>;
+  /** Shows more of an error than its message, which the panel shows anyway. */
+  readonly onError?: (response: Response) => Promise<void>;
 }
 
 export class RenderPanel {
@@ -59,7 +61,7 @@ export class RenderPanel {
     this.#price.textContent = text;
     this.#price.classList.toggle('over', !isPossible);
     if (!isPossible && this.#account === undefined) {
-      find(this.#options.root, '[data-key-row]', HTMLDetailsElement).open = true;
+      this.#options.root.querySelector('details[data-key-row]')?.setAttribute('open', '');
     }
   }
 
@@ -91,12 +93,15 @@ export class RenderPanel {
     try {
       const response = await send({
         ...routeOf(order),
-        form: work.form(order.key === '' && order.account === undefined),
+        form: await work.form(order.key === '' && order.account === undefined),
         signal: running.signal,
         isSlow: work.seconds !== undefined,
         onProgress: (phase, fraction) => this.#showProgress(phase, fraction),
       });
-      if (!response.ok) throw new Error(await errorMessage(response));
+      if (!response.ok) {
+        await this.#options.onError?.(response.clone());
+        throw new Error(await errorMessage(response));
+      }
       await this.#options.onResult(response);
       if (order.account && order.key === '') await this.#loadAccount();
     } catch (error) {

@@ -38,7 +38,7 @@ export class ResultView {
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);
     link.href = this.#url;
     link.download = `${name.replace(/\.[^.]*$/u, '')}-captioned.${extensionOf(blob.type.replace(/^.*\//u, ''))}`;
-    find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(response.headers));
+    find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(response.headers, SHOWN_HEADERS));
     this.#root.hidden = false;
     find(this.#root, 'h2', HTMLElement).focus();
   }
@@ -49,8 +49,9 @@ export function extensionOf(format: string): string {
   return format === 'jpeg' ? 'jpg' : format;
 }
 
-function headerRows(headers: Headers): HTMLTableRowElement[] {
-  return SHOWN_HEADERS.flatMap((name) => {
+/** A row for each of the names that the response has. */
+export function headerRows(headers: Headers, names: readonly string[]): HTMLTableRowElement[] {
+  return names.flatMap((name) => {
     const value = headers.get(name);
     if (value === null) return [];
     const row = document.createElement('tr');
