@@ -126,7 +126,7 @@ export const FIELDS = {
     maxLength: 2_048,
     description:
       'Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ' +
-      '`async`, `prefer: respond-async` or `deliver=url`.',
+      '`async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.',
   },
 } as const;
 
