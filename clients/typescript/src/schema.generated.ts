@@ -576,7 +576,7 @@ export interface components {
             deliver?: "bytes" | "url";
             /**
              * Format: uri
-             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`.
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.
              */
             webhook_url?: string;
         };
@@ -626,7 +626,7 @@ export interface components {
             deliver?: "bytes" | "url";
             /**
              * Format: uri
-             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`.
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.
              */
             webhook_url?: string;
         };
