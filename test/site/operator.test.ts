@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 import { SmtpServer } from './smtp-server.ts';
-import { Visitor } from './visitor.ts';
+import { PASSWORD, Visitor } from './visitor.ts';
 
 const FORM = { width: '32', height: '32', text: 'Hello' };
 
@@ -141,5 +141,69 @@ describe("the view of a customer's pages", () => {
     const paths = ['/operator', '/operator/service', `${page}/usage`, `${page}/requests`];
     const statuses = await Promise.all(paths.map(async (path) => (await customer.get(path)).status));
     expect(statuses).toEqual([404, 404, 404, 404]);
+  });
+});
+
+describe('customers who don’t sign up themselves', () => {
+  const createAccount = async (name: string): Promise<string> => {
+    const { location } = await operator.submit('/operator/accounts', { name, plan: 'pro' });
+    expect(location).toMatch(/^\/operator\/accounts\/[\da-f-]{36}\?done=account-created$/u);
+    return location?.replace(/\?.*$/u, '') ?? '';
+  };
+
+  it('get an account with a plan, and an invitation that makes them its owner', async () => {
+    const account = await createAccount('Acme');
+    const email = 'owner@acme.example';
+    const invited = await operator.submit(account, { email }, `${account}/invite`);
+    expect(invited.location).toBe(`${account}?done=invited`);
+    const link = /\/join\?link=(?<secret>[\w-]{43})/u.exec((await smtp.emailTo(email)).text);
+    const owner = new Visitor(server.url, '192.0.2.9');
+    const joined = await owner.submit(
+      link?.[0] ?? '',
+      { link: link?.groups?.['secret'] ?? '', password: PASSWORD },
+      '/join',
+    );
+    expect(joined.location).toBe('/dashboard');
+    expect((await owner.get('/dashboard/plan')).text).toContain('<strong>Pro</strong> renews on');
+    expect((await owner.get('/dashboard/members')).status).toBe(200);
+    // By now, the address belongs to a user.
+    expect((await operator.submit(account, { email }, `${account}/invite`)).status).toBe(400);
+    expect((await operator.get(`/operator/audit?account=${account.split('/').at(-1)}`)).text).toContain(
+      'operator@example.com',
+    );
+  });
+
+  it('are not created or invited with wrong input, nor by anyone but an operator', async () => {
+    const account = await createAccount('Initech');
+    for (const fields of [
+      { name: ' ', plan: 'pro' },
+      { name: 'a'.repeat(81), plan: 'pro' },
+      { name: 'Hooli', plan: 'none' },
+    ]) {
+      expect((await operator.submit('/operator/accounts', fields)).status).toBe(400);
+    }
+    for (const email of ['nonsense', 'customer@example.com']) {
+      expect((await operator.submit(account, { email }, `${account}/invite`)).status).toBe(400);
+    }
+    const missing = '/operator/accounts/00000000-0000-4000-8000-000000000000/invite';
+    expect((await operator.submit(account, { email: 'new@example.com' }, missing)).status).toBe(404);
+    const asCustomer = async (fields: Record<string, string>, action: string): Promise<number> =>
+      (await customer.submit('/dashboard/keys', fields, action)).status;
+    expect(await asCustomer({ name: 'Mine', plan: 'business' }, '/operator/accounts')).toBe(404);
+    expect(await asCustomer({ email: 'me@example.com' }, `${account}/invite`)).toBe(404);
+    expect((await operator.get('/operator/accounts?q=Mine')).text).toContain('No accounts found.');
+  });
+});
+
+describe('the list of accounts as CSV', () => {
+  it('has the accounts that match the filters, and is for operators only', async () => {
+    const { text, headers } = await operator.get('/operator/accounts.csv?q=customer@example.com&plan=free');
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, row = '', ...more] = text.trim().split('\r\n');
+    expect(head).toBe('id,name,users,plan,credits_used,credits,status,created_at');
+    expect(row).toContain('customer@example.com');
+    expect(row).toMatch(/,free,1,150,active,/u);
+    expect(more).toEqual([]);
+    expect((await customer.get('/operator/accounts.csv')).status).toBe(404);
   });
 });

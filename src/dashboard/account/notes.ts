@@ -37,6 +37,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'account-resumed': 'Account resumed.',
   'credits-granted': 'Credits added.',
   'account-plan': 'Plan changed.',
+  'account-created': 'Account created. Invite its first user below.',
 };
 
 export function noteFor(query: unknown): string | undefined {

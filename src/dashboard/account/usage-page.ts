@@ -184,7 +184,7 @@ export function renderTable(renders: readonly RenderSummary[]): Html {
   );
 }
 
-function sendCsv({ reply }: SignedInVisit, name: string, text: string): FastifyReply {
+export function sendCsv({ reply }: SignedInVisit, name: string, text: string): FastifyReply {
   return reply
     .headers({
       ...PRIVATE_HEADERS,

@@ -54,7 +54,7 @@ export function invitation(inviter: string, link: string): EmailText {
   return {
     subject: 'You are invited to a Storybar account',
     text:
-      `${inviter} invited you to their Storybar account. To join, choose a password. The link works once and expires in ` +
+      `${inviter} invited you to a Storybar account. To join, choose a password. The link works once and expires in ` +
       `a week:\n\n${link}\n\nIf you don't know ${inviter}, ignore this email.\n`,
   };
 }
@@ -64,7 +64,7 @@ export function knownInvitation(inviter: string): EmailText {
   return {
     subject: 'You are invited to a Storybar account',
     text:
-      `${inviter} invited you to their Storybar account, but this address has an account of its own. To join, ask for an ` +
+      `${inviter} invited you to a Storybar account, but this address has an account of its own. To join, ask for an ` +
       `invitation to another address, or delete your account first.\n\nIf you don't know ${inviter}, ignore this email.\n`,
   };
 }

@@ -30,7 +30,8 @@ export interface MemberDependencies {
 export const JOIN_PATH = '/join';
 const PATH = '/dashboard/members';
 const MAX_MEMBERS = 50;
-const INVITATION_MS = 7 * 24 * 3_600_000;
+/** How long an invitation is valid. */
+export const INVITATION_MS = 7 * 24 * 3_600_000;
 const TAKEN = 'This address can’t be invited. Use another one.';
 const CONFIRM_FIRST = 'Confirm your email address before you invite others.';
 
@@ -70,7 +71,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     };
     await store.members.invite(hashSecret(secret), invitation, `user:${user.id}`);
     const link = `${baseUrl(dependencies, request)}${JOIN_PATH}?link=${secret}`;
-    if (!identity.sendsEmail) return showLink(dependencies, visit, email, link);
+    if (!identity.sendsEmail) return showInvitationLink(dependencies.site, visit, { email, link, back: PATH });
     identity.emailInvitation(email, user.email, link, request.id);
     return seeOther(visit, `${PATH}?done=invited`);
   });
@@ -202,11 +203,23 @@ ${ACCOUNT_ROLES.toReversed().map(
 </section>`;
 }
 
-function showLink({ site }: MemberDependencies, visit: SignedInVisit, email: string, link: string): FastifyReply {
+interface ShownInvitation {
+  readonly email: string;
+  readonly link: string;
+  /** Path of the page to go back to. */
+  readonly back: string;
+}
+
+/** Without email, the inviter sends the link. */
+export function showInvitationLink(
+  site: Site,
+  visit: SignedInVisit,
+  { email, link, back }: ShownInvitation,
+): FastifyReply {
   const body = html`<p>Send this link to <strong>${email}</strong>. It works once and expires in a week.</p>
 <div class="code new-key"><pre tabindex="0" role="group" aria-label="Invitation link"><code>${link}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
-<p class="actions"><a class="button" href="${PATH}">Done</a></p>`;
-  return sendPrivate(site, visit, { title: 'Invitation', path: PATH, body });
+<p class="actions"><a class="button" href="${back}">Done</a></p>`;
+  return sendPrivate(site, visit, { title: 'Invitation', path: back, body });
 }
 
 /** Names an invitation in a form. The hash that the store knows stays on the server. */

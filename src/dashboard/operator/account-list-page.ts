@@ -1,17 +1,20 @@
-// The list of accounts: search, filters, and how much of their credits they have used.
+// The list of accounts: search, filters, and how much of their credits they have used, also as CSV.
 
 import type { FastifyReply } from 'fastify';
 import type { AccountState } from '../../account/access.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { must } from '../../primitives/must.ts';
 import type { AccountSummary, Store } from '../../store/store.ts';
+import { type CsvValue, toCsv } from '../account/csv.ts';
 import { count, field, time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { queryOf } from '../account/signed-in-routes.ts';
+import { sendCsv } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { table } from '../tables.ts';
+import { newAccountSection } from './invite-customers.ts';
 import { userLabel } from './user-label.ts';
 
 export interface AccountListDependencies {
@@ -21,38 +24,89 @@ export interface AccountListDependencies {
 }
 
 const PATH = '/operator/accounts';
+export const CSV_PATH = '/operator/accounts.csv';
 const PAGE_SIZE = 25;
+const EXPORT_ACCOUNTS = 1_000;
+const CSV_COLUMNS = ['id', 'name', 'users', 'plan', 'credits_used', 'credits', 'status', 'created_at'];
 const STATES: Readonly<Record<AccountState, string>> = {
   active: 'Active',
   inactive: 'Without a plan',
   suspended: 'Suspended',
 };
 
+/** What the operator looks for, as in the address of the page. */
+interface Search {
+  readonly text: string;
+  readonly plan: string | undefined;
+  readonly state: AccountState | undefined;
+}
+
+function searchOf(visit: SignedInVisit): Search {
+  return {
+    text: queryOf(visit, 'q') ?? '',
+    plan: queryOf(visit, 'plan'),
+    state: (Object.keys(STATES) as AccountState[]).find((each) => each === queryOf(visit, 'state')),
+  };
+}
+
+function queryFor({ text, plan, state }: Search, after?: string): string {
+  const query = {
+    q: text,
+    ...(plan !== undefined && { plan }),
+    ...(state !== undefined && { state }),
+    ...(after !== undefined && { after }),
+  };
+  return new URLSearchParams(query).toString();
+}
+
 export async function accountListPage(
   { site, store, plans }: AccountListDependencies,
   visit: SignedInVisit,
 ): Promise<FastifyReply> {
-  const text = queryOf(visit, 'q') ?? '';
-  const plan = queryOf(visit, 'plan');
-  const state = (Object.keys(STATES) as AccountState[]).find((each) => each === queryOf(visit, 'state'));
-  const search = { plan, state, after: queryOf(visit, 'after'), count: PAGE_SIZE + 1 };
-  const ids = await store.users.searchAccounts(text, search);
+  const search = searchOf(visit);
+  const { text, ...filter } = search;
+  const page = { ...filter, after: queryOf(visit, 'after'), count: PAGE_SIZE + 1 };
+  const ids = await store.users.searchAccounts(text, page);
   const rows = await Promise.all(ids.slice(0, PAGE_SIZE).map(async (id) => await accountRow(store, plans, id)));
   const last = ids[PAGE_SIZE - 1];
   const older = ids.length > PAGE_SIZE && last !== undefined;
-  const query = new URLSearchParams({
-    q: text,
-    ...(plan !== undefined && { plan }),
-    ...(state !== undefined && { state }),
-    ...(older && { after: last }),
-  });
-  const body = html`${filterForm(plans, text, plan, state)}
+  const body = html`${filterForm(plans, search)}
 ${rows.length === 0 ? html`<p>No accounts found.</p>` : table('Accounts', ['Name', 'Users', 'Plan', 'Credits used', 'Status', 'Created'], rows)}
-${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${query.toString()}">Older</a></p>`}`;
+${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${queryFor(search, last)}">Older</a></p>`}
+${rows.length > 0 && html`<p class="small"><a href="${CSV_PATH}?${queryFor(search)}">Export accounts (CSV)</a> (up to ${count(EXPORT_ACCOUNTS)})</p>`}
+${newAccountSection(visit, plans)}`;
   return sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
 }
 
-function filterForm(plans: PlanBook, text: string, plan: string | undefined, state: AccountState | undefined): Html {
+/** The newest accounts that match the filters of the list. */
+export async function accountCsv(
+  { store, plans }: AccountListDependencies,
+  visit: SignedInVisit,
+): Promise<FastifyReply> {
+  const { text, ...filter } = searchOf(visit);
+  const ids = await store.users.searchAccounts(text, { ...filter, after: undefined, count: EXPORT_ACCOUNTS });
+  const rows: CsvValue[][] = [];
+  for (const id of ids) {
+    const account = await store.accounts.find(id);
+    // Deleted since the search.
+    if (account === undefined) continue;
+    const users = await store.users.list(id);
+    const balance = await balanceOf(store, plans, account);
+    rows.push([
+      id,
+      account.name,
+      users.map(userLabel).join(' '),
+      account.subscription?.plan ?? null,
+      balance?.used ?? null,
+      balance?.limit ?? null,
+      account.state,
+      account.createdAt,
+    ]);
+  }
+  return sendCsv(visit, 'storybar-accounts.csv', toCsv(CSV_COLUMNS, rows));
+}
+
+function filterForm(plans: PlanBook, { text, plan, state }: Search): Html {
   const option = (value: string, label: string, isSelected: boolean): Html =>
     html`<option value="${value}"${isSelected && html` selected`}>${label}</option>`;
   return html`<form class="filters" method="get" action="${PATH}" role="search">
@@ -82,13 +136,18 @@ async function accountRow(
   ];
 }
 
-async function creditsUsed(
+async function creditsUsed(store: Pick<Store, 'ledger'>, plans: PlanBook, account: AccountSummary): Promise<string> {
+  const balance = await balanceOf(store, plans, account);
+  return balance === undefined ? '' : `${count(balance.used)} of ${count(balance.limit)}`;
+}
+
+/** Undefined without an active plan. */
+async function balanceOf(
   { ledger }: Pick<Store, 'ledger'>,
   plans: PlanBook,
   { id, subscription }: AccountSummary,
-): Promise<string> {
+): Promise<{ readonly used: number; readonly limit: number } | undefined> {
   const plan = subscription?.status === 'active' ? plans.find(subscription.plan) : undefined;
-  if (subscription === undefined || plan === undefined) return '';
-  const { used, limit } = await ledger.balance(id, subscription.period, plan.credits);
-  return `${count(used)} of ${count(limit)}`;
+  if (subscription === undefined || plan === undefined) return undefined;
+  return await ledger.balance(id, subscription.period, plan.credits);
 }

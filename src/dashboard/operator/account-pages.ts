@@ -12,14 +12,12 @@ import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
-import type { Site } from '../page.ts';
-import { accountListPage } from './account-list-page.ts';
+import { accountCsv, accountListPage, CSV_PATH } from './account-list-page.ts';
+import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
 import { userLabel } from './user-label.ts';
 
-export interface AccountPagesDependencies {
-  readonly site: Site;
+export interface AccountPagesDependencies extends InviteDependencies {
   readonly store: Store;
-  readonly plans: PlanBook;
 }
 
 const PATH = '/operator/accounts';
@@ -30,6 +28,8 @@ const MAX_REASON = 200;
 export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPagesDependencies): void {
   const { store, plans } = dependencies;
   routes.page(PATH, async (visit) => await accountListPage(dependencies, visit));
+  routes.page(CSV_PATH, async (visit) => await accountCsv(dependencies, visit));
+  addInvitePages(routes, dependencies);
   routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));
   const back = (visit: SignedInVisit, { id }: AccountSummary, done: string): FastifyReply =>
     seeOther(visit, `${PATH}/${encodeURIComponent(id)}?done=${done}`);
@@ -113,6 +113,7 @@ ${suspension(visit, account)}
 ${await creditsSection(store, plans, account)}
 ${account.subscription?.status === 'active' && grantSection(visit, account)}
 ${planSection(visit, plans, account)}
+${inviteSection(visit, id)}
 <section aria-labelledby="keys"><h2 id="keys">Keys</h2>
 ${
   keys.length === 0

@@ -1,0 +1,105 @@
+// How operators bring in customers: a new account with a plan, and invitations to an account.
+
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { parseEmail } from '../../account/email.ts';
+import type { PlanBook } from '../../account/plans.ts';
+import { createSecret, hashSecret } from '../../account/secret.ts';
+import { AppError } from '../../errors.ts';
+import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
+import type { Store } from '../../store/store.ts';
+import { field } from '../account/fields.ts';
+import { form, seeOther } from '../account/frame.ts';
+import { INVALID_EMAIL } from '../account/public-forms.ts';
+import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { type Html, html } from '../html.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { SignedInVisit } from '../identity/session-guard.ts';
+import { INVITATION_MS, JOIN_PATH, showInvitationLink } from '../members/member-pages.ts';
+import type { Site } from '../page.ts';
+
+export interface InviteDependencies {
+  readonly site: Site;
+  readonly store: Pick<Store, 'accounts' | 'members'>;
+  readonly plans: PlanBook;
+  readonly identity: Identity;
+  /** Base URL of the site; empty: taken from each request. */
+  readonly publicUrl: string;
+}
+
+const PATH = '/operator/accounts';
+const MAX_NAME = 80;
+const TAKEN = 'This address has an account, or is that of the operator. Use another one.';
+
+export function addInvitePages(routes: SignedInRoutes, dependencies: InviteDependencies): void {
+  const { store, plans } = dependencies;
+  routes.action(PATH, async (visit, fields) => {
+    const name = fields
+      .text('name')
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .trim();
+    const plan = fields.text('plan');
+    if (name === '' || name.length > MAX_NAME) {
+      throw new AppError('invalid_fields', `Enter a name of up to ${MAX_NAME} characters.`);
+    }
+    if (plans.find(plan) === undefined) throw new AppError('invalid_fields', "This plan doesn't exist.");
+    const id = randomUUID();
+    await store.accounts.create({ id, name }, actorOf(visit));
+    await store.accounts.subscribe(id, plan, 'now', actorOf(visit));
+    return seeOther(visit, `${PATH}/${id}?done=account-created`);
+  });
+  routes.action(`${PATH}/:id/invite`, async (visit, fields) => await invite(dependencies, visit, fields.text('email')));
+}
+
+/** As an owner. Sending the form again replaces the invitation, so a reload does no harm. */
+async function invite(dependencies: InviteDependencies, visit: SignedInVisit, typed: string): Promise<FastifyReply> {
+  const { site, store, identity, publicUrl } = dependencies;
+  const { request } = visit;
+  const account = await store.accounts.find(idOf(visit));
+  if (account === undefined) throw new AppError('not_found', "This account doesn't exist.");
+  const email = parseEmail(typed);
+  if (email === undefined) throw new AppError('invalid_fields', INVALID_EMAIL);
+  if (!(await identity.canInvite(email))) throw new AppError('invalid_fields', TAKEN);
+  const secret = createSecret();
+  const expiresAt = new Date(Date.now() + INVITATION_MS);
+  const invitation = { accountId: account.id, email, accountRole: 'owner', expiresAt } as const;
+  await store.members.invite(hashSecret(secret), invitation, actorOf(visit));
+  const link = `${publicUrl || (requestBaseUrl(request) ?? '')}${JOIN_PATH}?link=${secret}`;
+  const back = `${PATH}/${encodeURIComponent(account.id)}`;
+  if (!identity.sendsEmail) return showInvitationLink(site, visit, { email, link, back });
+  identity.emailInvitation(email, visit.user.email, link, request.id);
+  return seeOther(visit, `${back}?done=invited`);
+}
+
+/** For the list of accounts. */
+export function newAccountSection(visit: SignedInVisit, plans: PlanBook): Html {
+  const options = plans.plans.map(({ name, title }) => html`<option value="${name}">${title}</option>`);
+  return html`<section aria-labelledby="new-account"><h2 id="new-account">New account</h2>
+<p>For a customer who doesn’t sign up. Invite its users from its page. Nothing is charged for the plan.</p>
+${form(
+  visit,
+  PATH,
+  html`${field({ name: 'name', label: 'Name', autocomplete: 'off', maxLength: MAX_NAME })}
+<div class="field"><label for="new-plan">Plan</label><select id="new-plan" name="plan">${options}</select></div>
+<p class="actions"><button class="button quiet" type="submit">Create account</button></p>`,
+  'stacked',
+)}
+</section>`;
+}
+
+/** For the page of an account. */
+export function inviteSection(visit: SignedInVisit, accountId: string): Html {
+  return html`<section aria-labelledby="invite"><h2 id="invite">Invite an owner</h2>
+${form(
+  visit,
+  `${PATH}/${encodeURIComponent(accountId)}/invite`,
+  html`${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'off' })}
+<p class="actions"><button class="button quiet" type="submit">Invite</button></p>`,
+  'stacked',
+)}
+</section>`;
+}
+
+function actorOf({ user }: SignedInVisit): string {
+  return `operator:${user.id}`;
+}
