@@ -42,6 +42,17 @@ describe('the usage chart', () => {
     expect(text).not.toMatch(/style=|NaN|undefined/u);
   });
 
+  it('names only the series that occur, and the last day as today', () => {
+    const today = new Date();
+    const rows = [{ ...day('rate_limited', 2), day: today.toISOString().slice(0, 10) }];
+    const { text } = usageChart(countDays(rows, new Date(today.getTime() - 29 * 86_400_000), 30));
+    const [, legend = ''] = text.split('class="legend"');
+    expect(legend.split('</ul>')[0]).toContain('Rejected (4xx)');
+    expect(legend.split('</ul>')[0]).not.toContain('Delivered');
+    expect(text).toMatch(/<text class="last"[^>]*>Today</u);
+    expect(usageChart(countDays([day('delivered', 1)], new Date('2026-02-25'), 5)).text).toContain('>Mar 1<');
+  });
+
   it.each([
     [1, 1],
     [3, 5],

@@ -11,6 +11,12 @@ const HEIGHT = 212;
 const LEFT = 64;
 const BOTTOM = 32;
 const TOP = 14;
+const CARD_WIDTH = 160;
+const CARD_LINE = 17;
+const CARD_PADDING = 8;
+/** So that a date doesn't run into the last one. */
+const DATE_WIDTH = 110;
+const SHORT_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 export function usageChart(days: readonly DayCounts[]): Html {
   const totals = days.map(totalOf);
@@ -23,9 +29,10 @@ ${patterns()}
 ${grid(axisMax)}
 ${days.map((day, index) => column(day, index, days.length, axisMax))}
 ${dates(days)}
+${days.map((day, index) => hoverCard(day, index, days.length))}
 </svg>
 <figcaption>
-<ul class="legend">${SERIES.map(
+<ul class="legend">${SERIES.filter((name) => days.some((day) => day[name] > 0)).map(
     (
       name,
     ) => html`<li><svg viewBox="0 0 12 12" aria-hidden="true"><rect class="series ${name}" width="12" height="12"/></svg>
@@ -67,8 +74,21 @@ function column(day: DayCounts, index: number, columns: number, axisMax: number)
     base -= height;
     return html`<rect class="series ${name}" x="${left.toFixed(1)}" y="${base.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>`;
   });
-  const labels = SERIES.filter((name) => day[name] > 0).map((name) => `${SERIES_LABELS[name]} ${count(day[name])}`);
-  return html`<g><title>${day.day}: ${labels.join(', ') || 'no renders'}</title>${parts}</g>`;
+  return html`<g>${parts}</g>`;
+}
+
+/** Appears while the pointer is over the day. Drawn after all columns, so that none of them covers it. */
+function hoverCard(day: DayCounts, index: number, columns: number): Html {
+  const step = (WIDTH - LEFT) / columns;
+  const x = LEFT + index * step;
+  const shown = SERIES.filter((name) => day[name] > 0).map((name) => `${SERIES_LABELS[name]}: ${count(day[name])}`);
+  const lines = shown.length > 0 ? shown : ['No renders'];
+  const left = Math.min(Math.max(LEFT, x + step / 2 - CARD_WIDTH / 2), WIDTH - CARD_WIDTH);
+  return html`<g class="day"><rect class="hover" x="${x.toFixed(1)}" y="${TOP}" width="${step.toFixed(1)}" height="${HEIGHT - TOP - BOTTOM}"/>
+<g class="card"><rect x="${left.toFixed(1)}" y="${TOP}" width="${CARD_WIDTH}" height="${(lines.length + 1) * CARD_LINE + CARD_PADDING}"/>
+${[shortDay(day.day), ...lines].map(
+  (line, row) => html`<text x="${(left + CARD_PADDING).toFixed(1)}" y="${TOP + (row + 1) * CARD_LINE}">${line}</text>`,
+)}</g></g>`;
 }
 
 function grid(axisMax: number): Html {
@@ -79,14 +99,24 @@ function grid(axisMax: number): Html {
   })}</g>`;
 }
 
+/** Every few days, and the last one, which is usually today. */
 function dates(days: readonly DayCounts[]): Html {
   const step = (WIDTH - LEFT) / days.length;
   const interval = Math.ceil(days.length / 5);
-  return html`<g class="dates" aria-hidden="true">${days.map(
-    ({ day }, index) =>
-      index % interval === 0 &&
-      html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 8}">${day.slice(5)}</text>`,
-  )}</g>`;
+  const last = days.length - 1;
+  return html`<g class="dates" aria-hidden="true">${days.map(({ day }, index) => {
+    if (index === last) return html`<text class="last" x="${WIDTH}" y="${HEIGHT - 8}">${lastLabel(day)}</text>`;
+    const hasRoom = index % interval === 0 && (last - index) * step > DATE_WIDTH;
+    return hasRoom && html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 8}">${shortDay(day)}</text>`;
+  })}</g>`;
+}
+
+function lastLabel(day: string): string {
+  return day === new Date().toISOString().slice(0, 10) ? 'Today' : shortDay(day);
+}
+
+function shortDay(day: string): string {
+  return SHORT_DAY.format(new Date(day));
 }
 
 function patterns(): Html {

@@ -26,7 +26,7 @@ export function endpointTable(endpoints: readonly WebhookEndpoint[]): Html {
     ['URL', 'Events', 'Status', 'Created (UTC)'],
     endpoints.map((endpoint) => [
       html`<a class="long" href="${PATH}/${endpoint.id}">${endpoint.url}</a>`,
-      html`<span class="long">${eventsOf(endpoint)}</span>`,
+      html`<span class="words">${eventsOf(endpoint)}</span>`,
       stateOf(endpoint),
       time(endpoint.createdAt),
     ]),
