@@ -1,5 +1,7 @@
 // llms.txt: the API on one page of Markdown, for language models.
 
+import { FIELDS } from '../http/reference/openapi-form.ts';
+import { PROBLEMS } from '../http/reference/statuses.ts';
 import { must } from '../primitives/must.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';
@@ -25,11 +27,31 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
     '## Example requests',
     '',
     ...examples,
+    '## Fields',
+    '',
+    ...Object.entries(FIELDS).map(([name, { description }]) => `- \`${name}\`: ${description}`),
+    '',
+    '## Errors',
+    '',
+    ...errorLines(),
+    '',
     '## Documentation',
+    '',
+    `Each of these pages is also available as Markdown: add \`.md\` to its address. ${baseUrl}/llms-full.txt has all of them.`,
     '',
     `- [OpenAPI 3.1](${baseUrl}/openapi.json): every field, header and error, machine-readable`,
     `- [API reference](${baseUrl}/docs): fields, headers, errors and examples`,
     ...guides.map(({ slug, title, summary }) => `- [${title}](${baseUrl}/docs/${slug}): ${summary}`),
     '',
   ].join('\n');
+}
+
+/** One line per status. */
+function errorLines(): string[] {
+  const visible = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
+  const statuses = [...new Set(visible.map(([, { status }]) => status))].toSorted((a, b) => a - b);
+  return statuses.map((each) => {
+    const codes = visible.filter(([, { status }]) => status === each).map(([code]) => `\`${code}\``);
+    return `- ${each}: ${codes.join(', ')}`;
+  });
 }

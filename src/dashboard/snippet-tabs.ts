@@ -4,6 +4,8 @@ import type { Snippet } from './browser/snippets.ts';
 import { highlight } from './docs/highlight.ts';
 import { type Html, html } from './html.ts';
 
+const N8N_HINT = html`<p class="small">Copy this and paste it into the n8n canvas. It becomes a node.</p>`;
+
 /** `id` must be unique within the page. */
 export function snippetTabs(id: string, legend: string, snippets: readonly Snippet[]): Html {
   return html`<fieldset class="tabs" data-snippets="${id}">
@@ -16,7 +18,7 @@ ${snippets.map(
 <label for="tab-${id}-${snippet.id}">${snippet.label}</label>
 `,
 )}
-${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}">${codeBlock(snippet.code, snippet.label, snippet.id)}</div>\n`)}
+${snippets.map((snippet) => html`<div class="panel" data-language="${snippet.id}">${codeBlock(snippet.code, snippet.label, snippet.id)}${snippet.id === 'n8n' && N8N_HINT}</div>\n`)}
 </fieldset>`;
 }
 

@@ -188,10 +188,16 @@ describe('public pages', () => {
     expect(page).toContain(problem.detail);
   });
 
-  it('include the same OpenAPI document as the repository', async () => {
+  it('include the same OpenAPI document as the repository, with the URL of the server and code samples', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(`${await response.text()}\n`).toBe(readFileSync('docs/openapi.json', 'utf8'));
+    const served = JSON.parse(await response.text(), (name, value: unknown) =>
+      name === 'x-codeSamples' ? undefined : value,
+    ) as Record<string, unknown>;
+    expect(served['servers']).toEqual([{ url: server.url }]);
+    expect({ ...served, servers: [{ url: '/' }] }).toEqual(JSON.parse(readFileSync('docs/openapi.json', 'utf8')));
+    const text = await (await fetch(`${server.url}/openapi.json`)).text();
+    expect(text).toContain(`"source": "curl ${server.url}/v1/overlay`);
   });
 });
 

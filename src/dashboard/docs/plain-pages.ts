@@ -20,7 +20,9 @@ export async function loadPlainPages(docs: string, changelog: string, custom: st
     path: `/${name}`,
     ...renderMarkdown(await readLegalPage(docs, custom, name)),
   }));
-  return [{ path: '/changelog', ...renderMarkdown(await readFile(changelog, 'utf8')) }, ...(await Promise.all(legal))];
+  // The brackets of `## [0.2.0] - 2026-11-16` are a link on GitHub.
+  const changes = (await readFile(changelog, 'utf8')).replaceAll(/^## \[(?<version>[^\]]+)\] - /gmu, '## $<version>, ');
+  return [{ path: '/changelog', ...renderMarkdown(changes) }, ...(await Promise.all(legal))];
 }
 
 async function readLegalPage(docs: string, custom: string, name: string): Promise<string> {
@@ -63,7 +65,13 @@ export function statusPage({ status, version, uptimeSeconds, renderer }: HealthR
 <p class="${isFine ? 'done' : 'problem'}">${isFine ? 'All systems are operational.' : 'Some parts of the service are unavailable.'}</p>
 <dl class="facts-list">${parts.map(([name, isUp]) => html`<div><dt>${name}</dt><dd>${state(isUp)}</dd></div>`)}
 <div><dt>Version</dt><dd>${version}</dd></div>
-<div><dt>Up for</dt><dd>${Math.floor(uptimeSeconds / 3_600)} hours</dd></div></dl>
+<div><dt>Up for</dt><dd>${upFor(uptimeSeconds)}</dd></div></dl>
 <p class="small">As seen by the server that sent this page. Reload to check again.</p></article>`,
   };
+}
+
+function upFor(seconds: number): string {
+  const hours = Math.floor(seconds / 3_600);
+  if (hours === 0) return 'less than an hour';
+  return hours === 1 ? '1 hour' : `${hours} hours`;
 }

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
-import { openApiDocument } from '../../http/reference/openapi.ts';
 import { type Guide, guideMarkdown } from '../guides.ts';
 import { llmsText } from '../llms.ts';
 import type { SearchSection } from './search-index.ts';
+import { servedOpenApi } from './served-openapi.ts';
 
 export interface PublicDocumentsDependencies {
   readonly guides: readonly Guide[];
@@ -30,10 +30,11 @@ const compress = promisify(brotliCompress);
 
 export function addPublicDocuments(app: FastifyInstance, dependencies: PublicDocumentsDependencies): void {
   const { guides, reference, version, baseUrlOf } = dependencies;
-  const document = JSON.stringify(openApiDocument(version), null, 2);
   const send = (reply: FastifyReply, type: string, text: string): FastifyReply =>
     reply.headers({ ...SHARED, 'content-type': `${type}; charset=utf-8` }).send(text);
-  app.get('/openapi.json', (_request, reply) => send(reply, 'application/json', document));
+  app.get('/openapi.json', (request, reply) =>
+    send(reply, 'application/json', servedOpenApi(version, baseUrlOf(request))),
+  );
   app.get('/llms.txt', (request, reply) => send(reply, 'text/plain', llmsText(guides, baseUrlOf(request))));
   app.get('/llms-full.txt', (request, reply) => {
     const sources = [{ source: reference }, ...guides].map((guide) => guideMarkdown(guide, baseUrlOf(request)));
