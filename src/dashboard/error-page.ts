@@ -1,23 +1,38 @@
 // The HTML error page for browsers. Other clients get the same problem as JSON.
 
 import type { ErrorPage, Problem } from '../http/reference/problem.ts';
-import { html } from './html.ts';
+import { snippetsFor } from './browser/snippets.ts';
+import { EXAMPLE_REQUESTS } from './example-requests.ts';
+import { type Html, html } from './html.ts';
 import { PAGE_HEADERS, renderPage, type Site } from './page.ts';
+import { codeBlock } from './snippet-tabs.ts';
 
 export function errorPages(site: Site): ErrorPage {
   return {
     headers: { ...PAGE_HEADERS, 'cache-control': 'no-store' },
-    render: (problem) => renderErrorPage(site, problem),
+    render: (problem, path) => renderErrorPage(site, problem, path),
   };
 }
 
-function renderErrorPage(site: Site, { status, title, detail, instance }: Problem): string {
+function renderErrorPage(site: Site, problem: Problem, path: string): string {
+  const { status, title, detail, instance } = problem;
+  // Results are opened in a browser on purpose.
+  const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/');
   const body = html`<section class="notice">
 <p class="bar"><span class="position">${status}</span>${title}</p>
-<h1>${status === 404 ? 'Page not found' : 'Something went wrong'}</h1>
-<p>${detail}</p>
+${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found' : 'Something went wrong'}</h1>\n<p>${detail}</p>`}
 <p class="actions"><a class="button" href="/">Home</a> <a class="button quiet" href="/docs">Documentation</a></p>
 <p class="small">Request ID <code>${instance}</code></p>
 </section>`;
   return renderPage(site, { title: `${title} - Storybar`, description: detail, path: '', body });
+}
+
+/** For a visitor who opened an address of the API in a tab. */
+function apiAdvice({ type, detail }: Problem, path: string): Html {
+  const [example] = EXAMPLE_REQUESTS;
+  const baseUrl = new URL(type).origin;
+  const [curl] = example && /^\/v1\/overlay(?:\?|$)/u.test(path) ? snippetsFor({ ...example.request, baseUrl }) : [];
+  return html`<h1>This is an API endpoint</h1>
+<p>Programs send requests to it, with an API key. ${detail}</p>
+${curl && html`<p>With curl, for example, or <a href="/docs#try-it">from the API reference</a>:</p>${codeBlock(curl.code, 'Example request', curl.id)}`}`;
 }

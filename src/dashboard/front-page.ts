@@ -7,8 +7,8 @@ import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
 import { type PlanOffer, planCards } from './plan-cards.ts';
 import { RULER } from './ruler.ts';
-import { HERO, overlayPath, type Sample, SAMPLES } from './samples.ts';
-import { snippetTabs } from './snippet-tabs.ts';
+import { EXAMPLE, HERO, overlayPath, type Sample, SAMPLES } from './samples.ts';
+import { codeBlock, snippetTabs } from './snippet-tabs.ts';
 
 export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: string): Page {
   return {
@@ -17,7 +17,7 @@ export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: stri
     path: '/',
     styles: ['front.css'],
     modules: ['hero.js', 'clip.js'],
-    body: html`${hero(site)}${integration(baseUrl)}${examples(site)}${features()}${pricing(site, plans)}`,
+    body: html`${hero(site)}${integration(site, baseUrl)}${examples(site)}${useCases()}${features()}${pricing(site, plans)}`,
   };
 }
 
@@ -52,22 +52,79 @@ function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
 </div>`;
 }
 
-function integration(baseUrl: string): Html {
+function integration(site: Site, baseUrl: string): Html {
   const snippets = snippetsFor({
     baseUrl,
     key: KEY_PLACEHOLDER,
     asset: 'photo.jpg',
-    overlays: [{ text: 'Golden hour, no filter needed 🌅' }],
+    overlays: EXAMPLE.overlays.map(({ text }) => ({ text })),
     output: 'captioned.png',
   });
   return html`<section aria-labelledby="integration">
 <h2 class="bar" id="integration">That’s the whole integration</h2>
-<div class="narrow">
+<div class="wide integration">
+<div>
 ${snippetTabs('integration', 'Example request in several languages', snippets)}
 <p>Videos work the same way and come back as MP4. Leave out the file and pass a width and height to get just the caption
 bars as a transparent PNG. With <code>format=jpeg</code>, a 1.9 MB photo stays 1.9 MB instead of becoming a 17 MB PNG, and the
 pixels outside the bars don’t change.</p>
 </div>
+<div class="before-after">
+<figure><img src="${site.assets.url(EXAMPLE.file)}" width="${EXAMPLE.width}" height="${EXAMPLE.height}" loading="lazy" alt="${EXAMPLE.alt}">
+<figcaption><code>photo.jpg</code></figcaption></figure>
+<figure>${frame(site, EXAMPLE, 'lazy')}
+<figcaption><code>captioned.png</code></figcaption></figure>
+</div>
+</div>
+</section>`;
+}
+
+/** Each with the fields that make the difference. */
+const USE_CASES: readonly (readonly [title: string, text: string, fields: string])[] = [
+  [
+    'Posts from your content system',
+    'Instagram takes only JPEG, by URL. Send the URL of a photo, get a link to the captioned JPEG.',
+    `{
+  "asset_url": "https://shop.example/1.jpg",
+  "text": "Back in stock",
+  "style": "box-light",
+  "format": "jpeg",
+  "deliver": "url"
+}`,
+  ],
+  [
+    'Subtitled clips',
+    'SRT or WebVTT in, timed bars out, clear of the buttons that Reels puts over your video.',
+    `{
+  "asset_url": "https://cdn.example/talk.mp4",
+  "captions": "1\\n00:00:00,000 --> ...",
+  "safe_area": "reels",
+  "async": true,
+  "webhook_url": "https://you.example/hook"
+}`,
+  ],
+  [
+    'Captions in your own editor',
+    'Only the bars, as a transparent image to lay over a canvas. Export later with the same pixels.',
+    `{
+  "width": 1080,
+  "height": 1920,
+  "overlays": [
+    { "text": "Day 12", "position": 20 }
+  ],
+  "format": "webp"
+}`,
+  ],
+];
+
+function useCases(): Html {
+  return html`<section aria-labelledby="use-cases">
+<h2 class="bar" id="use-cases">What you can build</h2>
+<div class="wide use-cases">${USE_CASES.map(
+    ([title, text, fields]) => html`<div><h3>${title}</h3><p>${text}</p>${codeBlock(fields, title, 'json')}</div>`,
+  )}</div>
+<p class="wide small">Bodies of <code>POST /v1/overlay</code> as JSON. <a href="/docs#examples">More examples</a>, and recipes for
+<a href="/docs/integrations">n8n, Zapier and Make</a>.</p>
 </section>`;
 }
 

@@ -29,6 +29,16 @@ export const HERO: Sample = {
   overlays: [{ text: 'No signal, great connection 🏔️', position: 66 }],
 };
 
+/** What the first example request of the front page returns. */
+export const EXAMPLE: Sample = {
+  name: 'example',
+  file: 'sunset.webp',
+  width: 576,
+  height: 1024,
+  alt: 'The last light of the sun over a dark horizon',
+  overlays: [{ text: 'Golden hour, no filter needed 🌅', position: null }],
+};
+
 export const SAMPLES: readonly Sample[] = [
   {
     name: 'bus',
@@ -62,7 +72,7 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-const ALL_SAMPLES: readonly Sample[] = [HERO, ...SAMPLES];
+const ALL_SAMPLES: readonly Sample[] = [HERO, EXAMPLE, ...SAMPLES];
 
 export function overlayPath({ name }: Sample): string {
   return `/samples/${name}.png`;

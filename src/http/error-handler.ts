@@ -50,12 +50,14 @@ export function sendError(
   keepOpenForUpload(request.raw, reply.raw);
   const problem = toProblem(error, request.id, publicUrl || requestBaseUrl(request));
   reply.code(problem.status).headers(problemHeaders(error));
-  if (acceptsPage(request)) reply.headers(errorPage.headers).send(errorPage.render(problem));
+  if (acceptsPage(request)) reply.headers(errorPage.headers).send(errorPage.render(problem, request.url));
   else reply.send(JSON.stringify(problem));
 }
 
-/** Browsers accept HTML when they open a page. The API responds in JSON only. */
+/** Browsers accept HTML when they open a page. Of the API, only an address that a visitor opened in a tab gets one. */
 function acceptsPage({ method, url, headers }: FastifyRequest): boolean {
-  if (url.startsWith('/v1/') || !/\btext\/html\b/u.test(headers.accept ?? '')) return false;
-  return method === 'GET' || method === 'HEAD' || headers['sec-fetch-mode'] === 'navigate';
+  if (!/\btext\/html\b/u.test(headers.accept ?? '')) return false;
+  const isTab = headers['sec-fetch-mode'] === 'navigate';
+  const isRead = method === 'GET' || method === 'HEAD';
+  return url.startsWith('/v1/') ? isTab && isRead : isTab || isRead;
 }

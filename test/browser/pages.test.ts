@@ -84,6 +84,17 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout
     await page.context().close();
   });
 
+  it('an address of the API that is opened in a tab shows a page with the request to send', async () => {
+    const { page } = await visit(browser, server.url);
+    const response = await page.goto('/v1/overlay');
+    expect(response?.status()).toBe(405);
+    expect(await page.locator('.code').textContent()).toContain(`curl ${server.url}/v1/overlay`);
+    expect(await lookFaults(page)).toEqual([]);
+    expect((await page.goto('/v1/renders'))?.status()).toBe(401);
+    expect(await page.locator('.code').count()).toBe(0);
+    await page.context().close();
+  });
+
   it('the front page shows sample overlays and renders the caption that a visitor types', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/');

@@ -30,7 +30,8 @@ export interface Problem {
 /** Renders an error as an HTML page for browsers. */
 export interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
-  readonly render: (problem: Problem) => string;
+  /** `path`: what the visitor opened. */
+  readonly render: (problem: Problem, path: string) => string;
 }
 
 /** `baseUrl` is the URL under which the client reaches this server, if known. */
