@@ -46,6 +46,25 @@ describe('the sign-in throttle', () => {
     await expect(throttle.take('signIn', '192.0.2.1', 'ann@example.com')).resolves.toBeUndefined();
   });
 
+  it('allows 40 codes for a user and 40 more in the course of a day, from however many addresses', async () => {
+    let now = 1_000;
+    const throttle = throttleAt(() => now);
+    let allowed = 0;
+    for (let minute = 0; minute < 24 * 60; minute += 1) {
+      now += 60_000;
+      const attempt = throttle.takeCode(`192.0.2.${minute % 256}`, 'ann');
+      allowed += await attempt.then(
+        () => 1,
+        () => 0,
+      );
+    }
+    expect(allowed).toBeGreaterThanOrEqual(40);
+    expect(allowed).toBeLessThanOrEqual(80);
+    await expect(throttle.takeCode('192.0.2.1', 'bob')).resolves.toBeUndefined();
+    now += 24 * 3_600_000;
+    await expect(throttle.takeCode('192.0.2.1', 'ann')).resolves.toBeUndefined();
+  });
+
   it('allows 10 attempts per known device, whatever strangers and other devices do', async () => {
     const throttle = frozen();
     await signIns(throttle, (index) => [`192.0.2.${index}`, 'ann@example.com']);

@@ -9,6 +9,7 @@ import type { Limits } from '../../store/store.ts';
 
 const QUARTER_HOUR_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const RATES = {
   signIn: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 40, windowMs: QUARTER_HOUR_MS } },
@@ -25,6 +26,8 @@ const RATES = {
 const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 /** A browser that has signed in before, on the account it signed in to. */
 const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
+/** Codes for a user in a day, so that one can't be guessed by a patient stranger who has the password. */
+const DAILY_CODES: Rate = { burst: 40, windowMs: DAY_MS };
 /** Challenges for passkeys, each of which is a row in the database. */
 const CHALLENGE_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
 
@@ -44,6 +47,12 @@ export class Throttle {
     await this.#take(`${action} to ${account}`, rates.account);
   }
 
+  /** Counts a code of a second factor, right or wrong. Throws when there were too many. */
+  async takeCode(address: string, userId: string): Promise<void> {
+    await this.take('code', address, userId);
+    await this.#take(`code of the day to ${userId}`, DAILY_CODES);
+  }
+
   /** Counts an attempt to sign in from a known device, which doesn't count toward the limits of strangers. */
   async takeForDevice(deviceId: string): Promise<void> {
     await this.#take(`signIn with device ${deviceId}`, DEVICE_RATE);
@@ -58,7 +67,8 @@ export class Throttle {
     // Hashed, so the table of limits doesn't reveal who tried to sign in.
     const { allowed, retryAfterMs } = await this.#limits.take(`site:${hashSecret(name)}`, rate);
     if (allowed) return;
-    throw new AppError('rate_limited', 'Too many attempts. Wait a few minutes and try again.', {
+    const wait = retryAfterMs > QUARTER_HOUR_MS ? 'an hour' : 'a few minutes';
+    throw new AppError('rate_limited', `Too many attempts. Wait ${wait} and try again.`, {
       retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
     });
   }

@@ -50,7 +50,7 @@ export class TwoFactor {
 
   /** Undefined when the code is wrong or was used before. */
   async finish(user: User, code: string, address: string): Promise<AuthenticatedUser | undefined> {
-    await this.#options.throttle.take('code', address, user.id);
+    await this.#options.throttle.takeCode(address, user.id);
     if (!(await this.#isAccepted(user, code))) return undefined;
     return { user, deviceToken: createDeviceToken(await this.#passwordHashOf(user)) };
   }
@@ -75,8 +75,9 @@ export class TwoFactor {
     return (await this.#options.factors.replaceRecoveryCodes(id, codes.map(hashSecret))) ? codes : undefined;
   }
 
-  async turnOff({ id }: User): Promise<void> {
-    await this.#options.factors.remove(id, `user:${id}`);
+  /** False when it was off already. */
+  async turnOff({ id }: User): Promise<boolean> {
+    return await this.#options.factors.remove(id, `user:${id}`);
   }
 
   async #isAccepted(user: User, code: string): Promise<boolean> {
