@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { form, post, type RunningServer, startServer, until } from '../running-server.ts';
 import { codeOf, secretIn } from './authenticator.ts';
 import { SmtpServer } from './smtp-server.ts';
+import { registrationResponse } from './software-passkey.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
 const PUBLIC_URL = 'https://captions.example.com';
@@ -301,5 +302,38 @@ describe('changing the address', () => {
     const user = visitor();
     await user.signUp('hasty@example.com');
     expect((await user.submit(PATH, { email: 'other@example.com', password: PASSWORD })).status).toBe(400);
+  });
+});
+
+describe('a user is told by email', () => {
+  const SECURITY = '/dashboard/security';
+
+  it('when a passkey is added, and not when it is refused', async () => {
+    const user = await signUp('keys@example.com');
+    const add = async (challenge: string) =>
+      await user.submit(
+        SECURITY,
+        { name: 'Laptop', response: registrationResponse(PUBLIC_URL, challenge) },
+        `${SECURITY}/passkeys`,
+      );
+    const options = await user.submit(`${SECURITY}/passkeys`, { password: PASSWORD }, `${SECURITY}/passkeys/options`);
+    const { challenge } = JSON.parse(options.text) as { challenge: string };
+    expect((await add('another challenge')).status).toBe(422);
+    expect(await add(challenge)).toMatchObject({ location: `${SECURITY}?done=passkey-added` });
+    const { text } = await smtp.emailTo('keys@example.com', 2);
+    expect(text).toContain('A passkey was added to your Storybar account');
+    expect(text).toContain(`${PUBLIC_URL}${SECURITY}`);
+  });
+
+  it('when two-factor authentication is turned off, once', async () => {
+    const user = await signUp('codes@example.com');
+    const page = `${SECURITY}/two-factor`;
+    const secret = secretIn((await user.get(page)).text);
+    await user.submit(page, { secret, code: codeOf(secret), password: PASSWORD });
+    for (const password of ['wrong password', PASSWORD, PASSWORD]) await user.submit(page, { password }, `${page}/off`);
+    expect((await smtp.emailTo('codes@example.com', 2)).text).toContain('Two-factor authentication was turned off');
+    await user.submit('/dashboard/security/email', { email: 'last@example.com', password: PASSWORD });
+    await smtp.emailTo('last@example.com');
+    expect(smtp.emails.filter(({ to }) => to === 'codes@example.com')).toHaveLength(2);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
 import { HOUR, type World } from './world.ts';
 
 export function passkeysContract(world: () => World): void {
@@ -25,6 +26,24 @@ export function passkeysContract(world: () => World): void {
       `user:${id} user.passkey_added`,
       `user:${id} user.passkey_removed`,
     ]);
+  });
+
+  it('are limited to 20 of a user, however many requests add one at the same time', async () => {
+    const { id: userId } = await userWithPasskey(0);
+    const add = async ({ passkeys }: Store, id: string): Promise<boolean> =>
+      await passkeys.add({ id, userId, name: 'Phone', publicKey: 'AQID', counter: 0, transports: [] });
+    for (let index = 1; index < 19; index += 1) expect(await add(world().store, `key ${index}`)).toBe(true);
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const added = await Promise.all(servers.map(async (each, index) => await add(each, `last ${index}`)));
+    expect(added.filter(Boolean)).toHaveLength(1);
+    expect(await world().store.passkeys.list(userId)).toHaveLength(20);
+  });
+
+  it('cannot be added to a user of a deleted account', async () => {
+    const { id: userId, accountId } = await userWithPasskey(0);
+    await world().store.accountData.erase(accountId, 'cli:test');
+    const passkey = { id: 'late', userId, name: 'Phone', publicKey: 'AQID', counter: 0, transports: [] };
+    expect(await world().store.passkeys.add(passkey)).toBe(false);
   });
 
   it('with a counter are refused when it does not grow', async () => {

@@ -6,9 +6,19 @@ export interface EmailText {
 }
 
 /** What an email is for, as logged when it can't be sent. */
-export type EmailPurpose = 'sign-up' | 'account-exists' | 'password-reset' | 'email-change' | 'email-changed';
+export type EmailPurpose =
+  | 'sign-up'
+  | 'account-exists'
+  | 'password-reset'
+  | 'email-change'
+  | 'email-changed'
+  | SecurityChange;
+
+/** What users are told about, in case that it wasn't them. */
+export type SecurityChange = 'passkey-added' | 'two-factor-off';
 
 const LINK_NOTE = 'The link works once and expires in an hour:';
+const SECURITY_NOTE = "If this wasn't you, reset your password immediately, and check the security of your account:";
 const IGNORE_NOTE = "If this wasn't you, you can ignore this email.";
 
 export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>> = {
@@ -39,6 +49,14 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
     text:
       "This address can no longer be used to sign in. If you didn't change it, contact support immediately, and say which " +
       `address you had:\n\n${link}\n`,
+  }),
+  'passkey-added': (link) => ({
+    subject: 'A passkey was added to your Storybar account',
+    text: `You can now sign in with it, without your password. ${SECURITY_NOTE}\n\n${link}\n`,
+  }),
+  'two-factor-off': (link) => ({
+    subject: 'Two-factor authentication was turned off for your Storybar account',
+    text: `Your password alone is now enough to sign in. ${SECURITY_NOTE}\n\n${link}\n`,
   }),
 };
 

@@ -7,7 +7,7 @@ import { must } from '../../primitives/must.ts';
 import type { Members } from '../../store/members/members.ts';
 import type { Confirmation, PasswordLink, User, Users } from '../../store/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
-import { EMAIL_TAKEN, EMAILS, type EmailPurpose, invitation, knownInvitation } from './emails.ts';
+import { EMAIL_TAKEN, EMAILS, type EmailPurpose, invitation, knownInvitation, type SecurityChange } from './emails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -157,6 +157,15 @@ export class Identity {
     const { mailer, publicUrl } = this.#options;
     this.#inBackground('email-changed', requestId, async () => {
       await must(mailer, 'the mailer').send({ to: oldEmail, ...EMAILS['email-changed'](publicUrl) });
+    });
+  }
+
+  /** Tells the user about a change that makes signing in easier for a stranger who has the password. */
+  reportSecurityChange({ email }: User, change: SecurityChange, requestId: string): void {
+    const { mailer, publicUrl } = this.#options;
+    if (mailer === undefined) return;
+    this.#inBackground(change, requestId, async () => {
+      await mailer.send({ to: email, ...EMAILS[change](`${publicUrl}/dashboard/security`) });
     });
   }
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import type { Passkey } from '../../store/security/passkeys.ts';
+import { MAX_PASSKEYS, type Passkey } from '../../store/security/passkeys.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';
@@ -39,7 +39,6 @@ const SECURITY_PATH = '/dashboard/security';
 const PATH = '/dashboard/security/passkeys';
 const SIGN_IN_PATH = '/signin/passkey';
 const MAX_NAME = 60;
-const MAX_PASSKEYS = 20;
 const CONFIRM_FIRST = 'Confirm your email address before you add a passkey.';
 
 export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDependencies): void {
@@ -78,6 +77,7 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
       return show(visit, name, { name: 'Name this passkey, such as “Laptop”.' });
     const visitor = visitorOf(visit, publicUrl);
     if (await passkeySignIn.register(visit.user, name, fields.text('response'), visitor)) {
+      identity.reportSecurityChange(visit.user, 'passkey-added', visit.request.id);
       return seeOther(visit, `${SECURITY_PATH}?done=passkey-added`);
     }
     return show(visit, name, { form: 'The passkey couldn’t be added. Try again.' });

@@ -70,7 +70,9 @@ export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFacto
   });
   routes.action(`${PATH}/off`, async (visit, fields) => {
     if (!(await isPassword(visit, fields.text('password')))) return await show(visit, WRONG_PASSWORD);
-    await twoFactor.turnOff(visit.user);
+    if (await twoFactor.turnOff(visit.user)) {
+      identity.reportSecurityChange(visit.user, 'two-factor-off', visit.request.id);
+    }
     return seeOther(visit, `${SECURITY_PATH}?done=two-factor-off`);
   });
 }

@@ -1,5 +1,8 @@
 // Passkeys and their challenges. Part of the store's interface.
 
+/** Of one user. */
+export const MAX_PASSKEYS = 20;
+
 export interface NewPasskey {
   /** Of the credential, in Base64url. */
   readonly id: string;
@@ -21,7 +24,7 @@ export interface Passkeys {
   /** Oldest first. */
   list(userId: string): Promise<Passkey[]>;
   find(id: string): Promise<Passkey | undefined>;
-  /** False when the passkey is known already, also of another user. */
+  /** False when the passkey is known already, also of another user, or the user has `MAX_PASSKEYS` of them. */
   add(passkey: NewPasskey): Promise<boolean>;
   /**
    * Stores the counter of a sign-in. False when it isn't higher than the last one, which means that the passkey was copied.

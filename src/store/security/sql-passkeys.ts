@@ -2,8 +2,10 @@ import { must } from '../../primitives/must.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import type { NewPasskey, Passkey, Passkeys } from './passkeys.ts';
+import { MAX_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from './passkeys.ts';
 
+const LOCK_ACCOUNT =
+  'update accounts set state = state where id = (select account_id from users where id = ?) and deleted_at is null';
 const COLUMNS = 'id, user_id, name, public_key, counter, transports, created_at, last_used_at';
 
 export class SqlPasskeys implements Passkeys {
@@ -29,6 +31,10 @@ export class SqlPasskeys implements Passkeys {
 
   async add({ id, userId, name, publicKey, counter, transports }: NewPasskey): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
+      // Locks the account, so that two requests can't both add the last one, and none is added while it is erased.
+      if ((await session.run(LOCK_ACCOUNT, [userId])) === 0) return false;
+      const existing = await session.all('select id from passkeys where user_id = ?', [userId]);
+      if (existing.length >= MAX_PASSKEYS) return false;
       const added = await session.run(
         `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
          values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
