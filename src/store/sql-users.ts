@@ -6,6 +6,7 @@ import { type Engine, first, type SqlSession } from './engine.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
+import { lockExisting } from './subscription-rows.ts';
 import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
@@ -141,6 +142,8 @@ export class SqlUsers implements Users {
   async useLink(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#findLink(session, hash);
+      // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
+      if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
       // Of several requests with the same link, the one that deletes it may use it.
       if (link === undefined || (await session.run('delete from password_links where hash = ?', [hash])) === 0) {
         return undefined;

@@ -73,6 +73,12 @@ export async function lockAccount(session: SqlSession, accountId: string): Promi
   if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
 }
 
+/** The same for an account that may be deleted at this moment. False when it was. */
+export async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
+  const sql = 'update accounts set state = state where id = ? and deleted_at is null';
+  return (await session.run(sql, [accountId])) === 1;
+}
+
 /** The change that is due, unless only a wrong clock can explain it. */
 async function trustedChange(session: SqlSession, subscription: Subscription, now: Date): Promise<SubscriptionChange> {
   const change = changeDue(subscription, now);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Invitation } from '../../src/store/members/members.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { User } from '../../src/store/users.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
@@ -61,6 +62,23 @@ export function membersContract(world: () => World): void {
     await members.invite('hash', invitation(accountId), 'cli:test');
     await accountData.erase(accountId, 'cli:test');
     expect(await members.accept('hash', 'hash')).toBeUndefined();
+    expect(await members.invite('late', invitation(accountId), 'cli:test')).toBe(false);
+  });
+
+  it('are limited to 50 with open invitations, however many requests invite one at the same time', async () => {
+    const { accountId } = await owner();
+    const invite = async ({ members }: Store, name: string): Promise<boolean> =>
+      await members.invite(randomUUID(), invitation(accountId, { email: `${name}@example.com` }), 'cli:test');
+    await join(accountId);
+    for (let index = 0; index < 47; index += 1) expect(await invite(world().store, `guest-${index}`)).toBe(true);
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const invited = await Promise.all(servers.map(async (each, index) => await invite(each, `last-${index}`)));
+    expect(invited.filter(Boolean)).toHaveLength(1);
+    // An invitation that replaces another takes no place.
+    expect(await invite(world().store, 'guest-0')).toBe(true);
+    expect(await invite(world().store, 'new')).toBe(false);
+    world().pass(DAY + HOUR);
+    expect(await invite(world().store, 'new')).toBe(true);
   });
 
   it('are invited and revoked by their own account only', async () => {

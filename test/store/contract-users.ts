@@ -169,6 +169,16 @@ export function usersContract(world: () => World): void {
     expect(await world().engine.all('select hash from password_links')).toEqual([]);
   });
 
+  it('are not created by a link to an account that was deleted', async () => {
+    const { users, accountData } = world().store;
+    const { accountId } = await ann();
+    await accountData.erase(accountId, 'cli:test');
+    // As when the operator creates the link while the account is being deleted.
+    await users.addLink('late', link({ email: 'bob@example.com', accountId }), 'cli:test');
+    expect(await users.useLink('late', 'hash')).toBeUndefined();
+    expect(await users.list(accountId)).toEqual([]);
+  });
+
   it('who confirm one address at the same time get it once', async () => {
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
     const expiresAt = new Date(world().clock().getTime() + HOUR);

@@ -6,7 +6,7 @@ import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import type { MemberChange, OpenInvitation } from '../../store/members/members.ts';
+import { MAX_MEMBERS, type MemberChange, type OpenInvitation } from '../../store/members/members.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';
@@ -29,7 +29,6 @@ export interface MemberDependencies {
 
 export const JOIN_PATH = '/join';
 const PATH = '/dashboard/members';
-const MAX_MEMBERS = 50;
 /** How long an invitation is valid. */
 export const INVITATION_MS = 7 * 24 * 3_600_000;
 const TAKEN = 'This address can’t be invited. Use another one.';
@@ -55,11 +54,6 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     if (email === undefined) return await show(visit, typed, INVALID_EMAIL);
     const accountRole = roleOf(fields.text('role'));
     await identity.throttle('invite', user, request.ip);
-    const known = await store.users.list(user.accountId);
-    const open = await store.members.invitations(user.accountId);
-    if (known.length + open.length >= MAX_MEMBERS) {
-      return await show(visit, typed, `An account can have up to ${MAX_MEMBERS} members.`);
-    }
     // Without email the sender gets the link, so an address that is taken can't be kept secret.
     if (!identity.sendsEmail && !(await identity.canInvite(email))) return await show(visit, typed, TAKEN);
     const secret = createSecret();
@@ -69,7 +63,9 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
       accountRole,
       expiresAt: new Date(Date.now() + INVITATION_MS),
     };
-    await store.members.invite(hashSecret(secret), invitation, `user:${user.id}`);
+    if (!(await store.members.invite(hashSecret(secret), invitation, `user:${user.id}`))) {
+      return await show(visit, typed, `An account can have up to ${MAX_MEMBERS} members.`);
+    }
     const link = `${baseUrl(dependencies, request)}${JOIN_PATH}?link=${secret}`;
     if (!identity.sendsEmail) return showInvitationLink(dependencies.site, visit, { email, link, back: PATH });
     identity.emailInvitation(email, user.email, link, request.id);

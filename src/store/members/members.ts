@@ -16,12 +16,18 @@ export interface OpenInvitation extends Invitation {
   readonly hash: string;
 }
 
+/** Users of one account, and open invitations to it. */
+export const MAX_MEMBERS = 50;
+
 /** Why a change was refused: an account must keep an owner. */
 export type MemberChange = 'changed' | 'not found' | 'last owner';
 
 export interface Members {
-  /** Replaces an earlier invitation of the same address to the same account. */
-  invite(hash: string, invitation: Invitation, actor: Actor): Promise<void>;
+  /**
+   * Replaces an earlier invitation of the same address to the same account. False when the account has `MAX_MEMBERS`
+   * members and open invitations, or was deleted.
+   */
+  invite(hash: string, invitation: Invitation, actor: Actor): Promise<boolean>;
   /** Those that haven't been used and haven't expired, newest first. */
   invitations(accountId: string): Promise<OpenInvitation[]>;
   findInvitation(hash: string): Promise<Invitation | undefined>;

@@ -5,9 +5,9 @@ import { TABLES } from '../copy.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { lockAccount } from '../subscription-rows.ts';
+import { lockAccount, lockExisting } from '../subscription-rows.ts';
 import type { User } from '../users.ts';
-import type { Invitation, MemberChange, Members, OpenInvitation } from './members.ts';
+import { type Invitation, MAX_MEMBERS, type MemberChange, type Members, type OpenInvitation } from './members.ts';
 
 const COLUMNS = 'hash, account_id, email, account_role, expires_at';
 
@@ -20,10 +20,17 @@ export class SqlMembers implements Members {
     this.#clock = clock;
   }
 
-  async invite(hash: string, invitation: Invitation, actor: Actor): Promise<void> {
+  async invite(hash: string, invitation: Invitation, actor: Actor): Promise<boolean> {
     const { accountId, email, accountRole, expiresAt } = invitation;
     const at = this.#clock().toISOString();
-    await this.#engine.transaction(async (session) => {
+    return await this.#engine.transaction(async (session) => {
+      if (!(await lockExisting(session, accountId))) return false;
+      const taken = await session.all(
+        `select id from users where account_id = ? union all
+         select hash from invitations where account_id = ? and email <> ? and expires_at > ?`,
+        [accountId, accountId, email, at],
+      );
+      if (taken.length >= MAX_MEMBERS) return false;
       await session.run('delete from invitations where account_id = ? and email = ?', [accountId, email]);
       await session.run(
         `insert into invitations (hash, account_id, email, account_role, created_at, expires_at)
@@ -32,6 +39,7 @@ export class SqlMembers implements Members {
       );
       const details = { role: accountRole };
       await recordAudit(session, at, { actor, action: 'member.invited', accountId, subject: accountId, details });
+      return true;
     });
   }
 
@@ -143,12 +151,6 @@ export class SqlMembers implements Members {
   ): Promise<void> {
     await recordAudit(session, this.#clock().toISOString(), { accountId, ...entry });
   }
-}
-
-/** False when the account was deleted. */
-async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
-  const sql = 'update accounts set state = state where id = ? and deleted_at is null';
-  return (await session.run(sql, [accountId])) === 1;
 }
 
 /** The audit log knows who sent an invitation: its entry is written together with the invitation, at the same time. */
