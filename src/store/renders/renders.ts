@@ -23,7 +23,7 @@ export interface StoredAsset {
   readonly sha256: string | undefined;
 }
 
-/** Facts of the render that are the same for every reader. */
+/** Facts of the render that never change. */
 interface RenderOrigin {
   readonly id: string;
   readonly accountId: string;
