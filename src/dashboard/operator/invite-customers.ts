@@ -7,6 +7,7 @@ import type { PlanBook } from '../../account/plans.ts';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
+import { MAX_MEMBERS } from '../../store/members/members.ts';
 import type { Store } from '../../store/store.ts';
 import { field } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
@@ -63,7 +64,9 @@ async function invite(dependencies: InviteDependencies, visit: SignedInVisit, ty
   const secret = createSecret();
   const expiresAt = new Date(Date.now() + INVITATION_MS);
   const invitation = { accountId: account.id, email, accountRole: 'owner', expiresAt } as const;
-  await store.members.invite(hashSecret(secret), invitation, actorOf(visit));
+  if (!(await store.members.invite(hashSecret(secret), invitation, actorOf(visit)))) {
+    throw new AppError('invalid_fields', `An account can have up to ${MAX_MEMBERS} members.`);
+  }
   const link = `${publicUrl || (requestBaseUrl(request) ?? '')}${JOIN_PATH}?link=${secret}`;
   const back = `${PATH}/${encodeURIComponent(account.id)}`;
   if (!identity.sendsEmail) return showInvitationLink(site, visit, { email, link, back });
