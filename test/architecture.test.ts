@@ -62,6 +62,7 @@ const INTERFACE_ONLY: Readonly<
       'store/account-data/account-data.ts',
       'store/security/second-factors.ts',
       'store/security/passkeys.ts',
+      'store/identities/linked-identities.ts',
       'store/members/members.ts',
       'store/operator/operator-data.ts',
     ],

@@ -2,6 +2,7 @@
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
 import { CREDIT_NOTICE_LIMITS } from './schema/credit-notice-limits.ts';
+import { LINKED_IDENTITIES } from './schema/linked-identities.ts';
 import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { USAGE_DETAILS } from './schema/usage-details.ts';
@@ -322,6 +323,7 @@ export const MIGRATIONS: readonly Migration[] = [
   PASSKEYS,
   USAGE_DETAILS,
   CREDIT_NOTICE_LIMITS,
+  LINKED_IDENTITIES,
 ];
 
 export interface SchemaState {

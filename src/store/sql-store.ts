@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
 import type { Engine } from './engine.ts';
 import { SqlAccountData } from './account-data/sql-account-data.ts';
+import { SqlLinkedIdentities } from './identities/sql-linked-identities.ts';
 import { SqlMembers } from './members/sql-members.ts';
 import { SqlCreditNotices } from './notices/sql-credit-notices.ts';
 import { SqlOperatorData } from './operator/sql-operator-data.ts';
@@ -51,6 +52,7 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     accountData: new SqlAccountData(engine, clock),
     secondFactors: new SqlSecondFactors(engine, clock),
     passkeys: new SqlPasskeys(engine, clock),
+    linkedIdentities: new SqlLinkedIdentities(engine, clock),
     members: new SqlMembers(engine, clock),
     operator: new SqlOperatorData(engine, clock),
     close: async () => await engine.close(),

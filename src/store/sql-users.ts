@@ -4,15 +4,17 @@ import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
-import { date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { date, integer, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { lockExisting } from './subscription-rows.ts';
-import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users } from './users.ts';
+import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users, UserWithPassword } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
 /** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
 const UNIQUE_VIOLATION = '23505';
 const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
+
+type NewUser = Pick<PasswordLink, 'email' | 'role' | 'accountId'>;
 
 export class SqlUsers implements Users {
   readonly #engine: Engine;
@@ -73,7 +75,10 @@ export class SqlUsers implements Users {
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
       // Links that were sent to the old address must not work any more.
       await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
-      await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
+      await session.run('update users set email = ?, unconfirmed_email = null, email_proven = 1 where id = ?', [
+        email,
+        userId,
+      ]);
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');
       const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };
       await recordAudit(session, this.#clock().toISOString(), { actor: `user:${user.id}`, ...entry });
@@ -87,9 +92,16 @@ export class SqlUsers implements Users {
     return await findBy(this.#engine, 'id', userId);
   }
 
-  async findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined> {
-    const row = await first(this.#engine, `select ${COLUMNS}, password_hash from users where email = ?`, [email]);
-    return row && { ...toUser(row), passwordHash: text(row, 'password_hash') };
+  async findByEmail(email: string): Promise<UserWithPassword | undefined> {
+    const columns = `${COLUMNS}, password_hash, has_password`;
+    const row = await first(this.#engine, `select ${columns} from users where email = ?`, [email]);
+    return (
+      row && {
+        ...toUser(row),
+        passwordHash: text(row, 'password_hash'),
+        hasPassword: integer(row, 'has_password') === 1,
+      }
+    );
   }
 
   async list(accountId?: string): Promise<User[]> {
@@ -222,37 +234,11 @@ export class SqlUsers implements Users {
 
   async #insert(
     session: SqlSession,
-    { email, role, accountId }: Pick<PasswordLink, 'email' | 'role' | 'accountId'>,
+    newUser: NewUser,
     passwordHash: string,
-    accountName = email,
+    accountName?: string,
   ): Promise<User | undefined> {
-    const at = this.#clock().toISOString();
-    const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
-    const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
-    const actor = `user:${user.id}`;
-    if (accountId === null) {
-      await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [
-        user.accountId,
-        accountName,
-        at,
-      ]);
-    }
-    const added = await session.run(
-      `insert into users (id, account_id, email, role, password_hash, created_at) values (?, ?, ?, ?, ?, ?)
-       on conflict (email) do nothing`,
-      [user.id, user.accountId, email, role, passwordHash, at],
-    );
-    if (added === 0) {
-      if (accountId === null) await session.run('delete from accounts where id = ?', [user.accountId]);
-      return undefined;
-    }
-    if (accountId === null) {
-      const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
-      await recordAudit(session, at, { actor, ...created, details: { name: accountName } });
-    }
-    const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
-    await recordAudit(session, at, { actor, ...entry });
-    return user;
+    return await insertUser(session, this.#clock().toISOString(), newUser, passwordHash, accountName);
   }
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
@@ -265,13 +251,49 @@ export class SqlUsers implements Users {
   }
 
   async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
-    await session.run('update users set password_hash = ? where id = ?', [passwordHash, user.id]);
+    await session.run('update users set password_hash = ?, has_password = 1 where id = ?', [passwordHash, user.id]);
     await session.run('delete from sessions where user_id = ?', [user.id]);
     // By the user too: a confirmation of a new address was sent to that address.
     await session.run('delete from password_links where email = ? or user_id = ?', [user.email, user.id]);
     const entry = { actor: `user:${user.id}`, action, accountId: user.accountId, subject: user.id };
     await recordAudit(session, this.#clock().toISOString(), entry);
   }
+}
+
+/** Undefined when the address is taken. */
+export async function insertUser(
+  session: SqlSession,
+  at: string,
+  { email, role, accountId }: NewUser,
+  passwordHash: string,
+  accountName = email,
+): Promise<User | undefined> {
+  const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
+  const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
+  const actor = `user:${user.id}`;
+  if (accountId === null) {
+    await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [
+      user.accountId,
+      accountName,
+      at,
+    ]);
+  }
+  const added = await session.run(
+    `insert into users (id, account_id, email, role, password_hash, created_at) values (?, ?, ?, ?, ?, ?)
+       on conflict (email) do nothing`,
+    [user.id, user.accountId, email, role, passwordHash, at],
+  );
+  if (added === 0) {
+    if (accountId === null) await session.run('delete from accounts where id = ?', [user.accountId]);
+    return undefined;
+  }
+  if (accountId === null) {
+    const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
+    await recordAudit(session, at, { actor, ...created, details: { name: accountName } });
+  }
+  const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
+  await recordAudit(session, at, { actor, ...entry });
+  return user;
 }
 
 async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {

@@ -11,6 +11,7 @@ import type { ProviderSubscription } from '../account/provider.ts';
 import type { Subscription } from '../account/subscription.ts';
 import type { Actor } from './actor.ts';
 import type { AccountData } from './account-data/account-data.ts';
+import type { LinkedIdentities } from './identities/linked-identities.ts';
 import type { Members } from './members/members.ts';
 import type { CreditNotices } from './notices/credit-notices.ts';
 import type { OperatorData } from './operator/operator-data.ts';
@@ -374,6 +375,7 @@ export interface Store {
   readonly accountData: AccountData;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
+  readonly linkedIdentities: LinkedIdentities;
   readonly members: Members;
   readonly operator: OperatorData;
   close(): Promise<void>;

@@ -20,6 +20,12 @@ export interface User {
   readonly createdAt: string;
 }
 
+export interface UserWithPassword extends User {
+  readonly passwordHash: string;
+  /** False: no password matches the hash, because the user signed up with a provider and never chose one. */
+  readonly hasPassword: boolean;
+}
+
 /** Lets its holder set the password of an email address, once. An address without a user becomes a new user. */
 export interface PasswordLink {
   readonly email: string;
@@ -59,7 +65,7 @@ export interface Users {
    */
   confirm(hash: string, userId: string): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
-  findByEmail(email: string): Promise<(User & { readonly passwordHash: string }) | undefined>;
+  findByEmail(email: string): Promise<UserWithPassword | undefined>;
   /** Oldest first. */
   list(accountId?: string): Promise<User[]>;
   /** Ends the user's sessions. False when no user has the address. */

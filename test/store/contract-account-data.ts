@@ -50,6 +50,8 @@ export function accountDataContract(world: () => World): void {
     await world().store.secondFactors.add(factor);
     const passkey = { name: 'x', publicKey: `secret of ${name}`, counter: 0, transports: [] };
     await world().store.passkeys.add({ id: `passkey of ${name}`, userId: id, ...passkey });
+    const identity = { provider: 'google', subject: `google ${name}`, email: `${name}@example.com` } as const;
+    await world().store.linkedIdentities.link(id, identity);
     const invited = { email: `guest of ${name}`, accountId, accountRole: 'member', expiresAt: later } as const;
     await world().store.members.invite(`invitation of ${name}`, invited, 'cli:test');
     for (const key of ['settled', 'reserved']) {
@@ -116,7 +118,17 @@ export function accountDataContract(world: () => World): void {
     await member('bob');
     const sections = await exported(ann.accountId);
     expect([...sections.keys()]).toEqual([
-      ...['account', 'users', 'invitations', 'sessions', 'passkeys', 'two_factor', 'credit_emails', 'subscription'],
+      ...[
+        'account',
+        'users',
+        'invitations',
+        'sessions',
+        'passkeys',
+        'linked_identities',
+        'two_factor',
+        'credit_emails',
+      ],
+      'subscription',
       ...['keys', 'periods', 'usage_days', 'usage_details', 'renders', 'batches', 'asynchronous_renders', 'requests'],
       ...['webhook_endpoints', 'webhook_deliveries', 'audit_log'],
     ]);

@@ -28,7 +28,11 @@ export function usersContract(world: () => World): void {
     const { users, accounts } = world().store;
     const user = await ann();
     expect(await users.find(user.id)).toEqual(user);
-    expect(await users.findByEmail('ann@example.com')).toEqual({ ...user, passwordHash: 'hash of ann' });
+    expect(await users.findByEmail('ann@example.com')).toEqual({
+      ...user,
+      passwordHash: 'hash of ann',
+      hasPassword: true,
+    });
     expect(await accounts.find(user.accountId)).toMatchObject({ name: 'ann@example.com', state: 'inactive' });
     expect(await users.signUp('ann@example.com', 'another')).toBeUndefined();
     expect(await users.find('unknown')).toBeUndefined();

@@ -9,6 +9,7 @@ import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { renderAttemptsContract } from './contract-render-attempts.ts';
 import { renderEndsContract } from './contract-render-ends.ts';
+import { linkedIdentitiesContract } from './contract-linked-identities.ts';
 import { membersContract } from './contract-members.ts';
 import { noticesContract, usageDetailsContract } from './contract-notices.ts';
 import { operatorContract } from './contract-operator.ts';
@@ -44,6 +45,7 @@ const CONTRACTS = {
   'second factors': secondFactorsContract,
   members: membersContract,
   passkeys: passkeysContract,
+  'linked identities': linkedIdentitiesContract,
   'the operator': operatorContract,
   'usage details': usageDetailsContract,
 };

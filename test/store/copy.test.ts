@@ -52,6 +52,8 @@ async function fill(database: TestDatabase): Promise<World> {
   const passkey = { id: 'p', userId: user?.id ?? '', name: 'x', publicKey: 'y', counter: 1, transports: ['usb'] };
   await world.store.passkeys.add(passkey);
   await world.store.passkeys.addChallenge('challenge', 'visitor', later);
+  const identity = { provider: 'google', subject: '1', email: 'ann@example.com' } as const;
+  await world.store.linkedIdentities.link(user?.id ?? '', identity);
   const invitation = { email: 'eve@example.com', accountId: 'a7', accountRole: 'billing', expiresAt: later } as const;
   await world.store.members.invite('invited', invitation, 'cli:x');
   await users.addLink('open', link, 'cli:x');

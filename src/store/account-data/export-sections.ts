@@ -39,6 +39,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     columns: 'id, user_id, name, created_at, last_used_at',
     order: ['created_at', 'id'],
   },
+  {
+    name: 'linked_identities',
+    from: `linked_identities where ${OF_USERS}`,
+    columns: 'provider, subject, user_id, email, created_at, last_used_at',
+    order: ['user_id', 'provider'],
+  },
   // Users with an authenticator app.
   {
     name: 'two_factor',

@@ -1,0 +1,165 @@
+import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '../../account/sign-in-provider.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
+import { date, integer, oneOf, type SqlRow, text } from '../rows.ts';
+import { type Clock, recordAudit } from '../sql-audit.ts';
+import { insertUser, toUser } from '../sql-users.ts';
+import type { User } from '../users.ts';
+import type { EmailMatch, LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
+
+const USER_COLUMNS =
+  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.email_proven, u.has_password';
+
+export class SqlLinkedIdentities implements LinkedIdentities {
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, clock: Clock) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  async list(userId: string): Promise<LinkedIdentity[]> {
+    const rows = await this.#engine.all(
+      `select provider, subject, email, created_at, last_used_at from linked_identities
+       where user_id = ? order by created_at, provider`,
+      [userId],
+    );
+    return rows.map(toIdentity);
+  }
+
+  async use({ provider, subject }: ProviderIdentity): Promise<User | undefined> {
+    const row = await first(
+      this.#engine,
+      `select ${USER_COLUMNS} from linked_identities l join users u on u.id = l.user_id
+       where l.provider = ? and l.subject = ?`,
+      [provider, subject],
+    );
+    if (row === undefined) return undefined;
+    await this.#engine.run('update linked_identities set last_used_at = ? where provider = ? and subject = ?', [
+      this.#clock().toISOString(),
+      provider,
+      subject,
+    ]);
+    return toUser(row);
+  }
+
+  async linkByEmail(identity: ProviderIdentity): Promise<EmailMatch> {
+    return await this.#engine.transaction(async (session) => {
+      const row = await lockUser(session, 'email', identity.email);
+      if (row === undefined) return { kind: 'no user' };
+      const user = toUser(row);
+      if ((await ownerOf(session, identity)) === user.id) return { kind: 'linked', user };
+      const reason =
+        integer(row, 'email_proven') === 0
+          ? 'unproven'
+          : user.role === 'operator'
+            ? 'operator'
+            : await this.#refusal(session, user, identity);
+      if (reason !== undefined) return { kind: 'refused', reason };
+      await this.#insert(session, user, identity);
+      return { kind: 'linked', user };
+    });
+  }
+
+  async signUp(identity: ProviderIdentity, passwordHash: string): Promise<User | undefined> {
+    return await this.#engine.transaction(async (session) => {
+      const newUser = { email: identity.email, role: 'member', accountId: null } as const;
+      const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
+      if (user === undefined) return undefined;
+      await session.run('update users set has_password = 0, email_proven = 1 where id = ?', [user.id]);
+      await this.#insert(session, user, identity);
+      return user;
+    });
+  }
+
+  async link(userId: string, identity: ProviderIdentity): Promise<'linked' | LinkRefusal> {
+    return await this.#engine.transaction(async (session) => {
+      const row = await lockUser(session, 'id', userId);
+      // Deleted a moment ago.
+      if (row === undefined) return 'taken';
+      const user = toUser(row);
+      if ((await ownerOf(session, identity)) === userId) return 'linked';
+      // A stranger can sign up with an address that isn't theirs. The stranger's identity must not outlive the moment at which
+      // the owner of the address resets the password.
+      if (integer(row, 'email_proven') === 0 && user.email !== identity.email) return 'unproven';
+      const reason = await this.#refusal(session, user, identity);
+      if (reason !== undefined) return reason;
+      await this.#insert(session, user, identity);
+      if (user.email === identity.email) await session.run('update users set email_proven = 1 where id = ?', [userId]);
+      return 'linked';
+    });
+  }
+
+  async unlink(
+    userId: string,
+    provider: SignInProvider,
+    usable: readonly SignInProvider[],
+  ): Promise<'unlinked' | 'not found' | 'last way'> {
+    return await this.#engine.transaction(async (session) => {
+      // Locked, so that two requests can't remove the last two identities at the same time.
+      const row = await lockUser(session, 'id', userId);
+      const linked = (await session.all('select provider from linked_identities where user_id = ?', [userId])).map(
+        (each) => oneOf(each, 'provider', SIGN_IN_PROVIDERS),
+      );
+      if (row === undefined || !linked.includes(provider)) return 'not found';
+      const hasOther = linked.some((each) => each !== provider && usable.includes(each));
+      if (integer(row, 'has_password') === 0 && !hasOther) return 'last way';
+      await session.run('delete from linked_identities where user_id = ? and provider = ?', [userId, provider]);
+      await this.#record(session, toUser(row), 'user.identity_unlinked', provider);
+      return 'unlinked';
+    });
+  }
+
+  async #refusal(session: SqlSession, user: User, identity: ProviderIdentity): Promise<LinkRefusal | undefined> {
+    if ((await ownerOf(session, identity)) !== undefined) return 'taken';
+    const other = await first(session, 'select 1 as one from linked_identities where user_id = ? and provider = ?', [
+      user.id,
+      identity.provider,
+    ]);
+    return other && 'other identity';
+  }
+
+  async #insert(session: SqlSession, user: User, { provider, subject, email }: ProviderIdentity): Promise<void> {
+    const at = this.#clock().toISOString();
+    await session.run(
+      `insert into linked_identities (provider, subject, user_id, email, created_at, last_used_at)
+       values (?, ?, ?, ?, ?, ?)`,
+      [provider, subject, user.id, email, at, at],
+    );
+    await this.#record(session, user, 'user.identity_linked', provider);
+  }
+
+  async #record(session: SqlSession, user: User, action: string, provider: SignInProvider): Promise<void> {
+    await recordAudit(session, this.#clock().toISOString(), {
+      actor: `user:${user.id}`,
+      action,
+      accountId: user.accountId,
+      subject: user.id,
+      details: { provider },
+    });
+  }
+}
+
+/** Two requests for the same user run one after the other. */
+async function lockUser(session: SqlSession, column: 'id' | 'email', value: string): Promise<SqlRow | undefined> {
+  await session.run(`update users set role = role where ${column} = ?`, [value]);
+  return await first(session, `select ${USER_COLUMNS} from users u where u.${column} = ?`, [value]);
+}
+
+async function ownerOf(session: SqlSession, { provider, subject }: ProviderIdentity): Promise<string | undefined> {
+  const row = await first(session, 'select user_id from linked_identities where provider = ? and subject = ?', [
+    provider,
+    subject,
+  ]);
+  return row && text(row, 'user_id');
+}
+
+function toIdentity(row: SqlRow): LinkedIdentity {
+  return {
+    provider: oneOf(row, 'provider', SIGN_IN_PROVIDERS),
+    subject: text(row, 'subject'),
+    email: text(row, 'email'),
+    createdAt: date(row, 'created_at'),
+    lastUsedAt: date(row, 'last_used_at'),
+  };
+}
