@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
+import { assertSignInSettings } from '../main/site/sign-in-clients.ts';
 import { assertEmailSettings } from '../main/wire-identity.ts';
 import { serve } from '../main/serve.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';
@@ -23,6 +24,7 @@ export async function serveCommand(args: string[]): Promise<void> {
   }
   const settings = readSettings();
   assertEmailSettings(settings);
+  assertSignInSettings(settings);
   const server = await serve(settings, values['print-key'] ?? process.stdout.isTTY);
   stopOnSignals(async () => await server.close());
 }

@@ -8,6 +8,7 @@ import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { S3_SETTINGS } from './s3-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
 import type { Setting } from './setting.ts';
+import { SIGN_IN_SETTINGS } from './sign-in-settings.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
@@ -17,6 +18,7 @@ const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...S3_SETTINGS,
   ...ACCOUNT_SETTINGS,
+  ...SIGN_IN_SETTINGS,
   ...WORKER_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...TELEMETRY_SETTINGS,

@@ -32,6 +32,9 @@ import { addHealthPage } from './operator/health-page.ts';
 import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import { addOverviewPage } from './operator/overview-page.ts';
 import type { Site } from './page.ts';
+import { addProviderPages } from './providers/provider-pages.ts';
+import { addProviderActions } from './providers/provider-section.ts';
+import type { ProviderSignIn } from './providers/provider-sign-in.ts';
 import { addAccountSettings } from './settings/account-page.ts';
 import { addCodePage } from './settings/code-page.ts';
 import { addPasskeyPages, addPasskeySignIn } from './settings/passkey-pages.ts';
@@ -49,6 +52,7 @@ export interface PrivatePagesDependencies {
   readonly renderActions: RenderActions;
   readonly twoFactor: TwoFactor;
   readonly passkeySignIn: PasskeySignIn;
+  readonly providerSignIn: ProviderSignIn;
   readonly health: () => HealthReport;
   readonly webhooks: WebhookChanges;
   /** False: new users need a link from the operator. */
@@ -65,6 +69,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       const completeSignIn = addCodePage(forms, dependencies);
       addSignInPages(forms, dependencies, completeSignIn);
       addSignUpPages(forms, dependencies);
+      const leaveForProvider = addProviderPages(forms, dependencies, completeSignIn);
       addPasswordPages(forms, dependencies.identity, completeSignIn);
       const members = new SignedInRoutes(app, sessionGuard, 'member');
       addConfirmPage(forms, members, dependencies, completeSignIn);
@@ -82,6 +87,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addTwoFactorPages(members, dependencies);
       addPasskeySignIn(forms, dependencies);
       addPasskeyPages(members, dependencies);
+      addProviderActions(members, dependencies, leaveForProvider);
       addAccountSettings(members, dependencies);
       const operators = new SignedInRoutes(app, sessionGuard, 'operator');
       addOverviewPage(operators, dependencies);

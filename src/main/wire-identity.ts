@@ -9,12 +9,14 @@ import { Passwords } from '../dashboard/identity/passwords.ts';
 import { TwoFactor } from '../dashboard/identity/two-factor.ts';
 import { PasskeySignIn } from '../dashboard/identity/passkey-sign-in.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
+import type { ProviderSignIn } from '../dashboard/providers/provider-sign-in.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { PeriodicTasks } from './background/periodic-tasks.ts';
+import { createProviderSignIn } from './site/sign-in-clients.ts';
 
 const CREDIT_EMAILS_MS = 10_000;
 
@@ -25,6 +27,7 @@ export interface IdentityServices {
   readonly mailer: Mailer | undefined;
   readonly twoFactor: TwoFactor;
   readonly passkeySignIn: PasskeySignIn;
+  readonly providerSignIn: ProviderSignIn;
   /** Waits for emails that are being sent. Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }
@@ -56,10 +59,11 @@ export function wireIdentity(
       metrics.mail('sent');
     },
   };
+  const passwords = new Passwords();
   const throttle = new Throttle(store.limits ?? new LocalLimits());
   const identity = new Identity({
     users,
-    passwords: new Passwords(),
+    passwords,
     throttle,
     mailer: counted,
     publicUrl,
@@ -89,6 +93,7 @@ export function wireIdentity(
     mailer: counted,
     twoFactor: new TwoFactor({ users, factors: store.secondFactors, throttle }),
     passkeySignIn: new PasskeySignIn({ users, passkeys: store.passkeys, throttle }),
+    providerSignIn: createProviderSignIn(settings, store, logger, { passwords, throttle }),
     close: async () => {
       tasks.stop();
       await identity.close();

@@ -183,3 +183,14 @@ describe('deleting the account', () => {
     expect(await isSignedIn(visitor)).toBe(true);
   });
 });
+
+describe('sign-in with Google and GitHub', () => {
+  it('does not appear on any page, and its paths do not exist, unless it is configured', async () => {
+    const { visitor } = await newMember();
+    for (const text of [(await newVisitor().get('/signin')).text, (await newVisitor().get('/signup')).text])
+      expect(text).not.toMatch(/Google|GitHub|class="or"/u);
+    expect((await visitor.get(SECURITY)).text).not.toMatch(/Google|GitHub|Connected accounts/u);
+    for (const path of ['/signin/google', '/signin/google/callback', '/signin/github', `${SECURITY}/providers`])
+      expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+  });
+});

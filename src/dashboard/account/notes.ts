@@ -12,6 +12,9 @@ const NOTES: Readonly<Record<string, string>> = {
   'passkey-added': 'Passkey added. You can sign in with it from now on.',
   'passkey-removed': 'Passkey removed.',
   'passkey-refused': 'That passkey isn’t known here. Sign in with your password.',
+  'provider-linked': 'Connected. You can sign in with it from now on.',
+  'provider-unlinked': 'Disconnected.',
+  'password-link-sent': 'We’ve sent a link to your address. Open it to choose a password.',
   'email-change-sent':
     'If the address can be used, we’ve sent an email to it. Your address changes when you open the link.',
   'email-changed': 'Your email address is changed. Sign in with the new one from now on.',

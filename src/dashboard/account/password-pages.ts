@@ -21,7 +21,7 @@ import { queryOf } from './signed-in-routes.ts';
 
 const RESET_PATH = '/reset';
 const PASSWORD_PATH = '/password';
-const NO_EMAIL = 'Password reset emails aren’t set up here. Contact support for a reset link.';
+export const NO_EMAIL = 'Password reset emails aren’t set up here. Contact support for a reset link.';
 
 export function addPasswordPages(forms: PublicForms, identity: Identity, completeSignIn: CompleteSignIn): void {
   addResetPage(forms, identity);

@@ -42,14 +42,21 @@ export class PublicForms {
     });
   }
 
-  /** Responds with 422 if there are faults. */
+  /** Responds with 422 if there are faults, unless the page has a status of its own. */
   send(
     visit: Visit,
-    page: { title: string; path: string; body: Html; faults?: FormFaults; modules?: readonly string[] },
+    page: {
+      title: string;
+      path: string;
+      body: Html;
+      faults?: FormFaults;
+      modules?: readonly string[];
+      status?: number;
+    },
   ): FastifyReply {
     const { faults = {}, ...rest } = page;
     const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
-    return sendFormPage(this.#site, visit, { ...rest, status: isFaulty ? 422 : 200 });
+    return sendFormPage(this.#site, visit, { status: isFaulty ? 422 : 200, ...rest });
   }
 }
 

@@ -2,27 +2,32 @@
 
 import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
+import { AppError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { TwoFactor } from '../identity/two-factor.ts';
 import type { Site } from '../page.ts';
+import { providerSection } from '../providers/provider-section.ts';
+import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import { addEmailPage, emailSection } from '../settings/email-page.ts';
 import { passkeySection } from '../settings/passkey-pages.ts';
 import { addSessionActions, sessionSection } from '../settings/session-section.ts';
 import { twoFactorSection } from '../settings/two-factor-page.ts';
 import { field } from './fields.ts';
 import { form, seeOther, sendPrivate, shownEmail } from './frame.ts';
+import { NO_EMAIL } from './password-pages.ts';
 import { PASSWORD_HINT } from './public-forms.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
 
 export interface SecurityDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'sessions' | 'passkeys'>;
+  readonly store: Pick<Store, 'sessions' | 'passkeys' | 'linkedIdentities'>;
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   readonly twoFactor: TwoFactor;
+  readonly providerSignIn: ProviderSignIn;
 }
 
 interface PasswordFaults {
@@ -31,6 +36,7 @@ interface PasswordFaults {
 }
 
 const PATH = '/dashboard/security';
+const PASSWORD_LINK_PATH = '/dashboard/security/password-link';
 
 export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityDependencies): void {
   const { sessionGuard, identity } = dependencies;
@@ -48,22 +54,40 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
     await sessionGuard.signIn(visit, authenticated);
     return seeOther(visit, `${PATH}?done=password`);
   });
+  routes.action(PASSWORD_LINK_PATH, async (visit) => {
+    const { user, request } = visit;
+    if (!identity.sendsEmail) throw new AppError('not_found', NO_EMAIL);
+    await identity.requestReset({ email: user.email, address: request.ip, requestId: request.id });
+    return seeOther(visit, `${PATH}?done=password-link-sent`);
+  });
   addSessionActions(routes, dependencies);
   addEmailPage(routes, dependencies);
 }
 
 async function securityPage(
-  { site, store, twoFactor, identity }: SecurityDependencies,
+  { site, store, twoFactor, identity, providerSignIn }: SecurityDependencies,
   visit: SignedInVisit,
   faults: PasswordFaults,
 ): Promise<FastifyReply> {
-  const body = html`${passwordForm(visit, faults)}
+  const hasPassword = await identity.hasPassword(visit.user);
+  const body = html`${hasPassword ? passwordForm(visit, faults) : noPasswordSection(visit, identity)}
 ${emailSection(visit, identity)}
 ${twoFactorSection(await twoFactor.state(visit.user))}
 ${passkeySection(visit, await store.passkeys.list(visit.user.id))}
+${await providerSection(visit, store, providerSignIn)}
 ${await sessionSection(store, visit)}`;
   const status = faults.current === undefined && faults.next === undefined ? 200 : 422;
   return sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
+}
+
+/** For a user who signed up with a provider. The link proves that they still read emails to their address. */
+function noPasswordSection(visit: SignedInVisit, { sendsEmail }: Identity): Html {
+  const send = html`<p class="actions"><button class="button quiet" type="submit">Email me a link to set one</button></p>`;
+  return html`<section aria-labelledby="password">
+<h2 id="password">Password</h2>
+<p>You don’t have a password. You need one to turn on two-factor authentication, to add passkeys, to change your email address and to delete your account.</p>
+${sendsEmail ? form(visit, PASSWORD_LINK_PATH, send) : html`<p>${NO_EMAIL}</p>`}
+</section>`;
 }
 
 function passwordForm(visit: SignedInVisit, { current, next }: PasswordFaults): Html {

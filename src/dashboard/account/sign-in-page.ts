@@ -5,6 +5,8 @@ import { parseEmail } from '../../account/email.ts';
 import { html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import { providerButtons, providerTerms } from '../providers/provider-buttons.ts';
+import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { CompleteSignIn } from '../settings/code-page.ts';
 import { PASSKEY_MODULE, passkeySignInForm } from '../settings/passkey-pages.ts';
 import { field, problem } from './fields.ts';
@@ -15,6 +17,7 @@ import { isPrivatePath, queryOf } from './signed-in-routes.ts';
 export interface SignInDependencies {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
+  readonly providerSignIn: ProviderSignIn;
   /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
@@ -33,9 +36,10 @@ export function addSignInPages(
   dependencies: SignInDependencies,
   completeSignIn: CompleteSignIn,
 ): void {
-  const { sessionGuard, identity, signUpOpen } = dependencies;
+  const { sessionGuard, identity, signUpOpen, providerSignIn } = dependencies;
   const show = (visit: Visit, { email, next }: Typed, faults: FormFaults): FastifyReply => {
-    const body = html`${problem(faults.form)}
+    const body = html`${providerButtons(visit, providerSignIn, next)}
+${problem(faults.form)}
 ${form(
   visit,
   PATH,
@@ -46,7 +50,8 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 )}
 ${passkeySignInForm(visit, next)}
 <p class="small"><a href="/reset">Forgot password?</a></p>
-${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}`;
+${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}
+${signUpOpen && providerTerms(providerSignIn)}`;
     return forms.send(visit, { title: 'Sign in', path: PATH, body, faults, modules: [PASSKEY_MODULE] });
   };
 

@@ -11,6 +11,8 @@ import type { Store } from '../../store/store.ts';
 import { html } from '../html.ts';
 import type { AuthenticatedUser, Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
+import { providerButtons } from '../providers/provider-buttons.ts';
+import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import { problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import { KeyChanges } from './key-changes.ts';
@@ -23,6 +25,7 @@ export interface SignUpDependencies {
   readonly store: Pick<Store, 'keys'>;
   readonly plans: PlanBook;
   readonly billing: Billing;
+  readonly providerSignIn: ProviderSignIn;
   /** False: new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
@@ -33,9 +36,10 @@ const CLOSED = 'Sign-up is closed. Ask the operator for an invitation.';
 const FIRST_KEY_NAME = 'First test key';
 
 export function addSignUpPages(forms: PublicForms, dependencies: SignUpDependencies): void {
-  const { sessionGuard, identity, signUpOpen } = dependencies;
+  const { sessionGuard, identity, signUpOpen, providerSignIn } = dependencies;
   const show = (visit: Visit, email: string, faults: FormFaults): FastifyReply => {
-    const body = html`${problem(faults.form)}
+    const body = html`${providerButtons(visit, providerSignIn, '')}
+${problem(faults.form)}
 ${form(
   visit,
   PATH,
@@ -72,12 +76,12 @@ ${newPasswordField('Password', faults)}
       const fault = 'You can’t sign up with this email. If it’s yours, sign in instead.';
       return show(visit, typed, { form: fault });
     }
-    return await begin(dependencies, visit, authenticated);
+    return await beginAccount(dependencies, visit, authenticated);
   });
 }
 
-/** Without a free plan, the user chooses one first. */
-async function begin(
+/** For a new user. Without a free plan, they choose one first. */
+export async function beginAccount(
   { sessionGuard, store, plans, billing }: SignUpDependencies,
   visit: Visit,
   authenticated: AuthenticatedUser,

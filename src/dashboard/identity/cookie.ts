@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-export type CookieName = 'storybar' | 'storybar-device' | 'storybar-new-key';
+export type CookieName = 'storybar' | 'storybar-device' | 'storybar-new-key' | 'storybar-provider';
 
 export interface NewCookie {
   readonly name: CookieName;

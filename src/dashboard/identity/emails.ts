@@ -86,3 +86,13 @@ export function knownInvitation(inviter: string): EmailText {
       `invitation to another address, or delete your account first.\n\nIf you don't know ${inviter}, ignore this email.\n`,
   };
 }
+
+/** The link leads to the page where the user can disconnect the provider. */
+export function providerLinked(providerName: string, link: string): EmailText {
+  return {
+    subject: `${providerName} was connected to your Storybar account`,
+    text:
+      `You can sign in with ${providerName} from now on. If you didn't connect it, disconnect it here, and change your ` +
+      `password:\n\n${link}\n`,
+  };
+}

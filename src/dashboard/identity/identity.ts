@@ -2,12 +2,21 @@
 // exception can't be avoided: without email, sign-up either works immediately or reveals that the address is taken.
 
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
+import { AppError } from '../../errors.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { must } from '../../primitives/must.ts';
 import type { Members } from '../../store/members/members.ts';
 import type { Confirmation, PasswordLink, User, Users } from '../../store/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
-import { EMAIL_TAKEN, EMAILS, type EmailPurpose, invitation, knownInvitation, type SecurityChange } from './emails.ts';
+import {
+  EMAIL_TAKEN,
+  EMAILS,
+  type EmailPurpose,
+  invitation,
+  knownInvitation,
+  providerLinked,
+  type SecurityChange,
+} from './emails.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -18,13 +27,15 @@ export interface IdentityOptions {
   /** Undefined when the operator hasn't configured an SMTP server. */
   readonly mailer: Mailer | undefined;
   /** `requestId` is the id of the request that caused the email. */
-  readonly onEmailFailed: (error: unknown, purpose: EmailPurpose | 'invitation', requestId: string) => void;
+  readonly onEmailFailed: (error: unknown, purpose: LoggedPurpose, requestId: string) => void;
   /** Base URL of links in emails. Always set when there is a mailer. */
   readonly publicUrl: string;
   /** A user who proves to own this address becomes an operator; empty: no address does. */
   readonly operatorEmail: string;
   readonly clock?: () => Date;
 }
+
+type LoggedPurpose = EmailPurpose | 'invitation' | 'provider-linked';
 
 /** A user who has just proven their identity. */
 export interface AuthenticatedUser {
@@ -48,6 +59,7 @@ export interface EmailRequest {
 }
 
 const LINK_LIFETIME_MS = 3_600_000;
+export const PASSWORD_FIRST = 'This needs a password, and you don’t have one yet. Set one on the Security page first.';
 const CONFIRMATION_LIFETIME_MS = 3 * 24 * 3_600_000;
 
 export class Identity {
@@ -169,6 +181,19 @@ export class Identity {
     });
   }
 
+  /** Tells the user, so that they notice a way to sign in that they didn't add. Does nothing without email. */
+  reportProviderLinked({ email }: User, providerName: string, requestId: string): void {
+    const { mailer, publicUrl } = this.#options;
+    if (mailer === undefined) return;
+    const text = providerLinked(providerName, `${publicUrl}/dashboard/security`);
+    this.#inBackground('provider-linked', requestId, async () => await mailer.send({ to: email, ...text }));
+  }
+
+  /** False for a user who signed up with a provider and never chose a password. */
+  async hasPassword({ email }: User): Promise<boolean> {
+    return (await this.#options.users.findByEmail(email))?.hasPassword === true;
+  }
+
   async findUser(userId: string): Promise<User | undefined> {
     return await this.#options.users.find(userId);
   }
@@ -210,6 +235,7 @@ export class Identity {
     const { users, passwords, throttle } = this.#options;
     await throttle.take('password', address, user.id);
     const stored = await users.findByEmail(user.email);
+    if (stored?.hasPassword === false) throw new AppError('invalid_fields', PASSWORD_FIRST);
     return await passwords.verify(stored?.passwordHash, password);
   }
 
@@ -248,7 +274,7 @@ export class Identity {
   }
 
   /** The response doesn't wait, so its timing doesn't reveal whether the address is known. */
-  #inBackground(purpose: EmailPurpose | 'invitation', requestId: string, task: () => Promise<void>): void {
+  #inBackground(purpose: LoggedPurpose, requestId: string, task: () => Promise<void>): void {
     const pending = task()
       .catch((error: unknown) => this.#options.onEmailFailed(error, purpose, requestId))
       .finally(() => this.#pendingEmails.delete(pending));

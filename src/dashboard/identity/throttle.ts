@@ -30,6 +30,8 @@ const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 const DAILY_CODES: Rate = { burst: 40, windowMs: DAY_MS };
 /** Challenges for passkeys, each of which is a row in the database. */
 const CHALLENGE_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
+/** Visits to a sign-in provider and back, each of which can make this server send requests to it. */
+const PROVIDER_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
 
 export class Throttle {
   readonly #limits: Pick<Limits, 'take'>;
@@ -61,6 +63,10 @@ export class Throttle {
   /** Counts a challenge for a visitor who hasn't said yet who they are. */
   async takeChallenge(address: string): Promise<void> {
     await this.#take(`challenge from ${networkOf(address)}`, CHALLENGE_RATE);
+  }
+
+  async takeProviderVisit(address: string): Promise<void> {
+    await this.#take(`provider from ${networkOf(address)}`, PROVIDER_RATE);
   }
 
   async #take(name: string, rate: Rate): Promise<void> {

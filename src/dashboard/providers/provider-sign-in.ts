@@ -1,0 +1,129 @@
+// Decides what a proven identity at a provider gives access to: the user it is linked to, the user with the same address, or a
+// new account.
+//
+// The danger is an account that a stranger prepared with the address of another person, hoping that they sign in with a provider
+// one day and the stranger's password still works. Such an account is never linked: with email, an unconfirmed user doesn't own
+// the address, so the person gets a new account and the stranger's can never be confirmed. Without email, and for invited users,
+// nothing proves the address, so the person has to sign in with the password of the account first.
+
+import { createSecret } from '../../account/secret.ts';
+import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
+import type { LinkedIdentities, LinkRefusal } from '../../store/identities/linked-identities.ts';
+import type { User, Users } from '../../store/users.ts';
+import { createDeviceToken } from '../identity/device-token.ts';
+import type { AuthenticatedUser } from '../identity/identity.ts';
+import type { Passwords } from '../identity/passwords.ts';
+import type { Throttle } from '../identity/throttle.ts';
+import { must } from '../../primitives/must.ts';
+import {
+  type AuthorizationRequest,
+  type ProviderClient,
+  ProviderError,
+  type ProviderFailure,
+} from './provider-client.ts';
+
+export interface ProviderSignInOptions {
+  readonly clients: readonly ProviderClient[];
+  readonly users: Users;
+  readonly identities: LinkedIdentities;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
+  /** False: new users need an invitation. */
+  readonly signUpOpen: boolean;
+  /** Its owner has to prove more than a provider can; empty: no address is special. */
+  readonly operatorEmail: string;
+  /** `reason` is safe to log. */
+  readonly onFailed: (provider: SignInProvider, reason: string, requestId: string) => void;
+}
+
+/** Why a visitor isn't signed in. */
+export type ProviderProblem = ProviderFailure | LinkRefusal | 'expired' | 'closed' | 'signed out';
+
+export type ProviderOutcome =
+  | { readonly kind: 'known'; readonly authenticated: AuthenticatedUser }
+  | { readonly kind: 'linked'; readonly authenticated: AuthenticatedUser }
+  | { readonly kind: 'new'; readonly authenticated: AuthenticatedUser }
+  | { readonly kind: 'refused'; readonly problem: ProviderProblem };
+
+export class ProviderSignIn {
+  readonly #options: ProviderSignInOptions;
+
+  constructor(options: ProviderSignInOptions) {
+    this.#options = options;
+  }
+
+  /** Those that the operator has configured. */
+  get providers(): readonly SignInProvider[] {
+    return this.#options.clients.map(({ provider }) => provider);
+  }
+
+  /** The address of the provider's sign-in page, or why there is none. */
+  async begin(
+    provider: SignInProvider,
+    request: AuthorizationRequest,
+    visitor: { readonly address: string; readonly requestId: string },
+  ): Promise<URL | ProviderProblem> {
+    await this.#options.throttle.takeProviderVisit(visitor.address);
+    return await this.#attempt(provider, visitor.requestId, async (client) => await client.authorizationUrl(request));
+  }
+
+  /** The identity of the visitor whom the provider sent back, or why there is none. */
+  async identify(
+    provider: SignInProvider,
+    parameters: URLSearchParams,
+    request: AuthorizationRequest,
+    visitor: { readonly address: string; readonly requestId: string },
+  ): Promise<ProviderIdentity | ProviderProblem> {
+    await this.#options.throttle.takeProviderVisit(visitor.address);
+    return await this.#attempt(
+      provider,
+      visitor.requestId,
+      async (client) => await client.identify(parameters, request),
+    );
+  }
+
+  async signIn(identity: ProviderIdentity, address: string): Promise<ProviderOutcome> {
+    const { identities, throttle } = this.#options;
+    await throttle.take('signIn', address, `${identity.provider} ${identity.subject}`);
+    const known = await identities.use(identity);
+    if (known !== undefined) return { kind: 'known', authenticated: await this.#authenticated(known) };
+    const match = await identities.linkByEmail(identity);
+    if (match.kind === 'linked') return { kind: 'linked', authenticated: await this.#authenticated(match.user) };
+    if (match.kind === 'refused') return { kind: 'refused', problem: match.reason };
+    return await this.#signUp(identity, address);
+  }
+
+  async #signUp(identity: ProviderIdentity, address: string): Promise<ProviderOutcome> {
+    const { identities, passwords, throttle, signUpOpen, operatorEmail } = this.#options;
+    if (!signUpOpen) return { kind: 'refused', problem: 'closed' };
+    if (identity.email === operatorEmail) return { kind: 'refused', problem: 'operator' };
+    await throttle.take('signUp', address, identity.email);
+    const user = await identities.signUp(identity, await passwords.hash(createSecret()));
+    if (user !== undefined) return { kind: 'new', authenticated: await this.#authenticated(user) };
+    // The same person was faster in another window, or the address was confirmed a moment ago.
+    const known = await identities.use(identity);
+    if (known === undefined) return { kind: 'refused', problem: 'expired' };
+    return { kind: 'known', authenticated: await this.#authenticated(known) };
+  }
+
+  async #attempt<Result>(
+    provider: SignInProvider,
+    requestId: string,
+    work: (client: ProviderClient) => Promise<Result>,
+  ): Promise<Result | ProviderProblem> {
+    const client = this.#options.clients.find((each) => each.provider === provider);
+    try {
+      return await work(must(client, 'the configured provider'));
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const isFailure = error.failure === 'failed' || error.failure === 'unavailable';
+      if (isFailure) this.#options.onFailed(provider, error.message, requestId);
+      return error.failure;
+    }
+  }
+
+  async #authenticated(user: User): Promise<AuthenticatedUser> {
+    const { passwordHash } = must(await this.#options.users.findByEmail(user.email), 'the user');
+    return { user, deviceToken: createDeviceToken(passwordHash) };
+  }
+}

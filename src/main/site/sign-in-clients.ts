@@ -1,0 +1,61 @@
+// The sign-in providers that the operator has configured.
+
+import { type Settings, SettingsError } from '../../config/settings.ts';
+import { GitHubClient } from '../../dashboard/providers/github.ts';
+import { GoogleClient } from '../../dashboard/providers/google.ts';
+import type { Passwords } from '../../dashboard/identity/passwords.ts';
+import type { Throttle } from '../../dashboard/identity/throttle.ts';
+import type { ProviderClient } from '../../dashboard/providers/provider-client.ts';
+import { ProviderSignIn } from '../../dashboard/providers/provider-sign-in.ts';
+import type { Store } from '../../store/store.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+
+/** A provider needs both credentials, and sends users back only to an address that is registered there. */
+export function assertSignInSettings(settings: Settings): void {
+  const faults = [
+    ...faultsOf('STORYBAR_GOOGLE', settings.googleClientId, settings.googleClientSecret, settings.publicUrl),
+    ...faultsOf('STORYBAR_GITHUB', settings.githubClientId, settings.githubClientSecret, settings.publicUrl),
+  ];
+  if (faults.length > 0) throw new SettingsError(faults);
+}
+
+export function createProviderSignIn(
+  settings: Settings,
+  { users, linkedIdentities: identities }: Store,
+  logger: Logger,
+  shared: { readonly passwords: Passwords; readonly throttle: Throttle },
+): ProviderSignIn {
+  return new ProviderSignIn({
+    ...shared,
+    clients: signInClients(settings),
+    users,
+    identities,
+    signUpOpen: settings.signUp === 'open',
+    operatorEmail: settings.operatorEmail,
+    onFailed: (provider, reason, requestId) => {
+      logger.warn({ renderId: requestId, provider, reason }, 'sign-in provider failed');
+    },
+  });
+}
+
+export function signInClients(settings: Settings): ProviderClient[] {
+  const { googleClientId, googleClientSecret, googleIssuer } = settings;
+  const { githubClientId, githubClientSecret, githubUrl } = settings;
+  return [
+    ...(googleClientId === ''
+      ? []
+      : [new GoogleClient({ clientId: googleClientId, clientSecret: googleClientSecret }, googleIssuer)]),
+    ...(githubClientId === ''
+      ? []
+      : [new GitHubClient({ clientId: githubClientId, clientSecret: githubClientSecret }, githubUrl)]),
+  ];
+}
+
+function faultsOf(prefix: string, clientId: string, clientSecret: string, publicUrl: string): string[] {
+  if (clientId === '' && clientSecret === '') return [];
+  return [
+    ...(clientId === '' ? [`${prefix}_CLIENT_ID is required when ${prefix}_CLIENT_SECRET is set`] : []),
+    ...(clientSecret === '' ? [`${prefix}_CLIENT_SECRET is required when ${prefix}_CLIENT_ID is set`] : []),
+    ...(publicUrl === '' ? [`STORYBAR_PUBLIC_URL is required when ${prefix}_CLIENT_ID is set`] : []),
+  ];
+}
