@@ -16,6 +16,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['versioning', 'guides/versioning.md'],
   ['self-hosting', 'guides/self-hosting.md', 'Run it yourself'],
   ['dashboard', 'dashboard.md', 'Run it yourself'],
+  ['sign-in-providers', 'sign-in-providers.md', 'Run it yourself'],
   ['hardening', 'hardening.md', 'Run it yourself'],
   ['payments', 'payments.md', 'Run it yourself'],
   ['operating', 'operating.md', 'Run it yourself'],
