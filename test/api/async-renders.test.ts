@@ -103,7 +103,8 @@ describe('an asynchronous request', () => {
     const waiting = await post(server, form({ asset: photo, text: 'Hello' }));
     expect(bytes.equals(Buffer.from(await waiting.arrayBuffer()))).toBe(true);
     expect(bytes.length).toBe(done.output?.bytes);
-    expect(await usedCredits()).toEqual({ used: before.used + 2, reserved: 0 });
+    // The request that waited is charged after its last byte.
+    await expect.poll(usedCredits).toEqual({ used: before.used + 2, reserved: 0 });
   });
 
   it('can ask with the field async, in JSON, for an overlay without an asset', async () => {
@@ -281,6 +282,8 @@ describe('the renders of an account', () => {
     expect(second.renders[0]?.id).toBe(ids[0]);
     expect(await problemOf(await call('GET', '/v1/renders?limit=0'))).toMatchObject({ status: 400 });
     expect(await problemOf(await call('GET', `/v1/renders?cursor=${randomUUID()}`))).toMatchObject({ status: 400 });
+    // So that their charges don't fall into the next tests.
+    for (const id of ids) await ended(id);
   });
 
   it('are invisible to other accounts and to test keys', async () => {
@@ -314,6 +317,7 @@ describe('the renders of an account', () => {
     const { id: ownId } = (await own.json()) as Render;
     const list = (await (await call('GET', '/v1/renders', key)).json()) as { renders: Render[] };
     expect(list.renders.map((render) => render.id)).toEqual([ownId]);
+    for (const each of [id, ownId]) await ended(each);
   });
 });
 

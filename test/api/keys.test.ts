@@ -1,7 +1,7 @@
 // API keys managed on the command line take effect on a running server.
 
 import { beforeAll, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer } from '../running-server.ts';
+import { form, post, problemOf, type RunningServer, until } from '../running-server.ts';
 import { plainServer } from '../plain-server.ts';
 
 let server: RunningServer;
@@ -48,10 +48,14 @@ it('lists keys by prefix and last four characters, with the time of last use', a
     key: string;
   };
   await outcomeOf(created.key);
-  const text = await server.cli('keys', 'list', '--json');
+  // The server doesn't wait until the time of last use is written.
+  const [listed, text] = await until(async () => {
+    const output = await server.cli('keys', 'list', '--json');
+    const found = (JSON.parse(output) as Record<string, unknown>[]).find(({ id }) => id === created.id);
+    return found?.['lastUsedAt'] === null ? undefined : ([found, output] as const);
+  });
   expect(text).not.toContain(created.key);
-  const keys = JSON.parse(text) as Record<string, unknown>[];
-  expect(keys.find(({ id }) => id === created.id)).toMatchObject({
+  expect(listed).toMatchObject({
     plan: 'free',
     state: 'active',
     prefix: created.key.slice(0, 12),

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep } from '../log-lines.ts';
 import { scrape } from '../scrape.ts';
-import { form, health, METRICS_TOKEN, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, health, METRICS_TOKEN, post, type RunningServer, startServer, until } from '../running-server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -14,14 +14,18 @@ afterAll(async () => {
 });
 
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
+const DELIVERED = 'storybar_requests_total{type="overlay",outcome="delivered"}';
 
 describe('metrics', () => {
   it('count requests by outcome, credits, queue waits, workers and bytes', async () => {
     await (await post(server, form(OVERLAY))).arrayBuffer();
     await post(server, form({ text: 'no size' }));
     await post({ url: server.url, key: 'nonsense' }, form(OVERLAY));
-    const seen = await scrape(server.url);
-    expect(seen.get('storybar_requests_total{type="overlay",outcome="delivered"}')).toBe(1);
+    // The first request is charged and counted after its last byte.
+    const seen = await until(async () => {
+      const samples = await scrape(server.url);
+      return samples.get(DELIVERED) === 1 && samples.get('storybar_requests_inside') === 0 ? samples : undefined;
+    });
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_fields"}')).toBe(1);
     expect(seen.get('storybar_requests_total{type="none",outcome="invalid_api_key"}')).toBe(1);
     expect(seen.get('storybar_request_seconds_count{type="overlay",result="delivered"}')).toBe(1);
@@ -31,7 +35,6 @@ describe('metrics', () => {
     // One for all videos and one for short ones.
     expect(seen.get('storybar_workers{pool="video",state="ready"}')).toBe(2);
     expect(seen.get('storybar_worker_restarts_total{pool="image"}')).toBe(0);
-    expect(seen.get('storybar_requests_inside')).toBe(0);
     expect(seen.get('storybar_uploads_promised_bytes')).toBe(0);
     expect(seen.get('storybar_bytes_total{direction="sent"}')).toBeGreaterThan(500);
     expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
@@ -57,7 +60,10 @@ describe('logs', () => {
 
 it('reports the latency of the latest deliveries in /health', async () => {
   await (await post(server, form(OVERLAY))).arrayBuffer();
-  const { latencyMs } = (await health(server)) as unknown as { latencyMs: Record<string, unknown> };
+  const { latencyMs } = await until(async () => {
+    const report = (await health(server)) as unknown as { latencyMs: Record<string, unknown> };
+    return report.latencyMs['overlay'] === undefined ? undefined : report;
+  });
   expect(latencyMs['overlay']).toMatchObject({ median: expect.any(Number), p99: expect.any(Number) });
   expect(latencyMs['video']).toBeUndefined();
 });

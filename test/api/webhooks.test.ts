@@ -146,7 +146,9 @@ describe('an endpoint', () => {
       status: 'disabled',
       disabled_reason: 'user',
     });
-    expect((await scrape(server.url)).get('storybar_webhook_endpoints_disabled_total{reason="gone"}')).toBe(1);
+    await expect
+      .poll(async () => (await scrape(server.url)).get('storybar_webhook_endpoints_disabled_total{reason="gone"}'))
+      .toBe(1);
     const lines = await grep(() => server.output().stderr, endpoint.id, 'webhook endpoint disabled');
     const expected = { level: LEVELS.warn, msg: 'webhook endpoint disabled', reason: 'gone' };
     expect(lines).toContainEqual(expect.objectContaining(expected));

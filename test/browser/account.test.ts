@@ -80,7 +80,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await promisify(execFile)('bash', ['-ec', code], { cwd: folder });
     expect((await sharp(nodePath.join(folder, 'captioned.png')).metadata()).format).toBe('png');
     rmSync(folder, { recursive: true });
-    await expect.poll(() => status.getAttribute('data-state'), { timeout: 20_000 }).toBe('delivered');
+    await expect.poll(() => status.getAttribute('data-state')).toBe('delivered');
     expect(await status.getAttribute('class')).toBe('done');
     expect(Number(await page.evaluate(`sessionStorage.getItem('clicks')`))).toBeLessThanOrEqual(3);
     expect(complaints).toEqual([]);

@@ -8,6 +8,9 @@ const SYSTEM_CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 /** Containers often run as root, which Chromium's own sandbox refuses. What it opens here is ours alone. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 
+/** Of each action and navigation. Longer than Playwright's own, because machines that run tests are often busy. */
+const TIMEOUT_MS = 60_000;
+
 /** Why there is no browser, when there is none. */
 type BrowserOrReason = { readonly browser: Browser } | { readonly reason: string };
 
@@ -49,6 +52,7 @@ export interface Visit {
 
 export async function visit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, baseURL: origin, ...options });
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -11,8 +11,6 @@ import { accessibilityFaults, launchBrowser, lookFaults, visit, type Visit, whyS
 
 const found = await launchBrowser();
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
-/** Generous, because tests may run on a busy machine. */
-const POLL = { timeout: 30_000 } as const;
 
 describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, { timeout: 120_000 }, () => {
   let server: RunningServer;
@@ -35,7 +33,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   const position = (number: number): Locator => page.getByLabel(`Position of caption ${number}`, { exact: true });
   const curl = async (): Promise<string> => (await page.locator('[data-language="curl"] code').textContent()) ?? '';
   const settled = async (): Promise<void> => {
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
   };
   const open = async (options = {}): Promise<void> => {
     if ('reason' in found) throw new Error(found.reason);
@@ -114,7 +112,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await handle(2).click();
     await editor.fill('');
     await page.locator('h1').click();
-    await expect.poll(() => handle(2).count(), POLL).toBe(0);
+    await expect.poll(() => handle(2).count()).toBe(0);
     expect(await page.locator('.bars li').count()).toBe(1);
     expect(visited.complaints).toEqual([]);
   });
@@ -185,7 +183,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await page.locator('.shapes').getByText('1:1').click();
     const size = `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])`;
     const shownSize = async () => await page.evaluate(`${size}(document.querySelector('[data-media] img'))`);
-    await expect.poll(shownSize, POLL).toEqual([1_080, 1_080]);
+    await expect.poll(shownSize).toEqual([1_080, 1_080]);
     expect(await curl()).toContain('cairn-1x1.jpg');
     expect(await page.getByRole('link', { name: 'Save the cropped image' }).getAttribute('download')).toBe(
       'cairn-1x1.jpg',
@@ -201,7 +199,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await render().click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
     const shown = '[data-result-media] img';
-    await expect.poll(() => page.evaluate(`${size}(document.querySelector('${shown}'))`), POLL).toEqual([1_280, 720]);
+    await expect.poll(() => page.evaluate(`${size}(document.querySelector('${shown}'))`)).toEqual([1_280, 720]);
     expect(visited.complaints).toEqual([]);
   });
 
@@ -209,7 +207,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await open();
     const buffer = await plainPng(300, 500, '#335577');
     await page.locator('[data-file]').setInputFiles({ name: 'mine.png', mimeType: 'image/png', buffer });
-    await expect.poll(curl, POLL).toContain('mine.png');
+    await expect.poll(curl).toContain('mine.png');
     await caption(1).fill('Still here');
     await position(1).fill('12.5');
     await page.locator('.presets').getByText('box-light', { exact: true }).click();
@@ -219,7 +217,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(await curl()).toContain('mine.png');
     expect(await curl()).toContain('box-light');
     await page.getByRole('button', { name: 'Start over' }).click();
-    await expect.poll(curl, POLL).toContain('cairn.jpg');
+    await expect.poll(curl).toContain('cairn.jpg');
     await page.reload();
     await handle(1).waitFor();
     expect(await caption(1).inputValue()).not.toBe('Still here');
@@ -229,7 +227,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   it('shares captions and settings by a link that has neither the file nor the key', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByRole('button', { name: 'Street' }).click();
-    await expect.poll(curl, POLL).toContain('bus.webp');
+    await expect.poll(curl).toContain('bus.webp');
     await caption(1).fill('From a link 🔗');
     await page.locator('summary', { hasText: 'API key' }).click();
     await page.locator('[data-key]').fill(server.key);
@@ -247,7 +245,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await page.goto(link);
     await handle(1).waitFor();
     expect(await caption(1).inputValue()).toBe('From a link 🔗');
-    await expect.poll(curl, POLL).toContain('bus.webp');
+    await expect.poll(curl).toContain('bus.webp');
     expect(new URL(page.url()).hash).toBe('');
     await page.getByRole('button', { name: 'Undo' }).click();
     expect(await caption(1).inputValue()).toBe('My own work');
@@ -276,7 +274,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     if (!start || !end) throw new Error('no ends');
     await start.focus();
     for (let step = 0; step < 5; step += 1) await page.keyboard.press('ArrowRight');
-    await expect.poll(curl, POLL).toContain('"start":0.5');
+    await expect.poll(curl).toContain('"start":0.5');
     const tracks = await page.locator('[data-rows]').boundingBox();
     const grip = await end.boundingBox();
     if (tracks === null || grip === null) throw new Error('the timeline is not visible');
@@ -289,9 +287,9 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     const seek = page.getByLabel('Position in the video');
     await seek.fill('0');
     await settled();
-    await expect.poll(() => handle(1).isVisible(), POLL).toBe(false);
+    await expect.poll(() => handle(1).isVisible()).toBe(false);
     await seek.fill('0.8');
-    await expect.poll(() => handle(1).isVisible(), POLL).toBe(true);
+    await expect.poll(() => handle(1).isVisible()).toBe(true);
     expect(await lookFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await page.evaluate(`(() => {
@@ -299,7 +297,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
       transfer.items.add(new File(['1\\n00:00:00,000 --> 00:00:01,500\\nDropped\\n'], 'cues.srt'));
       document.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true, bubbles: true }));
     })()`);
-    await expect.poll(curl, POLL).toContain('captions=1\n00:00:00,000');
+    await expect.poll(curl).toContain('captions=1\n00:00:00,000');
     await settled();
     expect(await page.locator('img[data-overlay]').isVisible()).toBe(true);
     expect(await page.locator('.cues .span').count()).toBe(1);
@@ -309,7 +307,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   it('renders one short video for free with progress, after one that was canceled before it was uploaded', async () => {
     await open();
     await openClip();
-    await expect.poll(() => page.locator('[data-price]').textContent(), POLL).toContain('One clip per day');
+    await expect.poll(() => page.locator('[data-price]').textContent()).toContain('One clip per day');
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route('**/playground/render', async (route) => {
@@ -318,7 +316,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     });
     await render().click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => render().isEnabled(), POLL).toBe(true);
+    await expect.poll(() => render().isEnabled()).toBe(true);
     expect(await page.getByRole('alert').isVisible()).toBe(false);
     release();
     await page.unroute('**/playground/render');
@@ -327,7 +325,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await page.locator('[data-result-media] video').waitFor({ timeout: 90_000 });
     await render().click();
     await expect
-      .poll(() => page.getByRole('alert').textContent(), POLL)
+      .poll(() => page.getByRole('alert').textContent())
       .toBe('Without an API key, one video per day is free. Get an API key for more.');
     expect(visited.complaints.filter((complaint) => !complaint.includes('429'))).toEqual([]);
   });
@@ -344,11 +342,11 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await page.goto('/playground');
     await handle(1).waitFor();
     const price = page.locator('[data-price]');
-    await expect.poll(() => price.textContent(), POLL).toBe('1 credit. You have 100 left.');
+    await expect.poll(() => price.textContent()).toBe('1 credit. You have 100 left.');
     await render().click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
     expect(await page.locator('[data-headers]').textContent()).toContain('x-credits-charged1');
-    await expect.poll(() => price.textContent(), POLL).toBe('1 credit. You have 99 left.');
+    await expect.poll(() => price.textContent()).toBe('1 credit. You have 99 left.');
     expect(await page.content()).not.toContain('x-form-token');
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(visited.complaints).toEqual([]);

@@ -7,8 +7,6 @@ import type { RunningServer } from '../running-server.ts';
 import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
-/** Generous, because tests may run on a busy machine. */
-const POLL = { timeout: 30_000 } as const;
 
 describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
   let server: RunningServer;
@@ -29,13 +27,13 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, {
     await page.getByRole('slider').first().waitFor();
     const buffer = await plainPng(540, 960, '#456789');
     await page.locator('[data-file]').setInputFiles({ name: 'story.png', mimeType: 'image/png', buffer });
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
     const before = await overlay.getAttribute('src');
     await page.locator('.presets').getByText('outline', { exact: true }).click();
     expect(await page.getByLabel('Background').isDisabled()).toBe(true);
     await page.getByLabel('Size').fill('1.5');
     await page.getByLabel('Safe area').selectOption('shorts');
-    await expect.poll(() => overlay.getAttribute('src'), POLL).not.toBe(before);
+    await expect.poll(() => overlay.getAttribute('src')).not.toBe(before);
     const code = (await page.locator('[data-language="curl"] code').textContent()) ?? '';
     expect(code).toContain('style={"preset":"outline","size":1.5}');
     expect(code).toContain('safe_area=shorts');
@@ -47,7 +45,7 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, {
       mimeType: 'image/png',
       buffer: await plainPng(300, 300, '#456789'),
     });
-    await expect.poll(() => guide.isHidden(), POLL).toBe(true);
+    await expect.poll(() => guide.isHidden()).toBe(true);
     await page.context().close();
   });
 });

@@ -27,16 +27,13 @@ const COMPARE = `async (stacks) => {
 }`;
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
-/** Generous, because tests may run on a busy machine. */
-const POLL = { timeout: 30_000 } as const;
-
 describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeout: 120_000 }, () => {
   let server: RunningServer;
   let visited: Visit;
   let page: Page;
 
   beforeAll(async () => {
-    server = await startServer({ STORYBAR_WORKERS: '2' });
+    server = await startServer();
   });
   // A video that keeps playing would slow down the tests after it.
   afterEach(() => page.context().close());
@@ -62,8 +59,8 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
   const afterPreview = async (act: () => Promise<unknown>): Promise<void> => {
     const before = await overlay().getAttribute('src');
     await act();
-    await expect.poll(() => overlay().getAttribute('src'), POLL).not.toBe(before);
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy'), POLL).toBe('false');
+    await expect.poll(() => overlay().getAttribute('src')).not.toBe(before);
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
   };
   const testKey = async (): Promise<{ url: string; key: string }> => {
     const created = await server.cli('keys', 'create', '--plan', 'free', '--test', '--json');
@@ -123,7 +120,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(await handle(2).getAttribute('aria-label')).toBe('Caption bar 2: By keyboard');
     await page.getByRole('button', { name: 'Remove caption 2' }).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => handle(2).count(), POLL).toBe(0);
+    await expect.poll(() => handle(2).count()).toBe(0);
     expect(await caption(1).evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     await page.getByRole('button', { name: 'Render', exact: true }).focus();
     await page.keyboard.press('Enter');
@@ -209,7 +206,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(await code.textContent()).toContain('"start":1.5,"end":2');
     await page.locator('summary', { hasText: 'Subtitles' }).click();
     await page.locator('[data-captions-file]').setInputFiles(path.join(EXAMPLES, 'subtitles.srt'));
-    await expect.poll(() => code.textContent(), POLL).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
+    await expect.poll(() => code.textContent()).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
     expect(await code.textContent()).not.toContain('overlays=');
     expect(visited.complaints).toEqual([]);
   });
@@ -222,7 +219,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
       await label.click();
       const panel = page.locator(`.panel[data-language="${language}"]`);
       await panel.getByRole('button', { name: 'Copy' }).click();
-      await expect.poll(() => panel.getByRole('button').textContent(), POLL).toBe('Copied');
+      await expect.poll(() => panel.getByRole('button').textContent()).toBe('Copied');
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await snippet(language));
     }
     expect(visited.complaints).toEqual([]);
@@ -235,7 +232,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(await add.isDisabled()).toBe(true);
     for (let number = 2; number < 10; number += 1) await caption(number).fill(`Caption ${number}`);
     await afterPreview(() => caption(10).fill('Caption 10'));
-    await expect.poll(() => page.getByRole('slider').count(), POLL).toBe(10);
+    await expect.poll(() => page.getByRole('slider').count()).toBe(10);
     expect(visited.complaints).toEqual([]);
   });
 
@@ -260,7 +257,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     const buffer = Buffer.from('hello');
     await page.locator('[data-file]').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer });
     await expect
-      .poll(() => page.getByRole('status').textContent(), POLL)
+      .poll(() => page.getByRole('status').textContent())
       .toBe(
         "This browser can't show that file. Use JPEG, PNG, WebP, AVIF, GIF, MP4, MOV or WebM here. HEIC works in Safari and, everywhere, through the API.",
       );

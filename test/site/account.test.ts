@@ -112,9 +112,9 @@ describe('signing up', () => {
     expect(rejected.status).toBe(400);
     const status = async (): Promise<{ state: string }> =>
       JSON.parse((await visitor.get('/dashboard/start/status')).text) as { state: string };
-    await expect.poll(async () => (await status()).state, { timeout: 20_000 }).toBe('rejected');
+    await expect.poll(async () => (await status()).state).toBe('rejected');
     await (await post({ url: server.url, key }, form({ asset, text: 'Hello' }))).arrayBuffer();
-    await expect.poll(async () => (await status()).state, { timeout: 20_000 }).toBe('delivered');
+    await expect.poll(async () => (await status()).state).toBe('delivered');
     expect((await visitor.get('/dashboard')).text).toContain('<strong>0</strong> of 100 credits used (Free)');
     expect(await visitor.get('/signup')).toMatchObject({ status: 303, location: '/dashboard' });
   });
@@ -230,9 +230,7 @@ describe('the request log', () => {
     expect(await outcomeOf(key)).toBe('200');
     await post({ url: server.url, key }, form({ ...FORM, width: '0' }));
     await expect
-      .poll(async () => (await visitor.get('/dashboard/requests')).text.match(/POST \/v1\/overlay/gu)?.length, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await visitor.get('/dashboard/requests')).text.match(/POST \/v1\/overlay/gu)?.length)
       .toBe(2);
     const rejected = (await visitor.get('/dashboard/requests?status=rejected')).text;
     expect(rejected).toContain('invalid_fields');
