@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import '../dist/cli/cli.js';
+import { main } from '../dist/cli/cli.js';
+
+await main(process.argv.slice(2));

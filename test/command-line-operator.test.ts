@@ -1,4 +1,4 @@
-// The operator's commands, run as the built program on a data directory of their own, with text and JSON output.
+// The operator's commands of the built program on a data directory of their own, with text and JSON output.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,17 +12,12 @@ import { MIGRATIONS } from '../src/store/migrations.ts';
 import { createStore } from '../src/store/sql-store.ts';
 import { SqliteEngine } from '../src/store/sqlite-engine.ts';
 import { createDatabase, NO_POSTGRES } from './postgres-server.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 import { DELIVERED } from './store/world.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const ACTOR = `cli:${userInfo().username}`;
 const url = inject('postgresUrl');
-
-interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 let folder: string;
 beforeAll(() => {
@@ -30,12 +25,23 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function storybar(args: readonly string[], environment: Record<string, string> = {}): Promise<Result> {
-  const env = { PATH: process.env['PATH'] ?? '', STORYBAR_DATA_DIR: path.join(folder, 'data'), ...environment };
+const environmentWith = (changes: Record<string, string> = {}): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  STORYBAR_DATA_DIR: path.join(folder, 'data'),
+  ...changes,
+});
+
+async function storybar(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> {
+  return await runCommand(args, { cwd: folder, env: environmentWith(environment) });
+}
+
+/** The same in a process of its own. */
+async function storybarProcess(...args: string[]): Promise<CommandResult> {
   const program = path.join(ROOT, 'bin/storybar.js');
-  return await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, env }).then(
+  const place = { cwd: folder, env: environmentWith() };
+  return await promisify(execFile)(process.execPath, [program, ...args], place).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }: Result) => ({ code, stdout, stderr }),
+    ({ code, stdout, stderr }: CommandResult) => ({ code, stdout, stderr }),
   );
 }
 
@@ -175,11 +181,23 @@ describe('storybar accounts', () => {
   it.each(['accounts', 'keys', 'users', 'plans', 'usage', 'audit', 'db', 'doctor'])(
     '"storybar %s --help" prints its usage',
     async (command) => {
-      const { code, stdout } = await storybar([command, '--help']);
+      const { code, stdout } = await storybarProcess(command, '--help');
       expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage:\n  storybar ${command}`)]);
       expect((await storybar(['--help'])).stdout).toContain(`storybar ${command}`);
     },
   );
+});
+
+it('reports errors by its exit code and on stderr, as text and as JSON, in a process of its own', async () => {
+  const text = await storybarProcess('accounts', 'show', 'unknown');
+  expect(text).toMatchObject({
+    code: 65,
+    stdout: '',
+    stderr: expect.stringContaining('There is no account "unknown"'),
+  });
+  const json = await storybarProcess('accounts', 'show', 'unknown', '--json');
+  expect([json.code, json.stdout]).toEqual([65, '']);
+  expect(JSON.parse(json.stderr)).toMatchObject({ error: { message: expect.stringContaining('unknown') } });
 });
 
 describe('storybar keys', () => {

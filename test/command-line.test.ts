@@ -1,4 +1,4 @@
-// `storybar render` as the built program, and the library as an import.
+// `storybar render` of the built program, and the library as an import.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from './pictures.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 import { makeClip, readClip } from './video/clip.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -20,7 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function storybar(...args: string[]) {
+async function storybar(...args: string[]): Promise<CommandResult> {
+  return await runCommand(args, { cwd: folder, env: { PATH: process.env['PATH'] ?? '' } });
+}
+
+/** The same in a process of its own, with the bytes that it writes to standard output. */
+async function storybarProcess(...args: string[]) {
   const program = path.join(ROOT, 'bin/storybar.js');
   return await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, encoding: 'buffer' }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr: stderr.toString() }),
@@ -44,13 +50,23 @@ describe('storybar render', () => {
   });
 
   it('writes next to the image by default', async () => {
-    const { code, stderr } = await storybar('render', 'photo.png', '--text', 'Hello');
+    const { code, stderr } = await storybarProcess('render', 'photo.png', '--text', 'Hello');
     expect([code, stderr]).toEqual([0, expect.stringContaining('photo-captioned.png: 300x500')]);
     expect(await decode(readFileSync(path.join(folder, 'photo-captioned.png')))).toMatchObject({ width: 300 });
   });
 
   it('writes a transparent overlay to standard output when there is no image', async () => {
-    const { code, stdout } = await storybar('render', '--width', '64', '--height', '32', '--text', 'Hello', '-o', '-');
+    const { code, stdout } = await storybarProcess(
+      'render',
+      '--width',
+      '64',
+      '--height',
+      '32',
+      '--text',
+      'Hello',
+      '-o',
+      '-',
+    );
     expect(code).toBe(0);
     expect(await decode(stdout)).toMatchObject({ width: 64, height: 32, channels: 4 });
   });
@@ -97,14 +113,14 @@ describe('storybar render', () => {
 describe('storybar', () => {
   it('prints its version and its commands', async () => {
     const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-    expect((await storybar('--version')).stdout.toString()).toBe(`${version}\n`);
-    expect((await storybar('--help')).stdout.toString()).toContain('storybar keys create');
+    expect((await storybarProcess('--version')).stdout.toString()).toBe(`${version}\n`);
+    expect((await storybar('--help')).stdout).toContain('storybar keys create');
   });
 });
 
 describe('storybar doctor', () => {
   it('finds fonts, codecs and the sandbox working', async () => {
-    const { code, stdout } = await storybar('doctor', '--json');
+    const { code, stdout } = await storybarProcess('doctor', '--json');
     expect(code).toBe(0);
     const findings = JSON.parse(stdout.toString()) as { what: string; ok: boolean; detail: string }[];
     expect(findings.map(({ what, ok }) => `${what} ${ok}`)).toEqual([

@@ -3,7 +3,7 @@
 import { type RunningServer, startServer } from './running-server.ts';
 
 /** Beyond the defaults: addresses from which tests serve files for `asset_url`. */
-const SETTINGS = { STORYBAR_FETCH_ALLOW: '127.0.0.2/32', STORYBAR_WORKERS: '2' } as const;
+const SETTINGS = { STORYBAR_FETCH_ALLOW: '127.0.0.2/32' } as const;
 
 export async function plainServer(): Promise<RunningServer> {
   const server = await startServer(SETTINGS);

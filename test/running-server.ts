@@ -1,16 +1,13 @@
 // Starts the real program as a child process, on a free port and with an empty data directory.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { must } from '../src/primitives/must.ts';
 import { type Exit, exitOf } from './exit-of.ts';
+import { runCommand } from './run-command.ts';
 import { START_ARGUMENTS } from './start-command.ts';
-
-const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
-const run = promisify(execFile);
 
 export interface RunningServer {
   readonly url: string;
@@ -19,7 +16,7 @@ export interface RunningServer {
   readonly dataDirectory: string;
   /** Everything the server has printed so far. */
   output(): { stdout: string; stderr: string };
-  /** Runs a command on the same data directory. */
+  /** Runs a command with the settings of the server, and returns what it prints. */
   cli(...args: string[]): Promise<string>;
   /** The render workers, without the sandbox processes around them. */
   workerPids(): number[];
@@ -63,7 +60,11 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     dataDirectory,
     exited,
     output: () => ({ ...printed }),
-    cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
+    cli: async (...args) => {
+      const { code, stdout, stderr } = await runCommand(args, { env });
+      if (code !== 0) throw new Error(`storybar ${args.join(' ')} exited with ${code}: ${stderr}`);
+      return stdout;
+    },
     workerPids: () => childrenOf(pid).map(innermost),
     workDirectories: () => {
       const area = path.join(dataDirectory, 'work', String(pid));

@@ -1,4 +1,4 @@
-// Entry point of the command line: runs a command, reports its error and sets the exit code.
+// The command line: runs a command, reports its error and sets the exit code. `bin/storybar.js` starts it.
 
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
@@ -110,8 +110,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-try {
-  await run(process.argv.slice(2));
-} catch (error) {
-  process.exitCode = report(error, process.argv.includes('--json'));
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    await run([...args]);
+  } catch (error) {
+    process.exitCode = report(error, args.includes('--json'));
+  }
 }

@@ -24,6 +24,7 @@ import { Sandbox, type SandboxLevel } from '../../src/dispatch/sandbox/sandbox.t
 import { findVisiblePaths } from '../../src/dispatch/sandbox/visible-paths.ts';
 import { ManagedProcess } from '../../src/media/process.ts';
 import { plainPng } from '../pictures.ts';
+import { runCommand } from '../run-command.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
 
@@ -71,10 +72,7 @@ afterAll(() => {
 });
 
 async function doctor(env: Record<string, string>): Promise<{ what: string; ok: boolean; detail: string }[]> {
-  const args = [PROGRAM, 'doctor', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-  }).catch((error: { stdout: string }) => error);
+  const { stdout } = await runCommand(['doctor', '--json'], { env: { PATH: process.env['PATH'] ?? '', ...env } });
   return JSON.parse(stdout) as { what: string; ok: boolean; detail: string }[];
 }
 
