@@ -11,8 +11,8 @@ import { until } from '../running-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 import { World } from './world.ts';
 
-const CHILD = path.resolve(import.meta.dirname, 'ledger-child.ts');
-/** As in `ledger-child.ts`. */
+const CHILD = path.resolve(import.meta.dirname, 'ledger-child.js');
+/** As in `ledger-child.js`. */
 const PARALLEL = 8;
 const url = inject('postgresUrl');
 
@@ -23,7 +23,7 @@ interface Child {
 }
 
 function start(...args: string[]): Child {
-  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
   // `close`, not `exit`: by then all output has been read.
@@ -64,7 +64,7 @@ describe.each([
       const acknowledged = new Set<string>();
       for (let round = 1; round <= 3; round += 1) {
         const child = start(world.database.place, id, 'load');
-        await until(() => idsOf(child.lines(), 'settled').length > round * 40, 50_000);
+        await until(() => idsOf(child.lines(), 'settled').length > round * 40);
         child.process.kill('SIGKILL');
         await child.exited;
         for (const render of idsOf(child.lines(), 'delivered')) delivered.add(render);

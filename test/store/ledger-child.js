@@ -1,16 +1,19 @@
-// A process that uses the ledger like a server. `some <count>` makes that many concurrent reservations and prints how many were
-// granted. `load` renders endlessly, several at a time, and prints each delivery before it settles it.
+// A process that uses the ledger of the built program like a server. `some <count>` makes that many concurrent reservations and
+// prints how many were granted. `load` renders endlessly, several at a time, and prints each delivery before it settles it.
+// Plain JavaScript, because compiling it in every process would take longer than its work.
 
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { NewHold } from '../../src/store/store.ts';
-import { openAt } from './databases.ts';
+import { PostgresEngine } from '../../dist/store/postgres-engine.js';
+import { createStore } from '../../dist/store/sql-store.js';
+import { SqliteEngine } from '../../dist/store/sqlite-engine.js';
 
 const PARALLEL = 8;
 
 const [place = '', accountId = '', task = '', number = '0'] = process.argv.slice(2);
-const engine = await openAt(place);
+const engine = place.startsWith('postgres')
+  ? await PostgresEngine.open(place, () => undefined)
+  : new SqliteEngine(place);
 const { ledger, accounts } = createStore(engine);
 const subscription = (await accounts.find(accountId))?.subscription;
 if (subscription === undefined) throw new Error('the account has no subscription');
@@ -18,11 +21,11 @@ const { period } = subscription;
 const limit = task === 'some' ? 100 : 1_000_000_000;
 
 // Synchronous, so that no line is lost when the process is killed.
-const print = (text: string): number => writeSync(1, `${text}\n`);
-const template = { accountId, keyId: undefined, mode: 'live', kind: 'image', credits: 1, period, limit } as const;
-const hold = (): NewHold => ({ renderId: randomUUID(), ...template });
+const print = (text) => writeSync(1, `${text}\n`);
+const template = { accountId, keyId: undefined, mode: 'live', kind: 'image', credits: 1, period, limit };
+const hold = () => ({ renderId: randomUUID(), ...template });
 
-async function renderForever(): Promise<void> {
+async function renderForever() {
   for (;;) {
     const next = hold();
     await ledger.reserve(next);
