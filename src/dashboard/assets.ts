@@ -26,7 +26,9 @@ const compress = promisify(brotliCompress);
 interface Asset {
   readonly type: string;
   readonly bytes: Buffer;
-  readonly brotli: Buffer | undefined;
+  readonly isCompressible: boolean;
+  /** Compressed at the first request for it, because all of them together would take a second of each start. */
+  compressed?: Promise<Buffer>;
 }
 
 export interface AssetSources {
@@ -76,37 +78,43 @@ export class Assets {
   get routes(): RouteGroup {
     return {
       register: (app) => {
-        app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) =>
-          this.#send(request, reply, request.params),
+        app.get<{ Params: { version: string; name: string } }>(
+          '/assets/:version/:name',
+          async (request, reply) => await this.#send(request, reply, request.params),
         );
         app.get<{ Params: { version: string; folder: string; name: string } }>(
           '/assets/:version/:folder/:name',
-          (request, reply) => {
+          async (request, reply) => {
             const { version, folder, name } = request.params;
-            return this.#send(request, reply, { version, name: `${folder}/${name}` });
+            return await this.#send(request, reply, { version, name: `${folder}/${name}` });
           },
         );
       },
     };
   }
 
-  #send(request: FastifyRequest, reply: FastifyReply, { version, name }: { version: string; name: string }) {
+  async #send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { version, name }: { version: string; name: string },
+  ): Promise<FastifyReply> {
     const asset = this.#assets.get(name);
     if (asset === undefined) throw new AppError('not_found', "That file doesn't exist.");
     // During a rolling update, a page may come from another version of the server. Our file is better than none, but the
     // browser must not cache it.
     const cacheControl = version === this.version ? 'public, max-age=31536000, immutable' : 'no-cache';
     reply.headers({ 'content-type': asset.type, 'cache-control': cacheControl, vary: 'accept-encoding' });
-    if (asset.brotli === undefined || !/\bbr\b/u.test(String(request.headers['accept-encoding']))) {
+    if (!asset.isCompressible || !/\bbr\b/u.test(String(request.headers['accept-encoding']))) {
       return reply.send(asset.bytes);
     }
-    return reply.header('content-encoding', 'br').send(asset.brotli);
+    asset.compressed ??= compress(asset.bytes);
+    return reply.header('content-encoding', 'br').send(await asset.compressed);
   }
 }
 
 async function read(file: string): Promise<Asset> {
   const bytes = await readFile(file);
   const extension = path.extname(file);
-  const brotli = COMPRESSIBLE.has(extension) ? await compress(bytes) : undefined;
-  return { type: must(TYPES[extension], `content type of ${extension}`), bytes, brotli };
+  const type = must(TYPES[extension], `content type of ${extension}`);
+  return { type, bytes, isCompressible: COMPRESSIBLE.has(extension) };
 }

@@ -41,6 +41,11 @@ const TIMEOUT_CHECK_MS = 2_000;
 /** Longer than the idle timeout of common load balancers, so the load balancer closes idle connections and not the server. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** No route has a schema of Fastify's. Without this, each start would load a validator and a serializer for them. */
+function noSchemas(): never {
+  throw new Error("routes can't have schemas; check requests with zod");
+}
+
 export function createServer(dependencies: ServerDependencies): FastifyInstance {
   const app = fastify({
     genReqId: () => randomUUID(),
@@ -50,6 +55,7 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // The `host` header decides nothing here, so a request without one is accepted.
     http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     clientErrorHandler: (error, socket) => {

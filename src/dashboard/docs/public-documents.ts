@@ -81,10 +81,12 @@ function addCrawlerFiles(
 
 function addSearchIndex(app: FastifyInstance, index: readonly SearchSection[]): void {
   const text = JSON.stringify(index);
-  const compressed = compress(text);
+  let compressed: Promise<Buffer> | undefined;
   app.get('/docs/search.json', async (request, reply) => {
     reply.headers({ ...SHARED, 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' });
     if (!/\bbr\b/u.test(String(request.headers['accept-encoding']))) return reply.send(text);
+    // At the first request, because it would take a quarter of a second of each start.
+    compressed ??= compress(text);
     return reply.header('content-encoding', 'br').send(await compressed);
   });
 }
