@@ -123,8 +123,12 @@ describe('the log of a server', () => {
     const line = await until(() => logLines(log()).find(({ status }) => status === 499));
     expect(line).toMatchObject({ code: 'client_closed', sourceType: 'image', credits: 0 });
     expect(line['bytesIn']).toBeGreaterThan(noisy.length);
-    const lines = await search(String(line['renderId']), 'request completed');
-    expect(lines.filter(({ msg }) => /^(?:probe|render) canceled$/u.test(msg))).toHaveLength(1);
+    const canceled = (): LogLine[] =>
+      logLines(log()).filter(
+        ({ msg, renderId }) => renderId === line['renderId'] && /^(?:probe|render) canceled$/u.test(msg),
+      );
+    await until(() => canceled().length > 0);
+    expect(canceled()).toHaveLength(1);
   });
 
   it('has one line for a request to a path that does not exist, and for bytes that are not HTTP', async () => {
@@ -148,10 +152,10 @@ describe('the log of a server', () => {
     for (const probe of ['/ping', '/health', '/ready', '/metrics']) expect(routes).not.toContain(probe);
   });
 
+  // The last test, because it ends the server.
   it('records start, listening, draining and stop', async () => {
-    const other = await startServer();
-    await other.stop();
-    const messages = logLines(other.output().stderr).map(({ msg }) => msg);
+    await server.stop();
+    const messages = logLines(log()).map(({ msg }) => msg);
     const steps = messages.filter((msg) => msg.startsWith('server '));
     expect(steps).toEqual(['server starting', 'server listening', 'server draining', 'server stopped']);
   });
