@@ -1,9 +1,11 @@
 // JPEGs made from noise, bars for them, and what decoders make of both.
 
 import sharp from 'sharp';
+import { must } from '../src/primitives/must.ts';
 import type { Size } from '../src/layout/geometry.ts';
 import { type Band, PLAIN_BAR, wordsOf } from '../src/raster/band.ts';
-import type { JpegHeaders } from '../src/raster/jpeg/headers.ts';
+import { bakeBands } from '../src/raster/blend.ts';
+import { type JpegHeaders, readHeaders } from '../src/raster/jpeg/headers.ts';
 
 const WHITE = 0xffffffff | 0;
 const HALF_WHITE = 0x80ffffff | 0;
@@ -72,4 +74,36 @@ export async function encodeSample({
   const image = sharp(data, { raw: { width, height, channels: 3 } });
   const colored = isGray ? image.toColorspace('b-w') : image;
   return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding }).toBuffer();
+}
+
+interface Comparison {
+  readonly changedRowsOutside: number;
+  /** The mean difference to the bars drawn on the decoded pixels, in levels. */
+  readonly differenceInside: number;
+}
+
+/** Compares an image with the same image after bars were drawn on it. */
+export async function compareWithBars(
+  source: Uint8Array,
+  spliced: Uint8Array,
+  bands: readonly Band[],
+): Promise<Comparison> {
+  const headers = must(readHeaders(source), 'headers');
+  const { width, height } = headers;
+  const [before, after] = await Promise.all([pixelsOf(source), pixelsOf(spliced)]);
+  const stride = width * 3;
+  const touched = touchedRows(headers, bands);
+  const rows = Array.from({ length: height }, (_, row) => row).filter((row) => !touched.has(row));
+  const isChanged = (row: number): boolean =>
+    before.compare(after, row * stride, (row + 1) * stride, row * stride, (row + 1) * stride) !== 0;
+  const expected = { width, height, channels: 3 as const, data: Buffer.from(before) };
+  bakeBands(expected, bands);
+  let [sum, count] = [0, 0];
+  for (const { top, height: rowCount } of bands) {
+    for (let at = top * stride; at < (top + rowCount) * stride; at += 1) {
+      sum += Math.abs((expected.data[at] ?? 0) - (after[at] ?? 0));
+      count += 1;
+    }
+  }
+  return { changedRowsOutside: rows.filter(isChanged).length, differenceInside: count === 0 ? 0 : sum / count };
 }

@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { barsOn, encodeSample, type JpegSample, pixelsOf, touchedRows } from '../../../test/jpeg-samples.ts';
 import { randomCases } from '../../../test/random-cases.ts';
-import { filesOf, hasSharedMedia, sharedMedia } from '../../../test/shared-media.ts';
 import { must } from '../../primitives/must.ts';
 import { bakeBands } from '../blend.ts';
 import { readHeaders } from './headers.ts';
@@ -16,17 +13,6 @@ const ORIENTATIONS = [2, 3, 4, 5, 6, 7, 8] as const;
 type Orientation = (typeof ORIENTATIONS)[number];
 /** The orientation that turns an image back. */
 const INVERSE: Readonly<Record<Orientation, Orientation>> = { 2: 2, 3: 3, 4: 4, 5: 5, 6: 8, 7: 7, 8: 6 };
-
-/** Turns as `jpegtran` calls them. */
-const TURNS: Readonly<Record<Orientation, readonly string[]>> = {
-  2: ['-flip', 'horizontal'],
-  3: ['-rotate', '180'],
-  4: ['-flip', 'vertical'],
-  5: ['-transpose'],
-  6: ['-rotate', '90'],
-  7: ['-transverse'],
-  8: ['-rotate', '270'],
-};
 
 function turned(source: Uint8Array, orientation: Orientation): Buffer {
   return must(spliceBands(source, [], orientation), `image of orientation ${orientation}`);
@@ -157,41 +143,5 @@ describe('spliceBands on a turned JPEG', () => {
       }),
       { numRuns: randomCases({ usually: 200, all: 1_000 }) },
     );
-  });
-});
-
-const FILES = ['jpeg_photos', 'jpeg_variants', 'jpeg_orientation', 'jpeg_hdr'].flatMap((folder) => filesOf(folder));
-/** The others of this folder have the same sizes and tables. */
-const BESIDE_JPEGTRAN = FILES.filter((file) => !/(?:Landscape|Portrait)_[^16]/u.test(file)).filter(
-  (file) => readHeaders(readFileSync(sharedMedia(file))) !== undefined,
-);
-/** A quarter turn and a half turn contain all other turns. */
-const LARGE_PIXELS = 2_000_000;
-const hasJpegtran = spawnSync('jpegtran', ['-version']).error === undefined;
-
-describe.skipIf(!hasSharedMedia || !hasJpegtran)('beside jpegtran (skipped without it or ../shared/media)', () => {
-  it.each(BESIDE_JPEGTRAN)(
-    'turns %s to the same pixels, or leaves it to the decoder where jpegtran refuses it too',
-    async (file) => {
-      const source = readFileSync(sharedMedia(file));
-      const { width, height } = must(readHeaders(source), 'headers');
-      for (const orientation of width * height > LARGE_PIXELS ? ([3, 6] as const) : ORIENTATIONS) {
-        const ours = spliceBands(source, [], orientation);
-        const args = ['-copy', 'none', '-perfect', ...TURNS[orientation], sharedMedia(file)];
-        const { stdout, status } = spawnSync('jpegtran', args, { maxBuffer: 100e6 });
-        const isSame = ours !== undefined && (await pixelsOf(ours)).equals(await pixelsOf(stdout));
-        expect([orientation, ours !== undefined, isSame]).toEqual([orientation, status === 0, status === 0]);
-      }
-    },
-  );
-});
-
-describe.skipIf(!hasSharedMedia)('spliceBands on damaged files, turned (skipped without ../shared/media)', () => {
-  it.each(filesOf('jpeg_corrupt'))('never throws on %s', (file) => {
-    const source = readFileSync(sharedMedia(file));
-    for (const orientation of ORIENTATIONS) {
-      const headers = readUprightHeaders(source, orientation);
-      expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [], orientation)).not.toThrow();
-    }
   });
 });

@@ -1,0 +1,82 @@
+// Real JPEGs: bars drawn into their data, and turned, beside the decoder and jpegtran.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { must } from '../src/primitives/must.ts';
+import { readHeaders } from '../src/raster/jpeg/headers.ts';
+import { spliceBands } from '../src/raster/jpeg/splice.ts';
+import { readUprightHeaders } from '../src/raster/jpeg/turn.ts';
+import { barsOn, compareWithBars, pixelsOf } from './jpeg-samples.ts';
+import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
+
+const ORIENTATIONS = [2, 3, 4, 5, 6, 7, 8] as const;
+/** Turns as `jpegtran` calls them. */
+const TURNS: Readonly<Record<(typeof ORIENTATIONS)[number], readonly string[]>> = {
+  2: ['-flip', 'horizontal'],
+  3: ['-rotate', '180'],
+  4: ['-flip', 'vertical'],
+  5: ['-transpose'],
+  6: ['-rotate', '90'],
+  7: ['-transverse'],
+  8: ['-rotate', '270'],
+};
+
+const FILES = ['jpeg_photos', 'jpeg_variants', 'jpeg_orientation', 'jpeg_hdr'].flatMap((folder) => filesOf(folder));
+/** The others of this folder have the same sizes and tables. */
+const BESIDE_JPEGTRAN = FILES.filter((file) => !/(?:Landscape|Portrait)_[^16]/u.test(file)).filter(
+  (file) => readHeaders(readFileSync(sharedMedia(file))) !== undefined,
+);
+/** A quarter turn and a half turn contain all other turns. */
+const LARGE_PIXELS = 2_000_000;
+const hasJpegtran = spawnSync('jpegtran', ['-version']).error === undefined;
+
+describe.skipIf(!hasSharedMedia || !hasJpegtran)('beside jpegtran (skipped without it or ../shared/media)', () => {
+  it.each(BESIDE_JPEGTRAN)(
+    'turns %s to the same pixels, or leaves it to the decoder where jpegtran refuses it too',
+    async (file) => {
+      const source = readFileSync(sharedMedia(file));
+      const { width, height } = must(readHeaders(source), 'headers');
+      for (const orientation of width * height > LARGE_PIXELS ? ([3, 6] as const) : ORIENTATIONS) {
+        const ours = spliceBands(source, [], orientation);
+        const args = ['-copy', 'none', '-perfect', ...TURNS[orientation], sharedMedia(file)];
+        const { stdout, status } = spawnSync('jpegtran', args, { maxBuffer: 100e6 });
+        const isSame = ours !== undefined && (await pixelsOf(ours)).equals(await pixelsOf(stdout));
+        expect([orientation, ours !== undefined, isSame]).toEqual([orientation, status === 0, status === 0]);
+      }
+    },
+  );
+});
+
+describe.skipIf(!hasSharedMedia)('spliceBands on damaged files, turned (skipped without ../shared/media)', () => {
+  it.each(filesOf('jpeg_corrupt'))('never throws on %s', (file) => {
+    const source = readFileSync(sharedMedia(file));
+    for (const orientation of ORIENTATIONS) {
+      const headers = readUprightHeaders(source, orientation);
+      expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [], orientation)).not.toThrow();
+    }
+  });
+});
+
+/** Files that aren't sequential, in YCbCr or gray, and complete. */
+const OTHERS =
+  /london|white-1x1|progressive|monkey12|testimgari|icc_profile_big|cmyk|Channel_digital|motion-photo|pillow__ultrahdr/iu;
+
+describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../shared/media)', () => {
+  it.each(FILES)('keeps every pixel outside the touched rows of %s, or leaves it to the decoder', async (file) => {
+    const source = readFileSync(sharedMedia(file));
+    const headers = readHeaders(source);
+    const bands = headers ? barsOn(headers, 1) : [];
+    const spliced = spliceBands(source, bands);
+    expect(spliced === undefined).toBe(OTHERS.test(file));
+    if (spliced === undefined) return;
+    const { changedRowsOutside } = await compareWithBars(source, spliced, bands);
+    expect(changedRowsOutside).toBe(0);
+  });
+
+  it.each(filesOf('jpeg_corrupt'))('never throws on the damaged file %s', (file) => {
+    const source = readFileSync(sharedMedia(file));
+    const headers = readHeaders(source);
+    expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [])).not.toThrow();
+  });
+});
