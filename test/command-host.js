@@ -28,7 +28,7 @@ async function run({ args, env, cwd = folder }) {
 /** @param {NodeJS.WriteStream} stream */
 function capture(stream) {
   const chunks = [];
-  const { write } = stream;
+  const write = stream.write.bind(stream);
   stream.write = (chunk, ...rest) => {
     chunks.push(Buffer.from(chunk));
     const written = rest.at(-1);

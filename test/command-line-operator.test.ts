@@ -195,9 +195,9 @@ it('reports errors by its exit code and on stderr, as text and as JSON, in a pro
     stdout: '',
     stderr: expect.stringContaining('There is no account "unknown"'),
   });
-  const json = await storybarProcess('accounts', 'show', 'unknown', '--json');
-  expect([json.code, json.stdout]).toEqual([65, '']);
-  expect(JSON.parse(json.stderr)).toMatchObject({ error: { message: expect.stringContaining('unknown') } });
+  const asJson = await storybarProcess('accounts', 'show', 'unknown', '--json');
+  expect([asJson.code, asJson.stdout]).toEqual([65, '']);
+  expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { message: expect.stringContaining('unknown') } });
 });
 
 describe('storybar keys', () => {
