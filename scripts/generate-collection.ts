@@ -35,7 +35,12 @@ interface OpenApi {
 }
 
 /** Fields with these names are filled in. The others are listed, but switched off. */
-const EXAMPLES: Readonly<Record<string, string | number>> = { width: 1080, height: 1920, text: 'Golden hour' };
+const EXAMPLES: Readonly<Record<string, string | number>> = {
+  width: 1080,
+  height: 1920,
+  text: 'Golden hour',
+  url: 'https://hooks.example.com/storybar',
+};
 const ENCODING_NAMES: Readonly<Record<string, string>> = {
   'multipart/form-data': 'upload a file',
   'application/json': 'JSON',

@@ -2,13 +2,14 @@
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { must } from '../../src/primitives/must.ts';
+import { until } from '../../test/running-server.ts';
+import { replayCollection } from './collection.ts';
 import { type Environment, inEmptyFolder, run } from './package.ts';
+import { readmeVariables, withStandIn } from './readme.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const RECIPES = path.join(ROOT, 'docs/integrations');
-const COLLECTION = path.join(RECIPES, 'storybar.postman_collection.json');
-/** Fields of the API that the server of this repository may not have yet. Requests with them then go to the stand-in. */
-const NEW_FIELDS = ['deliver', 'webhook_url'];
 /** What an automation tool would fill in. */
 const TEMPLATES: Readonly<Record<string, string>> = {
   '{{secrets.STORYBAR_KEY}}': 'sb_live_...',
@@ -27,6 +28,11 @@ interface RecipeRequest {
   readonly body: string;
 }
 
+interface FinishedRender {
+  readonly status: string;
+  readonly output: { readonly url: string; readonly bytes: number } | null;
+}
+
 export async function testIntegrations(env: Environment): Promise<void> {
   for (const recipe of readdirSync(RECIPES).filter((name) => name.endsWith('.md'))) {
     const text = readFileSync(path.join(RECIPES, recipe), 'utf8');
@@ -34,14 +40,13 @@ export async function testIntegrations(env: Environment): Promise<void> {
     if (requests.length === 0 && recipe !== 'shell.md') throw new Error(`docs/integrations/${recipe} has no requests.`);
     for (const request of requests) await replay(recipe, request, env);
   }
-  await replayCollection(env);
+  await replayCollection(path.join(RECIPES, 'storybar.postman_collection.json'), env);
   await runShellRecipe(env);
 }
 
 function parse(block: string, env: Environment): RecipeRequest {
-  const filled = Object.entries(TEMPLATES)
-    .reduce((text, [template, value]) => text.replaceAll(template, value), block)
-    .replaceAll('https://files.example.com', `${env['STORYBAR_STAND_IN_URL']}/files`);
+  const texts = Object.entries(TEMPLATES).reduce((text, [template, value]) => text.replaceAll(template, value), block);
+  const filled = withStandIn(texts, env);
   const [head = '', ...rest] = filled.split('\n\n');
   const [first = '', ...lines] = head.split('\n');
   const [method = '', url = ''] = first.split(' ');
@@ -52,79 +57,41 @@ function parse(block: string, env: Environment): RecipeRequest {
 }
 
 async function replay(recipe: string, { method, url, headers, body }: RecipeRequest, env: Environment): Promise<void> {
-  const known = readFileSync(path.join(ROOT, 'docs/openapi.json'), 'utf8');
-  const isNew = NEW_FIELDS.some((field) => body.includes(`"${field}"`) && !known.includes(`"${field}"`));
-  const base = env[isNew ? 'STORYBAR_STAND_IN_URL' : 'STORYBAR_TEST_URL'] ?? '';
-  const response = await fetch(url.replace('https://captions.example.com', base), {
+  const response = await fetch(url.replace('https://captions.example.com', must(env['STORYBAR_TEST_URL'], 'URL')), {
     method,
-    headers: { ...headers, 'x-api-key': env['STORYBAR_TEST_KEY'] ?? '' },
+    headers: { ...headers, 'x-api-key': must(env['STORYBAR_TEST_KEY'], 'key') },
     body,
   });
   const received = Buffer.from(await response.arrayBuffer());
-  const wanted = headers['prefer'] === 'respond-async' ? 202 : 200;
-  if (response.status !== wanted) throw new Error(`${recipe}: ${response.status} ${received.toString()}`);
+  const isAccepted = headers['prefer'] === 'respond-async' || url.endsWith('/v1/batches');
+  if (response.status !== (isAccepted ? 202 : 200))
+    throw new Error(`${recipe}: ${response.status} ${received.toString()}`);
+  if (body.includes('"deliver"')) await checkResult(recipe, JSON.parse(received.toString()) as FinishedRender);
+  for (const [webhookUrl, count] of webhooksOf(body)) await checkWebhooks(recipe, webhookUrl, count);
   const type = response.headers.get('content-type') ?? '';
-  const isLink = body.includes('"deliver"') && !received.toString().includes('"url"');
-  if (isLink) throw new Error(`${recipe}: the response has no link: ${received.toString()}`);
-  console.log(
-    `ok: ${recipe}: ${method} ${new URL(url).pathname} returns ${response.status} ${type}${isNew ? ' (stand-in)' : ''}`,
-  );
+  console.log(`ok: ${recipe}: ${method} ${new URL(url).pathname} returns ${response.status} ${type}`);
 }
 
-interface Item {
-  readonly name: string;
-  readonly item?: readonly Item[];
-  readonly request?: {
-    readonly method: string;
-    readonly url: { readonly raw: string; readonly variable?: readonly unknown[] };
-    readonly body?: {
-      readonly raw?: string;
-      readonly formdata?: readonly Field[];
-      readonly urlencoded?: readonly Field[];
-    };
-  };
+/** How many webhooks the request asks for, by URL. */
+function webhooksOf(body: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [, url = ''] of body.matchAll(/"webhook_url": "([^"]+)"/gu)) counts.set(url, (counts.get(url) ?? 0) + 1);
+  return counts;
 }
 
-interface Field {
-  readonly key: string;
-  readonly type: string;
-  readonly value?: string;
-  readonly src?: string;
-  readonly disabled?: boolean;
+/** The stand-in lists the webhooks that a URL got. */
+async function checkWebhooks(recipe: string, url: string, count: number): Promise<void> {
+  const bodies = await until(async () => {
+    const received = (await (await fetch(url)).json()) as readonly { readonly body: string }[];
+    return received.length >= count && received.map(({ body }) => body);
+  });
+  for (const body of bodies) await checkResult(recipe, (JSON.parse(body) as { data: FinishedRender }).data);
 }
 
-async function replayCollection(env: Environment): Promise<void> {
-  const { item: folders } = JSON.parse(readFileSync(COLLECTION, 'utf8')) as { item: readonly Item[] };
-  for (const { name, request } of folders.flatMap(({ item = [] }) => item)) {
-    // A request for a certain render needs its id, which only the reader knows.
-    if (request === undefined || request.url.variable !== undefined) continue;
-    const url = request.url.raw.replace('{{baseUrl}}', env['STORYBAR_TEST_URL'] ?? '');
-    const response = await fetch(url, {
-      method: request.method,
-      headers: {
-        'x-api-key': env['STORYBAR_TEST_KEY'] ?? '',
-        ...(request.body?.raw !== undefined && { 'content-type': 'application/json' }),
-      },
-      body: bodyOf(request.body),
-    });
-    const received = await response.text();
-    if (!response.ok) throw new Error(`${name}: ${response.status} ${received}`);
-    console.log(`ok: the collection's request "${name}" returns ${response.status}`);
-  }
-}
-
-function bodyOf(body: NonNullable<Item['request']>['body']): string | FormData | URLSearchParams | null {
-  if (body?.raw !== undefined) return body.raw;
-  const fields = (body?.formdata ?? body?.urlencoded ?? []).filter(({ disabled }) => disabled !== true);
-  if (body?.urlencoded)
-    return new URLSearchParams(Object.fromEntries(fields.map(({ key, value = '' }) => [key, value])));
-  if (body?.formdata === undefined) return null;
-  const form = new FormData();
-  for (const { key, type, value = '', src = '' } of fields) {
-    if (type === 'file') form.append(key, new Blob([readFileSync(path.join(ROOT, 'examples', src))]), src);
-    else form.append(key, value);
-  }
-  return form;
+async function checkResult(recipe: string, render: FinishedRender): Promise<void> {
+  if (render.output === null) throw new Error(`${recipe}: the render has no link: ${JSON.stringify(render)}`);
+  const file = await (await fetch(render.output.url)).arrayBuffer();
+  if (file.byteLength !== render.output.bytes) throw new Error(`${recipe}: the link has ${file.byteLength} bytes.`);
 }
 
 /** Twice: the second run has nothing left to do. */
@@ -134,14 +101,11 @@ async function runShellRecipe(env: Environment): Promise<void> {
     mkdirSync(path.join(folder, 'in'));
     for (const file of ['photo.jpg', 'clip.mp4']) cpSync(path.join(folder, file), path.join(folder, 'in', file));
     cpSync(path.join(folder, 'photo.jpg'), path.join(folder, 'in', 'with "quotes"; & spaces.JPG'));
+    writeFileSync(path.join(folder, 'in', 'notes.txt'), 'This is skipped.');
     writeFileSync(path.join(folder, 'caption-folder.sh'), script);
-    const variables = {
-      STORYBAR_URL: env['STORYBAR_TEST_URL'] ?? '',
-      STORYBAR_API_KEY: env['STORYBAR_TEST_KEY'] ?? '',
-    };
     const results = ['clip.mp4', 'photo.png', 'with "quotes"; & spaces.png'];
     for (const _ of [1, 2]) {
-      await run('bash', ['caption-folder.sh', 'in', 'out', 'Golden hour; @home'], folder, variables);
+      await run('bash', ['caption-folder.sh', 'in', 'out', 'Golden hour; @home'], folder, readmeVariables(env));
       const found = readdirSync(path.join(folder, 'out')).toSorted();
       if (found.join() !== results.join()) throw new Error(`The shell recipe made ${found.join(', ')}.`);
     }

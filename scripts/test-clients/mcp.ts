@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/free-port.ts';
 import { must } from '../../src/primitives/must.ts';
-import { clientFolder, type Environment, inEmptyFolder, installAndTest, programsOf, run } from './package.ts';
+import { clientFolder, type Environment, inEmptyFolder, installAndTest, run } from './package.ts';
+import { programsOf, readmeVariables, stop } from './readme.ts';
 
 interface ClientSettings {
   readonly mcpServers: { readonly storybar: { readonly command: string; readonly args: readonly string[] } };
@@ -32,11 +32,7 @@ export async function testMcp(env: Environment): Promise<void> {
   await inEmptyFolder('mcp', async (folder) => {
     const directory = path.join(folder, 'captions');
     cpSync(path.join(folder, 'photo.jpg'), path.join(directory, 'photo.jpg'));
-    const variables = {
-      STORYBAR_URL: env['STORYBAR_TEST_URL'] ?? '',
-      STORYBAR_API_KEY: env['STORYBAR_TEST_KEY'] ?? '',
-      STORYBAR_MCP_DIRECTORY: directory,
-    };
+    const variables = { ...readmeVariables(env), STORYBAR_MCP_DIRECTORY: directory };
     await checkStdio(folder, variables);
     await checkHttp(folder, variables);
   });
@@ -111,12 +107,4 @@ async function send(port: number, message: object, headers: Readonly<Record<stri
 function assertCaptioned(response: string): void {
   const file = /"file":"(?<file>[^"]+)"/u.exec(response.replaceAll('\\"', '"'))?.groups?.['file'];
   if (file === undefined || !existsSync(file)) throw new Error(`The installed MCP server returned: ${response}`);
-}
-
-/** `npx` starts the server as a child and passes signals on. */
-async function stop(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = once(server, 'exit');
-  server.kill();
-  await exited;
 }

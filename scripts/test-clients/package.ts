@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
@@ -58,36 +58,7 @@ export async function installTarball(
     readdirSync(folder).find((file) => file.endsWith('.tgz')),
     'packed tarball',
   );
-  writeFileSync(path.join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
   const install = ['install', '--silent', '--no-audit', '--no-fund', ...(options.install ?? [])];
   await run('npm', [...install, path.join(folder, tarball)], folder);
-}
-
-/** The code blocks of a README in one language. Those in `js` and `python` are whole programs. */
-export function programsOf(name: string, language: string): string[] {
-  const readme = readFileSync(path.join(clientFolder(name), 'README.md'), 'utf8');
-  const programs = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gmsu'))].map(
-    ([, code = '']) => code,
-  );
-  if (programs.length === 0) throw new Error(`clients/${name}/README.md has no programs in ${language}.`);
-  return programs;
-}
-
-/** Runs each program of the README in the folder. */
-export async function runPrograms(
-  name: string,
-  {
-    language,
-    extension,
-    command,
-    folder,
-    env,
-  }: Record<'language' | 'extension' | 'command' | 'folder', string> & { env: Environment },
-): Promise<void> {
-  for (const [index, code] of programsOf(name, language).entries()) {
-    const file = `readme-${index + 1}${extension}`;
-    writeFileSync(path.join(folder, file), code);
-    console.log(`README, program ${index + 1}: ${must(code.split('\n')[0], 'first line')}`);
-    await run(command, [file], folder, env);
-  }
 }

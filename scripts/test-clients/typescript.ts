@@ -1,23 +1,29 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { testInBrowser } from './browser.ts';
-import { type Environment, inEmptyFolder, installAndTest, runPrograms } from './package.ts';
+import { clientFolder, type Environment, inEmptyFolder, installAndTest, run } from './package.ts';
+import { runPrograms } from './readme.ts';
 
 export async function testTypeScript(env: Environment): Promise<void> {
   await installAndTest('typescript', env);
   await inEmptyFolder('typescript', async (folder) => {
-    const readmeEnv = {
-      STORYBAR_URL: env['STORYBAR_TEST_URL'] ?? '',
-      STORYBAR_API_KEY: env['STORYBAR_TEST_KEY'] ?? '',
-    };
-    await runPrograms('typescript', {
-      language: 'js',
-      extension: '.js',
-      command: process.execPath,
-      folder,
-      env: readmeEnv,
-    });
+    const command = process.execPath;
+    const files = await runPrograms('typescript', { language: 'js', extension: '.mjs', command, folder, env });
     if (!existsSync(path.join(folder, 'captioned.png'))) throw new Error('The README saved no captioned.png.');
+    await checkTypes(folder, files);
     await testInBrowser(folder, env);
   });
+}
+
+/** The programs of the README are TypeScript as well, against the types of the installed package. */
+async function checkTypes(folder: string, files: readonly string[]): Promise<void> {
+  const modules = path.join(clientFolder('typescript'), 'node_modules');
+  const programs = files.map((file) => file.replace('.mjs', '.mts'));
+  for (const [index, program] of programs.entries()) {
+    writeFileSync(path.join(folder, program), readFileSync(path.join(folder, files[index] ?? '')));
+  }
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+  const types = ['--typeRoots', path.join(modules, '@types')];
+  await run(process.execPath, [path.join(modules, 'typescript/bin/tsc'), ...options, ...types, ...programs], folder);
+  console.log('ok: the programs of the README have the types of the installed package');
 }

@@ -1,6 +1,5 @@
 """Where the service and the stand-in for it run. `npm run test:clients` in the repository starts both."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any, Iterator
@@ -22,11 +21,6 @@ def setting(name: str) -> str:
 SERVICE: dict[str, Any] = {"base_url": setting("STORYBAR_TEST_URL"), "api_key": setting("STORYBAR_TEST_KEY")}
 STAND_IN_URL = setting("STORYBAR_STAND_IN_URL")
 STAND_IN: dict[str, Any] = {"base_url": STAND_IN_URL, "api_key": "sb_live_stand_in"}
-
-
-def has_operation(path: str) -> bool:
-    """Whether the API of this version has a path."""
-    return path in json.loads((REPOSITORY / "docs/openapi.json").read_text())["paths"]
 
 
 @pytest.fixture

@@ -3,13 +3,43 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 
 import anyio
 import pytest
 
-from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarTimeoutError
+from storybar import AsyncStorybar, Render, Storybar, StorybarApiError, StorybarRenderError, StorybarTimeoutError
 
-from conftest import SERVICE
+from conftest import SERVICE, STAND_IN_URL
+
+# The file never ends, so its render doesn't either.
+ENDLESS = {"asset_url": f"{STAND_IN_URL}/files/endless.jpg", "text": "Endless"}
+
+
+def test_starts_a_render_follows_its_progress_and_downloads_the_result(service: Storybar, clip: Path) -> None:
+    render = service.start_render(clip, text="Later")
+    seen: list[Render] = []
+    finished = service.wait_for(render, on_progress=seen.append)
+    assert (seen[-1]["status"], seen[-1]["progress"]) == ("succeeded", 1)
+    assert finished["output"]["duration"]
+    file = service.download(finished)
+    assert file.content_type == "video/mp4"
+    assert len(file.read()) == finished["output"]["bytes"]
+
+
+def test_raises_the_error_of_a_render_that_failed_or_was_canceled(service: Storybar) -> None:
+    broken = service.start_render(asset_url=f"{STAND_IN_URL}/files/broken.jpg", text="Broken")
+    with pytest.raises(StorybarRenderError) as failed:
+        service.wait_for(broken)
+    assert (failed.value.code, failed.value.status, failed.value.render_id) == ("asset_undecodable", 422, broken["id"])
+    endless = service.start_render(**ENDLESS)
+    with pytest.raises(StorybarTimeoutError):
+        service.wait_for(endless, timeout=0)
+    canceled = service.cancel_render(endless["id"])
+    assert canceled is not None and canceled["status"] == "canceled"
+    with pytest.raises(StorybarRenderError) as caught:
+        service.wait_for(endless["id"])
+    assert caught.value.code == "canceled"
 
 
 def test_lists_renders_in_pages_newest_first(service: Storybar) -> None:
@@ -75,6 +105,11 @@ def test_async_client_has_the_same_methods() -> None:
             listed = await client.list_renders(limit=1)
             assert listed["renders"][0]["id"] == done["renders"][0]["id"]
             assert (await client.get_batch(batch["id"]))["status"] == "completed"
+            finished = await client.wait_for(done["renders"][0]["id"])
+            assert len(await (await client.download(finished)).read()) == finished["output"]["bytes"]
             assert await client.cancel_batch(batch["id"]) is None
+            with pytest.raises(StorybarApiError) as caught:
+                await client.get_render("unknown/../id")
+            assert caught.value.code == "render_not_found"
 
     anyio.run(use)

@@ -1,4 +1,4 @@
-"""Against the stand-in: errors that pass, and asynchronous renders."""
+"""Against the stand-in: errors that pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import anyio
 import httpx
 import pytest
 
-from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarRenderError, StorybarTimeoutError
+from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarTimeoutError
 
 from conftest import STAND_IN, STAND_IN_URL
 
@@ -55,41 +55,9 @@ def test_gives_up_when_no_response_arrives_in_time() -> None:
         client.caption(width=16, height=16, text="silence")
 
 
-def test_starts_a_render_follows_its_progress_and_downloads_the_result(stand_in: Storybar, photo: Path) -> None:
-    render = stand_in.start_render(photo, text="Later")
-    assert render["status"] == "queued"
-    states: list[str] = []
-    finished = stand_in.wait_for(render, on_progress=lambda current: states.append(current["status"]))
-    assert states == ["rendering", "succeeded"]
-    output = finished["output"]
-    assert output is not None
-    file = stand_in.download(finished)
-    assert file.content_type == "image/jpeg"
-    assert len(file.read()) == output["bytes"]
-
-
-def test_raises_the_error_of_a_render_that_failed_or_was_canceled(stand_in: Storybar) -> None:
-    failing = stand_in.start_render(width=16, height=16, text="fails")
-    with pytest.raises(StorybarRenderError) as failed:
-        stand_in.wait_for(failing)
-    assert (failed.value.code, failed.value.status, failed.value.render_id) == ("asset_undecodable", 422, failing["id"])
-    endless = stand_in.start_render(width=16, height=16, text="endless")
-    with pytest.raises(StorybarTimeoutError):
-        stand_in.wait_for(endless, timeout=0)
-    stand_in.cancel_render(endless["id"])
-    with pytest.raises(StorybarRenderError) as canceled:
-        stand_in.wait_for(endless["id"])
-    assert canceled.value.code == "canceled"
-
-
-def test_async_client_retries_and_waits_for_renders(photo: Path) -> None:
+def test_async_client_retries(photo: Path) -> None:
     async def run() -> None:
         async with AsyncStorybar(**STAND_IN) as client:
             assert await (await client.caption(photo, text="busy twice")).read() == b"attempt 3"
-            finished = await client.wait_for(await client.start_render(photo, text="Later"))
-            assert len(await (await client.download(finished)).read()) == photo.stat().st_size
-            with pytest.raises(StorybarApiError) as caught:
-                await client.get_render("unknown/../id")
-            assert caught.value.code == "render_not_found"
 
     anyio.run(run)

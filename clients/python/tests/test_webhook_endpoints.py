@@ -1,18 +1,19 @@
-"""Webhook endpoints, against the stand-in, which sends real webhooks."""
+"""Webhooks of the real service: endpoints, ``webhook_url``, and rotated secrets."""
 
 from __future__ import annotations
 
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from queue import Queue
-from typing import Iterator
+from typing import Callable, Iterator
 
 import anyio
 import pytest
 
-from storybar import AsyncStorybar, Storybar, StorybarApiError, verify_webhook
+from storybar import AsyncStorybar, Storybar, StorybarApiError, StorybarWebhookError, WebhookEvent, verify_webhook
 
-from conftest import STAND_IN, has_operation
+from conftest import SERVICE
 
 
 class Receiver:
@@ -34,6 +35,13 @@ class Receiver:
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()
 
+    def next(self, is_wanted: Callable[[WebhookEvent], bool]) -> tuple[bytes, dict[str, str]]:
+        """The next webhook that the test is about. Other tests have the same account."""
+        while True:
+            body, headers = self.received.get(timeout=60)
+            if is_wanted(json.loads(body)):
+                return body, headers
+
     def close(self) -> None:
         self._server.shutdown()
         self._thread.join()
@@ -47,32 +55,47 @@ def receiver() -> Iterator[Receiver]:
     receiver.close()
 
 
-def test_registers_tests_rotates_and_deletes_an_endpoint(stand_in: Storybar, receiver: Receiver) -> None:
-    check_endpoints(stand_in, receiver)
+def is_test(event: WebhookEvent) -> bool:
+    return event["type"] == "webhook.test"
 
 
-@pytest.mark.skipif(not has_operation("/v1/webhook-endpoints"), reason="this version of the service has none")
-def test_does_the_same_with_the_service(service: Storybar, receiver: Receiver) -> None:
-    check_endpoints(service, receiver)
+def test_verifies_the_webhook_of_a_render_before_and_after_the_secret_of_the_account_is_rotated(
+    service: Storybar, receiver: Receiver
+) -> None:
+    def announce() -> tuple[bytes, dict[str, str]]:
+        render_id = service.start_render(width=64, height=32, text="Announce me", webhook_url=receiver.url)["id"]
+        return receiver.next(lambda event: event["data"]["id"] == render_id)
+
+    secret = service.webhook_secret.get()
+    event = verify_webhook(*announce(), secret)
+    assert event["type"] == "render.succeeded"
+    assert len(service.download(event["data"]).read()) == event["data"]["output"]["bytes"]
+
+    newer = service.webhook_secret.rotate(overlap_seconds=60)
+    assert service.webhook_secret.get() == newer
+    during = announce()
+    for each in (secret, newer):
+        verify_webhook(*during, each)
+
+    newest = service.webhook_secret.rotate(overlap_seconds=0)
+    afterwards = announce()
+    verify_webhook(*afterwards, newest)
+    with pytest.raises(StorybarWebhookError):
+        verify_webhook(*afterwards, newer)
 
 
-def check_endpoints(client: Storybar, receiver: Receiver) -> None:
-    endpoints = client.webhook_endpoints
-    created = endpoints.create(receiver.url, events=["render.failed"])
-    assert (created["url"], created["events"], created["status"]) == (receiver.url, ["render.failed"], "enabled")
+def test_registers_an_endpoint_that_gets_signed_events_until_it_is_deleted(
+    service: Storybar, receiver: Receiver
+) -> None:
+    endpoints = service.webhook_endpoints
+    created = endpoints.create(receiver.url, events=["batch.completed"])
+    assert (created["url"], created["events"], created["status"]) == (receiver.url, ["batch.completed"], "enabled")
     listed = next(endpoint for endpoint in endpoints.list() if endpoint["id"] == created["id"])
     assert "secret" not in listed
 
-    assert endpoints.test(created["id"])["endpoint_id"] == created["id"]
-    body, headers = receiver.received.get(timeout=30)
-    assert verify_webhook(body, headers, created["secret"])["type"] == "webhook.test"
-
-    rotated = endpoints.rotate_secret(created["id"], overlap_seconds=60)
-    assert rotated["secret"] != created["secret"]
-    endpoints.test(created["id"])
-    body, headers = receiver.received.get(timeout=30)
-    for secret in (created["secret"], rotated["secret"]):
-        verify_webhook(body, headers, secret)
+    batch = service.start_batch([{"width": 64, "height": 32, "text": "Announce me"}])
+    event = verify_webhook(*receiver.next(lambda event: event["data"]["id"] == batch["id"]), created["secret"])
+    assert (event["type"], event["data"]["succeeded"]) == ("batch.completed", 1)
 
     endpoints.delete(created["id"])
     with pytest.raises(StorybarApiError) as caught:
@@ -80,17 +103,39 @@ def check_endpoints(client: Storybar, receiver: Receiver) -> None:
     assert (caught.value.status, caught.value.code) == (404, "webhook_not_found")
 
 
-def test_does_the_same_asynchronously(receiver: Receiver) -> None:
+def test_tests_an_endpoint_and_rotates_its_secret(service: Storybar, receiver: Receiver) -> None:
+    endpoints = service.webhook_endpoints
+    created = endpoints.create(receiver.url, events=["render.canceled"])
+
+    def test_once() -> tuple[bytes, dict[str, str]]:
+        assert endpoints.test(created["id"])["endpoint_id"] == created["id"]
+        return receiver.next(is_test)
+
+    verify_webhook(*test_once(), created["secret"])
+    newer = endpoints.rotate_secret(created["id"], overlap_seconds=60)["secret"]
+    during = test_once()
+    for secret in (created["secret"], newer):
+        verify_webhook(*during, secret)
+
+    newest = endpoints.rotate_secret(created["id"], overlap_seconds=0)["secret"]
+    afterwards = test_once()
+    verify_webhook(*afterwards, newest)
+    with pytest.raises(StorybarWebhookError):
+        verify_webhook(*afterwards, newer)
+    endpoints.delete(created["id"])
+
+
+def test_async_client_does_the_same(receiver: Receiver) -> None:
     async def main() -> None:
-        async with AsyncStorybar(**STAND_IN) as client:
+        async with AsyncStorybar(**SERVICE) as client:
             endpoints = client.webhook_endpoints
             created = await endpoints.create(receiver.url)
             assert created["events"] == []
             assert created["id"] in [endpoint["id"] for endpoint in await endpoints.list()]
             rotated = await endpoints.rotate_secret(created["id"])
             assert (await endpoints.test(created["id"]))["type"] == "webhook.test"
-            body, headers = await anyio.to_thread.run_sync(lambda: receiver.received.get(timeout=30))
-            verify_webhook(body, headers, rotated["secret"])
+            verify_webhook(*await anyio.to_thread.run_sync(receiver.next, is_test), rotated["secret"])
             await endpoints.delete(created["id"])
+            assert await client.webhook_secret.rotate() == await client.webhook_secret.get()
 
     anyio.run(main)

@@ -68,6 +68,12 @@ def test_refuses_webhooks_that_are_too_old_or_from_the_future(age: int) -> None:
     verify_webhook(BODY, signed(age=age), SECRET, tolerance_seconds=600)
 
 
+@pytest.mark.parametrize("timestamp", ["", "soon", "-1", "1e9", "²", "9" * 5_000])
+def test_refuses_a_timestamp_that_is_not_a_number_of_seconds(timestamp: str) -> None:
+    with pytest.raises(StorybarWebhookError, match="webhook-timestamp"):
+        verify_webhook(BODY, {**signed(), "Webhook-Timestamp": timestamp}, SECRET)
+
+
 def test_refuses_missing_headers_and_bad_secrets() -> None:
     headers = signed()
     del headers["Webhook-Id"]

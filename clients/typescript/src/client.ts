@@ -15,7 +15,7 @@ import {
 } from './renders.ts';
 import type { components } from './schema.generated.ts';
 import { type HttpRequest, type RequestOptions, request, sleep, type TransportSettings } from './transport.ts';
-import { WebhookEndpoints } from './webhook-endpoints.ts';
+import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
 export type Overlay = Schemas['Overlay'];
@@ -70,6 +70,8 @@ const SHORTEST_POLL_MS = 1_000;
 export class Storybar {
   /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
   readonly webhookEndpoints: WebhookEndpoints;
+  /** Signs webhooks to the `webhook_url` of a request. */
+  readonly webhookSecret: WebhookSecret;
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #settings: TransportSettings;
@@ -87,7 +89,9 @@ export class Storybar {
     // Browsers refuse to call `fetch` as a method of another object.
     const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
     this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs };
-    this.webhookEndpoints = new WebhookEndpoints(async (...args) => await this.#request(...args));
+    const send: Send = async (...args) => await this.#request(...args);
+    this.webhookEndpoints = new WebhookEndpoints(send);
+    this.webhookSecret = new WebhookSecret(send);
   }
 
   /** Renders captions and returns the finished file as soon as it begins to arrive. */

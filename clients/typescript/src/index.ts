@@ -31,10 +31,12 @@ export type { Batch, Render, RenderList, RenderOutput, SucceededRender, WebhookE
 export type { RequestOptions } from './transport.ts';
 export type {
   NewWebhookEndpoint,
+  RotationOptions,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEndpoints,
   WebhookEndpointWithSecret,
   WebhookEventType,
+  WebhookSecret,
 } from './webhook-endpoints.ts';
 export { type VerifyOptions, verifyWebhook } from './webhooks.ts';

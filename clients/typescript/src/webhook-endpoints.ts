@@ -1,42 +1,17 @@
-// Webhook endpoints of the account: URLs that get every event, whatever `webhook_url` a request has.
+// Webhook endpoints of the account, which get the events of all renders, and the secret that signs all other webhooks.
 
 import type { WebhookEvent } from './renders.ts';
+import type { components } from './schema.generated.ts';
 import type { HttpRequest, RequestOptions } from './transport.ts';
 
+type Schemas = components['schemas'];
+
 export type WebhookEventType = Exclude<WebhookEvent['type'], 'webhook.test'>;
-
-export interface WebhookEndpoint {
-  readonly id: string;
-  readonly url: string;
-  /** Empty: all of them. */
-  readonly events: readonly WebhookEventType[];
-  readonly status: 'enabled' | 'disabled';
-  /** `gone`: it responded with 410. `failing`: nothing arrived for five days. `user`: it was disabled on purpose. */
-  readonly disabled_reason: 'user' | 'gone' | 'failing' | null;
-  readonly disabled_at: string | null;
-  readonly failing_since: string | null;
-  readonly created_at: string;
-}
-
+export type WebhookEndpoint = Readonly<Schemas['WebhookEndpoint']>;
 /** The secret is shown only once. `verifyWebhook` needs it. */
-export type WebhookEndpointWithSecret = WebhookEndpoint & { readonly secret: string };
-
+export type WebhookEndpointWithSecret = Readonly<Schemas['WebhookEndpointWithSecret']>;
 /** One webhook on its way to one URL. */
-export interface WebhookDelivery {
-  readonly id: string;
-  readonly endpoint_id: string | null;
-  readonly url: string;
-  /** The header `webhook-id` of every attempt. */
-  readonly webhook_id: string;
-  readonly type: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly attempt_count: number;
-  readonly next_attempt_at: string | null;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly created_at: string;
-  readonly finished_at: string | null;
-}
+export type WebhookDelivery = Readonly<Schemas['WebhookDelivery']>;
 
 export interface NewWebhookEndpoint {
   readonly url: string;
@@ -44,7 +19,12 @@ export interface NewWebhookEndpoint {
   readonly events?: readonly WebhookEventType[] | undefined;
 }
 
-type Send = (
+export interface RotationOptions extends RequestOptions {
+  /** How long webhooks are signed with the old secret too. Default: a day. */
+  readonly overlapSeconds?: number | undefined;
+}
+
+export type Send = (
   method: HttpRequest['method'],
   path: string,
   options: RequestOptions,
@@ -53,7 +33,7 @@ type Send = (
 ) => Promise<Response>;
 
 const PATH = '/v1/webhook-endpoints';
-/** A second attempt would create a second endpoint, or send a second test. */
+/** A second attempt would create a second endpoint, rotate twice, or send a second test. */
 const ONCE = { isRepeatable: false } as const;
 
 /** Needs a live key without allowed origins. */
@@ -82,13 +62,12 @@ export class WebhookEndpoints {
     await response.body?.cancel();
   }
 
-  /** Webhooks are signed with the old secret too for `overlapSeconds`, a day unless you say otherwise. */
+  /** Webhooks are signed with both secrets for a while, so you have time to switch. */
   async rotateSecret(
     id: string,
-    { overlapSeconds, ...options }: RequestOptions & { overlapSeconds?: number } = {},
+    { overlapSeconds, ...options }: RotationOptions = {},
   ): Promise<WebhookEndpointWithSecret> {
-    const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds };
-    const response = await this.#send('POST', `${pathOf(id)}/rotate-secret`, options, body, ONCE);
+    const response = await this.#send('POST', `${pathOf(id)}/rotate-secret`, options, overlap(overlapSeconds), ONCE);
     return (await response.json()) as WebhookEndpointWithSecret;
   }
 
@@ -97,6 +76,30 @@ export class WebhookEndpoints {
     const response = await this.#send('POST', `${pathOf(id)}/test`, options, undefined, ONCE);
     return (await response.json()) as WebhookDelivery;
   }
+}
+
+/** The secret of the account, which signs webhooks to the `webhook_url` of a request. Needs a live key without allowed origins. */
+export class WebhookSecret {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  async get(options: RequestOptions = {}): Promise<string> {
+    const response = await this.#send('GET', '/v1/webhook-secret', options);
+    return ((await response.json()) as Schemas['WebhookSecret']).secret;
+  }
+
+  /** Returns the new one. Webhooks are signed with both for a while, so you have time to switch. */
+  async rotate({ overlapSeconds, ...options }: RotationOptions = {}): Promise<string> {
+    const response = await this.#send('POST', '/v1/webhook-secret/rotate', options, overlap(overlapSeconds), ONCE);
+    return ((await response.json()) as Schemas['WebhookSecret']).secret;
+  }
+}
+
+function overlap(seconds: number | undefined): Partial<Schemas['SecretRotation']> {
+  return seconds === undefined ? {} : { overlap_seconds: seconds };
 }
 
 function pathOf(id: string): string {

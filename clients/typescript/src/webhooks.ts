@@ -5,10 +5,10 @@ import type { WebhookEvent } from './renders.ts';
 
 export interface VerifyOptions {
   /** The body exactly as received. Parsing and printing it again would change it. */
-  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly body: string | Uint8Array;
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The secret of the endpoint, such as `whsec_...`, or several while you rotate it. */
-  readonly secret: string | readonly string[];
+  /** The secret of the endpoint, such as `whsec_...`, or several while you rotate it. A variable that isn't set is an error. */
+  readonly secret: string | readonly string[] | undefined;
   /** How old or how far in the future the webhook may be. Default: 300. */
   readonly toleranceSeconds?: number;
 }
@@ -22,7 +22,8 @@ export async function verifyWebhook(options: VerifyOptions): Promise<WebhookEven
   checkAge(timestamp, toleranceSeconds);
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets = typeof secret === 'string' ? [secret] : (secret ?? []);
+  if (secrets.length === 0) throw new StorybarWebhookError('`secret` is required.');
   const keys = await Promise.all(secrets.map(importSecret));
   for (const key of keys) {
     for (const signature of signatures) if (await isValid(key, signature, signed)) return parseEvent(bytes);
@@ -33,7 +34,11 @@ export async function verifyWebhook(options: VerifyOptions): Promise<WebhookEven
 }
 
 function header(headers: VerifyOptions['headers'], name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  // Some platforms, such as AWS API Gateway, keep the case that the sender used.
+  const value =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([own]) => own.toLowerCase() === name)?.[1];
   if (typeof value === 'string' && value !== '') return value;
   throw new StorybarWebhookError(`The webhook has no \`${name}\` header.`);
 }

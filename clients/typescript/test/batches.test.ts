@@ -2,10 +2,56 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Batch, StorybarApiError, StorybarTimeoutError } from '@storybar/client';
-import { rejection, service } from './service.ts';
+import { type Batch, type Render, StorybarApiError, StorybarRenderError, StorybarTimeoutError } from '@storybar/client';
+import { CLIP, rejection, service, STAND_IN_URL } from './service.ts';
 
 const SIZE = { width: 64, height: 32 };
+/** The file never ends, so its render doesn't either. */
+const ENDLESS = { asset_url: `${STAND_IN_URL}/files/endless.jpg`, text: 'Endless' };
+
+test('starts a render, follows its progress and downloads the result', async () => {
+  const client = service();
+  const sent: number[] = [];
+  const render = await client.startRender(
+    { asset: CLIP, text: 'Later' },
+    { onUploadProgress: ({ loaded }) => sent.push(loaded) },
+  );
+  assert.ok(sent.length > 0);
+  const seen: Render[] = [];
+  const finished = await client.waitFor(render, { onProgress: (current) => seen.push(current) });
+  assert.deepEqual([seen.at(-1)?.status, seen.at(-1)?.progress], ['succeeded', 1]);
+  assert.ok((finished.output.duration ?? 0) > 0);
+  const file = await client.download(finished);
+  assert.equal(file.contentType, 'video/mp4');
+  assert.equal((await file.bytes()).length, finished.output.bytes);
+});
+
+test('throws the error of a render that failed, and says when one was canceled', async () => {
+  const client = service();
+  const broken = await client.startRender({ asset_url: `${STAND_IN_URL}/files/broken.jpg`, text: 'Broken' });
+  const failure = await rejection(client.waitFor(broken), StorybarRenderError);
+  assert.deepEqual([failure.code, failure.status, failure.renderId], ['asset_undecodable', 422, broken.id]);
+  const endless = await client.startRender(ENDLESS);
+  assert.equal((await client.cancelRender(endless.id))?.status, 'canceled');
+  assert.equal((await rejection(client.waitFor(endless), StorybarRenderError)).code, 'canceled');
+});
+
+test('stops waiting for a render after the timeout, and when the caller aborts', async () => {
+  const client = service();
+  const { id } = await client.startRender(ENDLESS);
+  await rejection(client.waitFor(id, { timeoutMs: 0 }), StorybarTimeoutError);
+  const controller = new AbortController();
+  const reason = new Error('Enough.');
+  const waiting = client.waitFor(id, { signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 50);
+  assert.equal(await rejection(waiting, Error), reason);
+  await client.cancelRender(id);
+});
+
+test('reports an unknown render', async () => {
+  const error = await rejection(service().getRender('unknown/../id'), StorybarApiError);
+  assert.equal(error.code, 'render_not_found');
+});
 
 test('lists renders in pages, newest first', async () => {
   const client = service();

@@ -1,6 +1,5 @@
 // Where the service and the stand-in for it run. `npm run test:clients` in the repository starts both.
 
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Storybar, type StorybarOptions } from '@storybar/client';
 
@@ -23,12 +22,6 @@ export function service(options: StorybarOptions = {}): Storybar {
 
 export function standIn(options: StorybarOptions = {}): Storybar {
   return new Storybar({ baseUrl: STAND_IN_URL, apiKey: 'sb_live_stand_in', ...options });
-}
-
-/** Whether the API of this version has a path. */
-export function hasOperation(url: string): boolean {
-  const file = path.resolve(import.meta.dirname, '../../../docs/openapi.json');
-  return url in (JSON.parse(readFileSync(file, 'utf8')) as { paths: object }).paths;
 }
 
 /** Returns the error that the promise rejects with, checked for its class. */

@@ -1,10 +1,10 @@
-// Against the stand-in: errors that pass, and asynchronous renders.
+// Against the stand-in: errors that pass.
 
 import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { type Render, StorybarApiError, StorybarRenderError, StorybarTimeoutError } from '@storybar/client';
+import { StorybarApiError, StorybarTimeoutError } from '@storybar/client';
 import { PHOTO, rejection, STAND_IN_URL, standIn } from './service.ts';
 
 interface SeenRequest {
@@ -57,43 +57,4 @@ test('does not wait longer than allowed, nor for credits that are used up', asyn
 test('gives up when no response arrives in time', async () => {
   const caption = standIn({ maxRetries: 0 }).caption({ width: 16, height: 16, text: 'silence' }, { timeoutMs: 50 });
   await rejection(caption, StorybarTimeoutError);
-});
-
-test('starts a render, follows its progress and downloads the result', async () => {
-  const client = standIn();
-  const render = await client.startRender({ asset: PHOTO, text: 'Later' });
-  assert.equal(render.status, 'queued');
-  const states: Render['status'][] = [];
-  const finished = await client.waitFor(render, { onProgress: ({ status }) => states.push(status) });
-  assert.deepEqual(states, ['rendering', 'succeeded']);
-  const file = await client.download(finished);
-  assert.equal(file.contentType, 'image/jpeg');
-  assert.equal((await file.bytes()).length, finished.output.bytes);
-});
-
-test('throws the error of a render that failed, and says when one was canceled', async () => {
-  const client = standIn();
-  const failing = await client.startRender({ width: 16, height: 16, text: 'fails' });
-  const failure = await rejection(client.waitFor(failing), StorybarRenderError);
-  assert.equal(failure.code, 'asset_undecodable');
-  assert.equal(failure.status, 422);
-  assert.equal(failure.renderId, failing.id);
-  const endless = await client.startRender({ width: 16, height: 16, text: 'endless' });
-  await client.cancelRender(endless.id);
-  assert.equal((await rejection(client.waitFor(endless), StorybarRenderError)).code, 'canceled');
-});
-
-test('stops waiting for a render after the timeout, and when the caller aborts', async () => {
-  const client = standIn();
-  const { id } = await client.startRender({ width: 16, height: 16, text: 'endless' });
-  await rejection(client.waitFor(id, { timeoutMs: 0 }), StorybarTimeoutError);
-  const controller = new AbortController();
-  const reason = new Error('Enough.');
-  const waiting = client.waitFor(id, { signal: controller.signal, onProgress: () => controller.abort(reason) });
-  assert.equal(await rejection(waiting, Error), reason);
-});
-
-test('reports an unknown render', async () => {
-  const error = await rejection(standIn().getRender('unknown/../id'), StorybarApiError);
-  assert.equal(error.code, 'render_not_found');
 });

@@ -1,16 +1,16 @@
-// Against the reference implementation of Standard Webhooks, and against webhooks that the stand-in sends.
+// Against the reference implementation of Standard Webhooks, and against webhooks that the real service sends.
 
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { type Storybar, StorybarApiError, StorybarWebhookError, verifyWebhook } from '@storybar/client';
+import { StorybarApiError, StorybarWebhookError, verifyWebhook, type WebhookEvent } from '@storybar/client';
 import { Webhook } from 'standardwebhooks';
-import { hasOperation, rejection, service, standIn } from './service.ts';
+import { rejection, service } from './service.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret for the tests of webhooks').toString('base64')}`;
 const OTHER = `whsec_${Buffer.from('a secret that was rotated long ago').toString('base64')}`;
-const ACCOUNT_SECRET = `whsec_${Buffer.from('the webhook secret of the account').toString('base64')}`;
 const BODY = JSON.stringify({ type: 'render.succeeded', timestamp: '2026-03-01T12:00:00Z', data: { id: 'r1 🌅' } });
 
 function signed(secret: string, body = BODY, sentAt = new Date()): Record<string, string> {
@@ -24,9 +24,11 @@ function signed(secret: string, body = BODY, sentAt = new Date()): Record<string
 test('accepts what the reference implementation signs, as text and bytes, with either kind of headers', async () => {
   const headers = signed(SECRET);
   const event = await verifyWebhook({ body: BODY, headers, secret: SECRET });
-  assert.equal(event.data.id, 'r1 🌅');
+  assert.ok(event.type === 'render.succeeded' && event.data.id === 'r1 🌅');
   const bytes = new TextEncoder().encode(BODY);
   assert.deepEqual(await verifyWebhook({ body: bytes, headers: new Headers(headers), secret: SECRET }), event);
+  const capitalized = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+  assert.deepEqual(await verifyWebhook({ body: Buffer.from(BODY), headers: capitalized, secret: SECRET }), event);
 });
 
 test('accepts one of several secrets and one of several signatures', async () => {
@@ -63,72 +65,121 @@ test('refuses webhooks that are too old, from the future, without a header or wi
   await verifyWebhook({ body: BODY, headers: old, secret: SECRET, toleranceSeconds: 600 });
   const { 'webhook-id': _, ...without } = signed(SECRET);
   await rejection(verifyWebhook({ body: BODY, headers: without, secret: SECRET }), StorybarWebhookError);
-  await rejection(verifyWebhook({ body: BODY, headers: signed(SECRET), secret: 'whsec_*' }), StorybarWebhookError);
+  for (const secret of ['whsec_*', '', [], undefined]) {
+    await rejection(verifyWebhook({ body: BODY, headers: signed(SECRET), secret }), StorybarWebhookError);
+  }
 });
-
-/** A URL that gets webhooks. */
-async function receiver(): Promise<{ url: string; next: () => Promise<Received>; close: () => void }> {
-  const waiting: ((received: Received) => void)[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    request.on('end', () => {
-      response.end();
-      waiting.shift()?.({ body, headers: request.headers });
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const next = async (): Promise<Received> => await new Promise((resolve) => void waiting.push(resolve));
-  return { url, next, close: () => server.close() };
-}
 
 interface Received {
   readonly body: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-test('verifies the webhook that follows an asynchronous render', async () => {
-  const { url, next, close } = await receiver();
-  const received = next();
-  const render = await standIn().startRender({ width: 16, height: 16, text: 'announce', webhook_url: url });
-  const event = await verifyWebhook({ ...(await received), secret: ACCOUNT_SECRET });
+/** A URL that gets webhooks, those of other tests too. `next` waits for one that the test is about. */
+async function startReceiver(): Promise<{
+  url: string;
+  next: (isWanted: (event: WebhookEvent) => boolean) => Promise<Received>;
+  close: () => void;
+}> {
+  const received: Received[] = [];
+  const arrivals = new EventEmitter();
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      response.end();
+      received.push({ body, headers: request.headers });
+      arrivals.emit('webhook');
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const next = async (isWanted: (event: WebhookEvent) => boolean): Promise<Received> => {
+    for (;;) {
+      const index = received.findIndex(({ body }) => isWanted(JSON.parse(body) as WebhookEvent));
+      const [found] = index === -1 ? [] : received.splice(index, 1);
+      if (found !== undefined) return found;
+      await once(arrivals, 'webhook');
+    }
+  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { url, next, close: () => server.close() };
+}
+
+const OVERLAY = { width: 64, height: 32, text: 'Announce me' };
+const isTest = ({ type }: WebhookEvent): boolean => type === 'webhook.test';
+
+test('verifies the webhook of a render with webhook_url, before and after the secret of the account is rotated', async () => {
+  const storybar = service();
+  const { url, next, close } = await startReceiver();
+  const announce = async (): Promise<Received & { id: string }> => {
+    const { id } = await storybar.startRender({ ...OVERLAY, webhook_url: url });
+    return { ...(await next(({ type, data }) => type === 'render.succeeded' && data.id === id)), id };
+  };
+  const secret = await storybar.webhookSecret.get();
+  const { id, ...first } = await announce();
+  const event = await verifyWebhook({ ...first, secret });
+  assert.ok(event.type === 'render.succeeded' && event.data.id === id);
+  const file = await fetch(event.data.output.url);
+  assert.equal((await file.arrayBuffer()).byteLength, event.data.output.bytes);
+
+  const newer = await storybar.webhookSecret.rotate({ overlapSeconds: 60 });
+  assert.equal(await storybar.webhookSecret.get(), newer);
+  const during = await announce();
+  for (const each of [secret, newer]) assert.ok(await verifyWebhook({ ...during, secret: each }));
+
+  const newest = await storybar.webhookSecret.rotate({ overlapSeconds: 0 });
+  const afterwards = await announce();
   close();
-  assert.equal(event.type, 'render.succeeded');
-  assert.equal(event.data.id, render.id);
+  assert.ok(await verifyWebhook({ ...afterwards, secret: newest }));
+  await rejection(verifyWebhook({ ...afterwards, secret: newer }), StorybarWebhookError);
 });
 
-const registersAnEndpoint = (storybar: Storybar) => async () => {
+test('registers an endpoint that gets signed events of renders and batches, until it is deleted', async () => {
+  const storybar = service();
   const { webhookEndpoints } = storybar;
-  const { url, next, close } = await receiver();
-  const { id, secret, ...created } = await webhookEndpoints.create({ url, events: ['render.failed'] });
-  assert.deepEqual([created.url, created.events, created.status], [url, ['render.failed'], 'enabled']);
+  const { url, next, close } = await startReceiver();
+  const events = ['render.failed', 'render.canceled', 'batch.completed'] as const;
+  const { id, secret, ...created } = await webhookEndpoints.create({ url, events });
+  assert.deepEqual([created.url, new Set(created.events), created.status], [url, new Set(events), 'enabled']);
   const listed = (await webhookEndpoints.list()).find((endpoint) => endpoint.id === id);
   assert.equal(listed?.url, url);
   assert.equal('secret' in listed, false);
 
-  const tested = next();
-  assert.equal((await webhookEndpoints.test(id)).endpoint_id, id);
-  assert.equal((await verifyWebhook({ ...(await tested), secret })).type, 'webhook.test');
-
-  const { secret: newer } = await webhookEndpoints.rotateSecret(id, { overlapSeconds: 60 });
-  assert.notEqual(newer, secret);
-  const again = next();
-  await webhookEndpoints.test(id);
-  const received = await again;
-  // Until the old secret expires, either is enough.
-  for (const each of [secret, newer]) assert.ok(await verifyWebhook({ ...received, secret: each }));
+  const batch = await storybar.startBatch([OVERLAY, { text: 'Gone', asset_url: 'http://127.0.0.1:65533/none.jpg' }]);
+  const failed = await next(({ type, data }) => type === 'render.failed' && data.id === batch.renders[1]?.id);
+  const failure = await verifyWebhook({ ...failed, secret });
+  assert.ok(failure.type === 'render.failed' && failure.data.error?.code === 'asset_unreachable');
+  const completed = await next(({ type, data }) => type === 'batch.completed' && data.id === batch.id);
+  const completion = await verifyWebhook({ ...completed, secret });
+  assert.ok(completion.type === 'batch.completed');
+  assert.deepEqual([completion.data.succeeded, completion.data.failed], [1, 1]);
 
   await webhookEndpoints.delete(id);
   assert.equal((await rejection(webhookEndpoints.delete(id), StorybarApiError)).code, 'webhook_not_found');
   close();
-};
+});
 
-test('registers an endpoint, tests it, rotates its secret and deletes it', registersAnEndpoint(standIn()));
-test(
-  'does the same with the service',
-  { skip: hasOperation('/v1/webhook-endpoints') ? false : 'this version of the service has no webhook endpoints' },
-  registersAnEndpoint(service()),
-);
+test('tests an endpoint and rotates its secret', async () => {
+  const { webhookEndpoints } = service();
+  const { url, next, close } = await startReceiver();
+  const { id, secret } = await webhookEndpoints.create({ url, events: ['render.canceled'] });
+  const testOnce = async (): Promise<Received> => {
+    assert.equal((await webhookEndpoints.test(id)).endpoint_id, id);
+    return await next(isTest);
+  };
+  assert.equal((await verifyWebhook({ ...(await testOnce()), secret })).type, 'webhook.test');
+
+  const { secret: newer } = await webhookEndpoints.rotateSecret(id, { overlapSeconds: 60 });
+  const during = await testOnce();
+  // Until the old secret expires, either is enough.
+  for (const each of [secret, newer]) assert.ok(await verifyWebhook({ ...during, secret: each }));
+
+  const { secret: newest } = await webhookEndpoints.rotateSecret(id, { overlapSeconds: 0 });
+  const afterwards = await testOnce();
+  assert.ok(await verifyWebhook({ ...afterwards, secret: newest }));
+  await rejection(verifyWebhook({ ...afterwards, secret: newer }), StorybarWebhookError);
+  await webhookEndpoints.delete(id);
+  close();
+});

@@ -14,13 +14,14 @@ import httpx
 
 from ._errors import StorybarError, StorybarRenderError, StorybarTimeoutError
 from ._request import Asset, OnProgress, Upload, openable
-from ._types import Batch, Render, RenderOutput
+from ._types import Batch, Render, RenderOutput, SucceededRender
 
 LONG_POLL_SECONDS = 20
 # A server that doesn't hold the request open must not be asked in a tight loop.
 SHORTEST_POLL_SECONDS = 1.0
 FINISHED = ("succeeded", "failed", "canceled")
 Day = Union[str, datetime.date]
+AnyRender = Union[Render, SucceededRender]
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Settings:
         query = f"?{httpx.QueryParams(days)}" if days else ""
         return self.call("GET", f"/v1/usage{query}")
 
-    def result(self, render: Render) -> Call:
+    def result(self, render: AnyRender) -> Call:
         """Without the key: the URL may be on another host."""
         return Call("GET", urljoin(self.base_url, _require_output(render)["url"]))
 
@@ -117,7 +118,7 @@ class Settings:
 class Waiting:
     """Decides how to wait for a render: how long to ask for, when it is over, and when to give up."""
 
-    def __init__(self, render: Render | str, timeout: float) -> None:
+    def __init__(self, render: AnyRender | str, timeout: float) -> None:
         self.render_id = render if isinstance(render, str) else render["id"]
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
@@ -156,11 +157,11 @@ class BatchWaiting:
         return unfinished[0], min(LONG_POLL_SECONDS, int(left + 0.999))
 
 
-def _require_output(render: Render) -> RenderOutput:
-    output = render.get("output")
+def _require_output(render: AnyRender) -> RenderOutput:
+    output = render["output"]
     if render["status"] == "succeeded" and output:
         return output
-    error = render.get("error") or {"detail": f"The render {render['id']} has the status {render['status']}."}
+    error = render["error"] or {"detail": f"The render {render['id']} has the status {render['status']}."}
     # A canceled render has no error of its own, so its status is the code.
     raise StorybarRenderError(error.get("status", 0), {"code": render["status"], **error, "instance": render["id"]})
 

@@ -9,13 +9,34 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, cast
 import anyio
 import httpx
 
-from ._call import SHORTEST_POLL_SECONDS, BatchWaiting, Call, Day, Settings, Waiting, as_render, kept, new_key
+from ._call import (
+    SHORTEST_POLL_SECONDS,
+    AnyRender,
+    BatchWaiting,
+    Call,
+    Day,
+    Settings,
+    Waiting,
+    as_render,
+    kept,
+    new_key,
+)
 from ._errors import StorybarConnectionError, StorybarError, StorybarTimeoutError, error_from_response
 from ._request import Asset, OnProgress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._retry import delay_before_retry
-from ._types import AsyncCaptionFields, Batch, CaptionFields, Layout, LayoutFields, Render, RenderList, Usage
-from ._webhook_endpoints import AsyncWebhookEndpoints, WebhookEndpoints
+from ._types import (
+    AsyncCaptionFields,
+    Batch,
+    CaptionFields,
+    Layout,
+    LayoutFields,
+    Render,
+    RenderList,
+    SucceededRender,
+    Usage,
+)
+from ._webhook_endpoints import AsyncWebhookEndpoints, AsyncWebhookSecret, WebhookEndpoints, WebhookSecret
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,6 +66,8 @@ class Storybar:
         self._http = http_client or httpx.Client()
         self.webhook_endpoints = WebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
+        self.webhook_secret = WebhookSecret(self._settings, self._read)
+        """Signs webhooks to the ``webhook_url`` of a request."""
 
     def caption(
         self,
@@ -77,7 +100,9 @@ class Storybar:
         """With ``wait``, the server holds the request until the render ends, at most 60 seconds."""
         return cast(Render, self._read(self._settings.render("GET", render_id, wait)).json())
 
-    def wait_for(self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None) -> Render:
+    def wait_for(
+        self, render: AnyRender | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
+    ) -> SucceededRender:
         """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
         waiting = Waiting(render, timeout)
         while True:
@@ -86,10 +111,10 @@ class Storybar:
                 on_progress(current)
             pause = waiting.pause_after(current)
             if pause is None:
-                return current
+                return cast(SucceededRender, current)
             time.sleep(pause)
 
-    def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> RenderedFile:
+    def download(self, render: AnyRender, *, on_download_progress: OnProgress | None = None) -> RenderedFile:
         """Downloads the result of a render that has succeeded."""
         return RenderedFile(self._send(self._settings.result(render)), None, on_download_progress)
 
@@ -193,6 +218,8 @@ class AsyncStorybar:
         self._http = http_client or httpx.AsyncClient()
         self.webhook_endpoints = AsyncWebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
+        self.webhook_secret = AsyncWebhookSecret(self._settings, self._read)
+        """Signs webhooks to the ``webhook_url`` of a request."""
 
     async def caption(
         self,
@@ -226,8 +253,8 @@ class AsyncStorybar:
         return cast(Render, (await self._read(self._settings.render("GET", render_id, wait))).json())
 
     async def wait_for(
-        self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
-    ) -> Render:
+        self, render: AnyRender | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
+    ) -> SucceededRender:
         """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
         waiting = Waiting(render, timeout)
         while True:
@@ -236,7 +263,7 @@ class AsyncStorybar:
                 on_progress(current)
             pause = waiting.pause_after(current)
             if pause is None:
-                return current
+                return cast(SucceededRender, current)
             await anyio.sleep(pause)
 
     async def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:

@@ -143,22 +143,30 @@ class _RenderState(TypedDict):
     id: str
     status: Literal["queued", "rendering", "succeeded", "failed", "canceled"]
     progress: float
-    created_at: str
-
-
-class Render(_RenderState, total=False):
-    source_type: Optional[Literal["image", "video"]]
+    """From 0 to 1."""
+    source_type: Optional[str]
     credits: Optional[int]
+    """What was charged. None until it has ended."""
     test: bool
     warnings: List[str]
-    missing_glyphs: Optional[int]
+    missing_glyphs: int
     source_pixels: Optional[str]
     batch_id: Optional[str]
+    created_at: str
     started_at: Optional[str]
     finished_at: Optional[str]
     expires_at: Optional[str]
-    output: Optional[RenderOutput]
+    """Until when the result can be downloaded."""
     error: Optional[Dict[str, Any]]
+
+
+class Render(_RenderState):
+    output: Optional[RenderOutput]
+    """None until it has succeeded."""
+
+
+class SucceededRender(_RenderState):
+    output: RenderOutput
 
 
 class WebhookEndpoint(TypedDict):

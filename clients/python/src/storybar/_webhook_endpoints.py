@@ -1,4 +1,4 @@
-"""Webhook endpoints of the account: URLs that get every event, whatever ``webhook_url`` a request has."""
+"""Webhook endpoints of the account, which get the events of all renders, and the secret that signs all other webhooks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from ._call import Call, Settings
 from ._types import WebhookDelivery, WebhookEndpoint, WebhookEndpointWithSecret
 
 PATH = "/v1/webhook-endpoints"
+SECRET_PATH = "/v1/webhook-secret"
 
 
 class _Calls:
-    """A second attempt would create a second endpoint or send a second test, so only reading and deleting are repeated."""
+    """A second attempt would create a second endpoint, rotate twice or send a second test, so only reading and deleting are repeated."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -30,11 +31,20 @@ class _Calls:
         return self._settings.call("DELETE", _path(endpoint_id))
 
     def rotate_secret(self, endpoint_id: str, overlap_seconds: int | None) -> Call:
-        body = {} if overlap_seconds is None else {"overlap_seconds": overlap_seconds}
-        return self._settings.call("POST", f"{_path(endpoint_id)}/rotate-secret", json=body, is_repeatable=False)
+        return self._rotate(f"{_path(endpoint_id)}/rotate-secret", overlap_seconds)
 
     def test(self, endpoint_id: str) -> Call:
         return self._settings.call("POST", f"{_path(endpoint_id)}/test", is_repeatable=False)
+
+    def account_secret(self) -> Call:
+        return self._settings.call("GET", SECRET_PATH)
+
+    def rotate_account_secret(self, overlap_seconds: int | None) -> Call:
+        return self._rotate(f"{SECRET_PATH}/rotate", overlap_seconds)
+
+    def _rotate(self, path: str, overlap_seconds: int | None) -> Call:
+        body = {} if overlap_seconds is None else {"overlap_seconds": overlap_seconds}
+        return self._settings.call("POST", path, json=body, is_repeatable=False)
 
 
 class WebhookEndpoints:
@@ -98,6 +108,36 @@ class AsyncWebhookEndpoints:
 
     async def _json(self, call: Call) -> Any:
         return (await self._read(call)).json()
+
+
+class WebhookSecret:
+    """The secret of the account. Needs a live key without allowed origins."""
+
+    def __init__(self, settings: Settings, read: Callable[[Call], httpx.Response]) -> None:
+        self._calls = _Calls(settings)
+        self._read = read
+
+    def get(self) -> str:
+        return cast(str, self._read(self._calls.account_secret()).json()["secret"])
+
+    def rotate(self, *, overlap_seconds: int | None = None) -> str:
+        """The new one. Webhooks are signed with the old secret too for ``overlap_seconds``, a day unless you say otherwise."""
+        return cast(str, self._read(self._calls.rotate_account_secret(overlap_seconds)).json()["secret"])
+
+
+class AsyncWebhookSecret:
+    """The secret of the account. Needs a live key without allowed origins."""
+
+    def __init__(self, settings: Settings, read: Callable[[Call], Awaitable[httpx.Response]]) -> None:
+        self._calls = _Calls(settings)
+        self._read = read
+
+    async def get(self) -> str:
+        return cast(str, (await self._read(self._calls.account_secret())).json()["secret"])
+
+    async def rotate(self, *, overlap_seconds: int | None = None) -> str:
+        """The new one. Webhooks are signed with the old secret too for ``overlap_seconds``, a day unless you say otherwise."""
+        return cast(str, (await self._read(self._calls.rotate_account_secret(overlap_seconds))).json()["secret"])
 
 
 def _path(endpoint_id: str) -> str:

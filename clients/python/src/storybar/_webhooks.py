@@ -7,16 +7,23 @@ import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
-from typing import Any, Mapping, Sequence, cast
+from typing import Any, Iterable, Mapping, Protocol, Sequence, Tuple, cast
 
 from ._errors import StorybarWebhookError
 from ._types import WebhookEvent
 
 
+class Headers(Protocol):
+    """A dictionary, or the headers of a request in ``http.server``, Flask, Django, Starlette and others."""
+
+    def items(self) -> Iterable[Tuple[str, str]]: ...
+
+
 def verify_webhook(
     body: str | bytes,
-    headers: Mapping[str, str],
+    headers: Headers,
     secret: str | Sequence[str],
     *,
     tolerance_seconds: float = 300,
@@ -31,7 +38,7 @@ def verify_webhook(
     )
     _check_age(timestamp, tolerance_seconds)
     raw = body.encode() if isinstance(body, str) else body
-    signed = f"{message_id}.{timestamp}.".encode() + raw
+    signed = f"{message_id}.{timestamp}.".encode(errors="replace") + raw
     secrets = [secret] if isinstance(secret, str) else secret
     expected = [hmac.new(_key(each), signed, hashlib.sha256).digest() for each in secrets]
     for signature in signatures.split(" "):
@@ -52,7 +59,7 @@ def _header(headers: Mapping[str, str], name: str) -> str:
 
 
 def _check_age(timestamp: str, tolerance_seconds: float) -> None:
-    if not timestamp.isdigit():
+    if not re.fullmatch("[0-9]{1,15}", timestamp):
         raise StorybarWebhookError(f'`webhook-timestamp` must be seconds since 1970; got "{timestamp}".')
     age = time.time() - int(timestamp)
     if abs(age) > tolerance_seconds:
