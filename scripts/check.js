@@ -4,7 +4,7 @@ import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /** Scripts of package.json, slowest first. */
-const CHECKS = ['generate:check', 'typecheck', 'lint', 'deadcode', 'format:check'];
+const CHECKS = ['generate:check', 'typecheck', 'lint', 'deadcode', 'lint:workflows', 'format:check'];
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 const run = promisify(exec);

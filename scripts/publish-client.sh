@@ -10,6 +10,10 @@ if [[ ! "$tag" =~ ^client-([a-z0-9]+)-v([0-9]+\.[0-9]+\.[0-9]+)$ ]]; then
 fi
 client="${BASH_REMATCH[1]}"
 version="${BASH_REMATCH[2]}"
+if [[ ! -d "clients/$client" ]]; then
+  echo "There is no clients/$client. There are: $(cd clients && printf '%s ' */)" >&2
+  exit 1
+fi
 cd "clients/$client"
 
 if [[ -f pyproject.toml ]]; then
@@ -23,14 +27,14 @@ if [[ "$actual" != "$version" ]]; then
 fi
 
 if [[ -f pyproject.toml ]]; then
-  rm -rf dist
-  python3 -m build
-  if [[ "$mode" == --dry-run ]]; then
-    ls -l dist
-  else
-    python3 -m pip install --quiet twine
-    TWINE_USERNAME=__token__ python3 -m twine upload dist/*
-  fi
+  # In an environment of its own, because Debian and Ubuntu don't let pip change the system's packages.
+  work="$(mktemp -d)"
+  trap 'rm -rf "$work"' EXIT
+  python3 -m venv "$work/venv"
+  "$work/venv/bin/pip" install --quiet build twine
+  "$work/venv/bin/python" -m build --outdir "$work/dist"
+  "$work/venv/bin/twine" check --strict "$work"/dist/*
+  if [[ "$mode" != --dry-run ]]; then TWINE_USERNAME=__token__ "$work/venv/bin/twine" upload "$work"/dist/*; fi
   exit
 fi
 
