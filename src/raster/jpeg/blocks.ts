@@ -130,54 +130,32 @@ export function readAc(
   bytes: DataView,
   position: number,
   table: HuffmanTable,
-  { places, signs }: CoefficientMoves,
+  moves: CoefficientMoves,
   coefficients: Int32Array,
 ): number {
   coefficients.fill(0);
-  let at = position;
-  let index = 1;
-  while (index < BLOCK) {
-    const entry = entryAt(bytes, at, table);
-    if (entry === 0) return -1;
-    const size = entry & 15;
-    at += entry >> 8;
-    if (size === 0) {
-      if ((entry & 255) !== ALL_ZERO_RUN) break;
-      index += 16;
-      continue;
-    }
-    index += (entry >> 4) & 15;
-    if (index >= BLOCK || size > MAX_AC_BITS) return -1;
-    coefficients[places[index] ?? 0] = signed(peek16(bytes, at) >> (16 - size), size) * (signs[index] ?? 0);
-    at += size;
-    index += 1;
-  }
-  return index > BLOCK ? -1 : at;
+  return readMoved(bytes, position, table, moves, coefficients);
 }
 
 const FIRST_BIT = 0x8000_0000;
 const MASK_BITS = 32;
+/** Of the block that was read last: the places of its values in two masks, the first place in the highest bit. */
+const lastMarks = new Int32Array(2);
 
-/**
- * Writes the AC coefficients at other places, with the codes of another table that has all symbols, and returns the position
- * after them. Only the few that aren't zero are visited. `values`: 64 numbers, of which those at their places change.
- */
-export function recodeMovedAc(
+/** Writes the coefficients that aren't zero to their places in `values`, and marks these. Returns the position after them. */
+function readMoved(
   bytes: DataView,
   position: number,
-  source: HuffmanTable,
+  table: HuffmanTable,
   { places, signs }: CoefficientMoves,
   values: Int32Array,
-  writer: BitWriter,
-  output: HuffmanTable,
 ): number {
   let at = position;
   let index = 1;
-  // The places that aren't zero, the first one in the highest bit.
   let low = 0;
   let high = 0;
   while (index < BLOCK) {
-    const entry = entryAt(bytes, at, source);
+    const entry = entryAt(bytes, at, table);
     if (entry === 0) return -1;
     const size = entry & 15;
     at += entry >> 8;
@@ -195,9 +173,28 @@ export function recodeMovedAc(
     at += size;
     index += 1;
   }
-  if (index > BLOCK) return -1;
-  const middle = writeMarked(low, 0, 0, values, writer, output);
-  const last = middle < 0 ? -1 : writeMarked(high, MASK_BITS, middle, values, writer, output);
+  lastMarks[0] = low;
+  lastMarks[1] = high;
+  return index > BLOCK ? -1 : at;
+}
+
+/**
+ * Writes the AC coefficients at other places, with the codes of another table that has all symbols, and returns the position
+ * after them. Only the few that aren't zero are visited. `values`: 64 numbers, of which those at their places change.
+ */
+export function recodeMovedAc(
+  bytes: DataView,
+  position: number,
+  source: HuffmanTable,
+  moves: CoefficientMoves,
+  values: Int32Array,
+  writer: BitWriter,
+  output: HuffmanTable,
+): number {
+  const at = readMoved(bytes, position, source, moves, values);
+  if (at < 0) return -1;
+  const middle = writeMarked(lastMarks[0] ?? 0, 0, 0, values, writer, output);
+  const last = middle < 0 ? -1 : writeMarked(lastMarks[1] ?? 0, MASK_BITS, middle, values, writer, output);
   if (last < 0) return -1;
   return last === BLOCK - 1 || writeSymbol(writer, END_OF_BLOCK, output) ? at : -1;
 }
