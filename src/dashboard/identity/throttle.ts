@@ -30,8 +30,8 @@ const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 const DAILY_CODES: Rate = { burst: 40, windowMs: DAY_MS };
 /** Challenges for passkeys, each of which is a row in the database. */
 const CHALLENGE_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
-/** Visits to a sign-in provider and back, each of which can make this server send requests to it. */
-const PROVIDER_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
+/** Leaving for a sign-in provider and coming back, each of which can make this server send requests to it. */
+const PROVIDER_RATE: Rate = { burst: 120, windowMs: QUARTER_HOUR_MS };
 
 export class Throttle {
   readonly #limits: Pick<Limits, 'take'>;
