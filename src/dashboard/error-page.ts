@@ -19,8 +19,8 @@ function renderErrorPage(site: Site, problem: Problem, path: string): string {
   // Results are opened in a browser on purpose.
   const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/');
   const body = html`<section class="notice">
-<p class="bar"><span class="position">${status}</span>${title}</p>
-${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found' : 'Something went wrong'}</h1>\n<p>${detail}</p>`}
+<p class="bar">${status}</p>
+${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found' : title}</h1>\n<p>${detail}</p>`}
 <p class="actions"><a class="button" href="/">Home</a> <a class="button quiet" href="/docs">Documentation</a></p>
 <p class="small">Request ID <code>${instance}</code></p>
 </section>`;

@@ -236,6 +236,26 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     expect(visited.complaints).toEqual([]);
   });
 
+  it('reports a caption that is too long at its field instead of sending it, and says how to add a first one', async () => {
+    await open();
+    let renders = 0;
+    page.on('request', ({ url }) => (renders += url().endsWith('/render') ? 1 : 0));
+    await caption(1).fill('a'.repeat(181));
+    await page.getByRole('button', { name: 'Render', exact: true }).click();
+    expect(
+      await caption(1).evaluate((field) => (field as unknown as { validationMessage: string }).validationMessage),
+    ).toBe('Captions can have up to 180 characters.');
+    expect(await caption(1).evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    await caption(1).fill('a'.repeat(180));
+    await page.getByRole('button', { name: 'Render', exact: true }).click();
+    await page.getByRole('heading', { name: 'Result' }).waitFor();
+    expect(renders).toBe(1);
+    const hint = page.getByText('No captions. Add one');
+    expect(await hint.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Remove caption 1' }).click();
+    expect(await hint.isVisible()).toBe(true);
+  });
+
   it('works on a phone with touch', async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);

@@ -1,7 +1,7 @@
 // The page to choose, change and cancel a plan. Payments, if any, are behind the `Billing` interface.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PlanBook } from '../../account/plans.ts';
+import type { Plan, PlanBook } from '../../account/plans.ts';
 import type { Subscription } from '../../account/subscription.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
@@ -125,25 +125,33 @@ function planBody(
     return html`<p>This account’s plan is managed by the marketplace.</p>`;
   }
   const active = subscription?.status === 'active' ? subscription : undefined;
-  const cards = plans.plans.map((plan) => card({ ...plan, currency: plans.currency }, active, billing));
+  const current = active && plans.find(active.plan);
+  const cards = plans.plans.map((plan) => card({ ...plan, currency: plans.currency }, current, active, billing));
   return html`${active && summary(visit, plans, active, billing)}
 <ul class="plans">${cards}</ul>`;
 }
 
-function card(plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
+function card(plan: PlanOffer, current: Plan | undefined, active: Subscription | undefined, billing: Billing): Html {
   const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan)}
-${planAction(plan, active, billing)}
+${planAction(plan, current, active, billing)}
 </li>`;
 }
 
-function planAction(plan: PlanOffer, active: Subscription | undefined, billing: Billing): Html {
+/** `current`: the plan of the subscription. Its upgrades stand out, cheaper plans don't. */
+function planAction(
+  plan: PlanOffer,
+  current: Plan | undefined,
+  active: Subscription | undefined,
+  billing: Billing,
+): Html {
   if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
   if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
   if (!isSelfService(plan, billing)) return html`<p class="small">Ask the operator for this plan.</p>`;
-  return html`<p class="choose"><a class="button" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
+  const isCheaper = plan.monthlyPriceCents < (current?.monthlyPriceCents ?? 0);
+  return html`<p class="choose"><a class="button${isCheaper && ' quiet'}" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
 }
 
 /** Whether a customer can choose or continue the plan without the operator. */

@@ -33,7 +33,6 @@ export class ResponseView {
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);
     link.href = this.#url;
     link.download = `captioned.${extensionOf(blob.type.replace(/^.*\//u, ''))}`;
-    this.#part('[data-media]').hidden = false;
     this.#part('[data-saved]').hidden = false;
     find(this.#root, 'h3', HTMLElement).focus();
   }
@@ -62,7 +61,7 @@ export class ResponseView {
     const shown = this.#part('[data-status]');
     shown.textContent = String(status);
     shown.className = `state ${ok ? 'good' : 'bad'}`;
-    for (const part of ['[data-advice]', '[data-body]', '[data-media]', '[data-saved]']) this.#part(part).hidden = true;
+    for (const part of ['[data-advice]', '[data-body]', '[data-saved]']) this.#part(part).hidden = true;
     this.clearFaults();
     find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(headers, this.#headers));
     this.#root.hidden = false;

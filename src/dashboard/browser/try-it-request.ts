@@ -20,7 +20,7 @@ export const SAMPLE_NAME = 'photo.jpg';
 export const TRY_IT_DEFAULTS: TryItFields = {
   source: 'sample',
   fileName: SAMPLE_NAME,
-  text: 'Golden hour, no filter needed 🌅',
+  text: 'No signal, great connection 🏔️',
   position: '66',
   style: '',
   format: '',

@@ -66,7 +66,9 @@ function showSource(): void {
 function showCode(): void {
   const { baseUrl = '', sample = '' } = dataset;
   for (const { id, code } of trySnippets(fields(), baseUrl, `${baseUrl}${sample}`)) {
-    find(root, `[data-language="${id}"] code`, HTMLElement).textContent = code;
+    const shown = find(root, `[data-language="${id}"] code`, HTMLElement);
+    // The server has colored the code, which a change takes away.
+    if (shown.textContent !== code) shown.textContent = code;
   }
 }
 

@@ -94,11 +94,10 @@ function response(): Html {
   return html`<section class="try-response" aria-labelledby="try-response" data-response hidden>
 <h3 id="try-response" tabindex="-1">Response <span class="state" data-status></span></h3>
 <p data-advice hidden><a data-error-link>What this error means and how to fix it</a></p>
+<div class="try-parts">
 <div class="code" data-body hidden><pre tabindex="0" role="group" aria-label="Response body"><code></code></pre></div>
-<div data-media hidden></div>
-<p data-saved hidden><a data-download>Download the file</a></p>
-<details class="as-code"><summary>Response headers</summary>
+<div class="try-file" data-saved hidden><div data-media></div><p><a data-download>Download the file</a></p></div>
 <table><caption class="visually-hidden">Response headers</caption><tbody data-headers></tbody></table>
-</details>
+</div>
 </section>`;
 }

@@ -123,7 +123,7 @@ async function memberPage(
   const invitations = await store.members.invitations(accountId);
   const body = html`${table(
     'Members',
-    ['Email', 'Since', 'Role', 'Remove'],
+    ['Email', 'Since', 'Role', ''],
     users.map((user) => memberRow(visit, user)),
   )}
 ${invitations.length > 0 && invitationSection(visit, invitations)}
@@ -161,7 +161,7 @@ function invitationSection(visit: SignedInVisit, invitations: readonly OpenInvit
   return html`<section aria-labelledby="invitations"><h2 id="invitations">Open invitations</h2>
 ${table(
   'Open invitations',
-  ['Email', 'Role', 'Expires', 'Revoke'],
+  ['Email', 'Role', 'Expires', ''],
   invitations.map(({ hash, email, accountRole, expiresAt }) => [
     email,
     accountRole,

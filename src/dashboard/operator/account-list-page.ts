@@ -127,8 +127,8 @@ async function accountRow(
   const account = must(await store.accounts.find(id), `the account ${id}`);
   const users = await store.users.list(id);
   return [
-    html`<a href="${PATH}/${encodeURIComponent(id)}">${account.name}</a>`,
-    users.map(userLabel).join(', '),
+    html`<span class="name"><a href="${PATH}/${encodeURIComponent(id)}">${account.name}</a></span>`,
+    html`<span class="name">${users.map(userLabel).join(', ')}</span>`,
     account.subscription?.plan ?? 'none',
     await creditsUsed(store, plans, account),
     STATES[account.state],

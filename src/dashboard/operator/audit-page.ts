@@ -105,7 +105,7 @@ async function namesIn({ users, accounts }: AuditStore, entries: readonly AuditE
 
 /** Names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
 function readable(text: string, names: Names): Html {
-  return html`<span title="${text}">${text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)}</span>`;
+  return html`<span class="name" title="${text}">${text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)}</span>`;
 }
 
 function formatDetails(details: AuditEntry['details']): string {

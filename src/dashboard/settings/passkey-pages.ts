@@ -128,7 +128,7 @@ ${
   passkeys.length > 0 &&
   table(
     'Passkeys',
-    ['Name', 'Added', 'Last used', 'Remove'],
+    ['Name', 'Added', 'Last used', ''],
     passkeys.map(({ id, name, createdAt, lastUsedAt }) => [
       name,
       time(createdAt.toISOString()),

@@ -53,7 +53,7 @@ export async function sessionSection({ sessions }: Pick<Store, 'sessions'>, visi
 <h2 id="devices">Devices</h2>
 ${table(
   'Devices',
-  ['Device', 'Last used', 'Signed in', 'Sign out'],
+  ['Device', 'Last used', 'Signed in', ''],
   all.map((session) => sessionRow(visit, session)),
 )}
 <div class="actions">

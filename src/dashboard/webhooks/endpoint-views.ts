@@ -25,7 +25,7 @@ export function endpointTable(endpoints: readonly WebhookEndpoint[]): Html {
     'Webhook endpoints',
     ['URL', 'Events', 'Status', 'Created (UTC)'],
     endpoints.map((endpoint) => [
-      html`<a class="long" href="${PATH}/${endpoint.id}">${endpoint.url}</a>`,
+      html`<span class="long"><a href="${PATH}/${endpoint.id}">${endpoint.url}</a></span>`,
       html`<span class="words">${eventsOf(endpoint)}</span>`,
       stateOf(endpoint),
       time(endpoint.createdAt),
