@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
+import { hold } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { type RunningDatabase, serverDatabase } from '../running-database.ts';
@@ -18,7 +19,7 @@ interface Render {
   readonly output: { readonly url: string; readonly bytes: number } | null;
 }
 
-const COUNT = 16;
+const COUNT = 12;
 const postgresUrl = inject('postgresUrl');
 if (postgresUrl === '') console.warn(`skipped: ${NO_POSTGRES}`);
 if (!hasSwift) console.warn(`skipped: ${NO_SWIFT}`);
@@ -36,7 +37,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
       startStorage(),
       serverDatabase(postgresUrl),
       Fleet.start(),
-      noisyJpeg(3_000, 2_000),
+      noisyJpeg(1_200, 900),
     ]);
     environment = { ...database.env, ...s3.env };
     first = await fleet.startApiServer(environment);
@@ -66,13 +67,15 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     const { key } = accepting;
     const headers = { 'x-api-key': key };
     const ids: string[] = [];
+    const [lost, survivor] = workers;
+    // So that it still has a render when it is killed.
+    hold(lost?.renderPids() ?? []);
     for (let count = 0; count < COUNT; count += 1) {
       const fields = { asset: photo, text: `Number ${count}` };
       const response = await post({ url: accepting.url, key }, form(fields), { headers: { prefer: 'respond-async' } });
       expect(response.status).toBe(202);
       ids.push(((await response.json()) as Render).id);
     }
-    const [lost, survivor] = workers;
     await until(async () => lost !== undefined && (await isRendering(lost)));
     lost?.signal('SIGKILL');
     accepting.signal('SIGKILL');

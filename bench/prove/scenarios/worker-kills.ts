@@ -20,7 +20,7 @@ export const workerKills: Scenario = {
         await fixture.request({ key: fixture.subject.key, body, ...(due && { due }) });
       const { responses: warmUp, startedAt, endedAt } = await closedLoad(4, 2, send);
       const rate = (warmUp.length / (endedAt - startedAt)) * 1_000 * 0.3;
-      const kills = world.choose(30, 1_000);
+      const kills = world.choose(15, 1_000);
       const killing = killWorkers(world, fixture, kills);
       const responses: ResponseRecord[] = [];
       while (!killing.isDone()) {
