@@ -10,7 +10,7 @@ import { SAMPLE_PHOTO_PATH } from './account/start-page.ts';
 import { componentsPage } from './components-page.ts';
 import { type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
-import { searchIndex } from './docs/search-index.ts';
+import { searchIndex, type SearchSection } from './docs/search-index.ts';
 import { shareImagePath } from './docs/share-images.ts';
 import { tryItForm } from './docs/try-it.ts';
 import { frontPage } from './front-page.ts';
@@ -90,7 +90,7 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
         const headers = { 'content-type': 'text/markdown; charset=utf-8', 'cache-control': 'public, max-age=300' };
         return reply.headers(headers).send(guideMarkdown(guide, baseUrlOf(request)));
       });
-      const index = searchIndex(guides, referencePage(guides, LOCAL_URL, html``).body.text);
+      const index = (): SearchSection[] => searchIndex(guides, referencePage(guides, LOCAL_URL, html``).body.text);
       addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys()], baseUrlOf });
       app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
         const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };

@@ -17,7 +17,8 @@ export interface PublicDocumentsDependencies {
   readonly version: string;
   /** Email address or URL for reports of vulnerabilities; empty: there is no security.txt. */
   readonly securityContact: string;
-  readonly index: readonly SearchSection[];
+  /** Takes a while, so it is called when the first visitor searches. */
+  readonly index: () => readonly SearchSection[];
   /** Paths of all pages that search engines may show. */
   readonly paths: readonly string[];
   readonly baseUrlOf: (request: FastifyRequest) => string;
@@ -79,13 +80,13 @@ function addCrawlerFiles(
   });
 }
 
-function addSearchIndex(app: FastifyInstance, index: readonly SearchSection[]): void {
-  const text = JSON.stringify(index);
+function addSearchIndex(app: FastifyInstance, index: () => readonly SearchSection[]): void {
+  let text: string | undefined;
   let compressed: Promise<Buffer> | undefined;
   app.get('/docs/search.json', async (request, reply) => {
     reply.headers({ ...SHARED, 'content-type': 'application/json; charset=utf-8', vary: 'accept-encoding' });
+    text ??= JSON.stringify(index());
     if (!/\bbr\b/u.test(String(request.headers['accept-encoding']))) return reply.send(text);
-    // At the first request, because it would take a quarter of a second of each start.
     compressed ??= compress(text);
     return reply.header('content-encoding', 'br').send(await compressed);
   });
