@@ -33,6 +33,30 @@ class Source {
   }
 }
 
+/** An agent that uses its only tool with each of these arguments. The node becomes the tool as n8n makes it one. */
+class Agent {
+  constructor(allArguments) {
+    this.execute = async function execute() {
+      const [tool] = await this.getInputConnectionData('ai_tool', 0);
+      const results = [];
+      for (const toolArguments of allArguments) {
+        results.push(await tool.invoke(toolArguments).catch((error) => error.message));
+      }
+      return [[{ json: { description: tool.description, fields: Object.keys(tool.schema.shape), results } }]];
+    };
+    this.description = {
+      ...new Source([]).description,
+      name: 'agent',
+      inputs: ['main', { type: 'ai_tool' }],
+    };
+  }
+}
+
+function asTool(node) {
+  if (!node.description.usableAsTool) throw new Error(`${node.description.name} can't be used as a tool.`);
+  return Object.assign(node, { description: { ...node.description, inputs: [], outputs: ['ai_tool'] } });
+}
+
 export function setting(name) {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is missing. Run \`npm run test:clients\` in the repository.`);
@@ -88,19 +112,30 @@ async function prepareBinaryStorage() {
   isReady = true;
 }
 
-export function workflowWith(parameters, { items = [], onError = 'stopWorkflow', type = 'storybar', staticData } = {}) {
-  const types = { source: new Source(items), storybar: new Storybar(), storybarTrigger: new StorybarTrigger() };
-  const node = {
+function nodeOf(type, { description }, parameters) {
+  return {
     id: 'n1',
     name: 'Storybar',
     type,
     typeVersion: 1,
     position: [0, 0],
-    onError,
     webhookId: 'hook-1',
     credentials: { storybarApi: { id: 'c1', name: 'Storybar' } },
-    parameters: NodeHelpers.getNodeParameters(types[type].description.properties, parameters, true, false, null, null),
+    parameters: NodeHelpers.getNodeParameters(description.properties, parameters, true, false, null, null),
   };
+}
+
+function nodeTypesOf(types) {
+  return {
+    getByName: (name) => types[name],
+    getByNameAndVersion: (name) => types[name],
+    getKnownTypes: () => ({}),
+  };
+}
+
+export function workflowWith(parameters, { items = [], onError = 'stopWorkflow', type = 'storybar', staticData } = {}) {
+  const types = { source: new Source(items), storybar: new Storybar(), storybarTrigger: new StorybarTrigger() };
+  const node = { ...nodeOf(type, types[type], parameters), onError };
   const source = { id: 's1', name: 'Source', type: 'source', typeVersion: 1, position: [0, 0], parameters: {} };
   return new Workflow({
     id: 'w1',
@@ -108,22 +143,44 @@ export function workflowWith(parameters, { items = [], onError = 'stopWorkflow',
     nodes: type === 'storybar' ? [source, node] : [node],
     connections: type === 'storybar' ? { Source: { main: [[{ node: 'Storybar', type: 'main', index: 0 }]] } } : {},
     active: true,
-    nodeTypes: {
-      getByName: (name) => types[name],
-      getByNameAndVersion: (name) => types[name],
-      getKnownTypes: () => ({}),
-    },
+    nodeTypes: nodeTypesOf(types),
     staticData,
     settings: { executionOrder: 'v1' },
   });
 }
 
-/** Runs a workflow of a source and our node, and returns what our node returned or the error it stopped with. */
+/** Runs an agent that has our node as its tool, and returns what the agent got from it. */
+export async function executeAsTool(parameters, { credentials, allArguments }) {
+  await prepareBinaryStorage();
+  const types = { agent: new Agent(allArguments), storybarTool: asTool(new Storybar()) };
+  const tool = {
+    ...nodeOf('storybarTool', types.storybarTool, { toolDescription: 'Captions', ...parameters }),
+    id: 'tool-1',
+  };
+  const agent = { id: 'a1', name: 'Agent', type: 'agent', typeVersion: 1, position: [0, 0], parameters: {} };
+  const workflow = new Workflow({
+    id: 'w1',
+    name: 'Test',
+    nodes: [agent, tool],
+    connections: { Storybar: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] } },
+    active: true,
+    nodeTypes: nodeTypesOf(types),
+    settings: { executionOrder: 'v1' },
+  });
+  const engine = new WorkflowExecute(additionalDataFor(credentials), 'trigger');
+  const { data } = await engine.run({ workflow, startNode: workflow.getNode('Agent') });
+  const { error, runData } = data.resultData;
+  if (error) throw error;
+  return runData.Agent[0].data.main[0][0].json;
+}
+
+/** Runs a workflow of a source and our node, and returns its outputs or the error it stopped with. */
 export async function execute(parameters, { credentials, executionId, ...options }) {
   await prepareBinaryStorage();
   const workflow = workflowWith(parameters, options);
   const engine = new WorkflowExecute(additionalDataFor(credentials, executionId), 'trigger');
   const { data } = await engine.run({ workflow, startNode: workflow.getNode('Source') });
   const { error, runData } = data.resultData;
-  return { error, items: runData.Storybar?.[0]?.data?.main[0] ?? [] };
+  const [items = [], failed = []] = runData.Storybar?.[0]?.data?.main ?? [];
+  return { error, items, failed };
 }

@@ -41,21 +41,23 @@ function contextFor(parameters, { items, continueOnFail = false }) {
       assertBinaryData: (item, property) => items[item].binary[property],
       getBinaryDataBuffer: async (item, property) => Buffer.from(items[item].binary[property].data, 'base64'),
       prepareBinaryData: async (data, fileName, mimeType) => ({ data: data.toString('base64'), fileName, mimeType }),
-      httpRequestWithAuthentication: send,
+      httpRequestWithAuthentication: async (_type, request) => await send(withKey(request)),
+      httpRequest: send,
     },
   };
 }
 
 /** As the credential type says. */
-async function send(_type, { method, url, headers = {}, body, json }) {
+function withKey(request) {
   const key = StorybarApi.authenticate.properties.headers['x-api-key'];
+  const value = key.replace('={{$credentials.apiKey}}', credentials.apiKey);
+  return { ...request, headers: { ...request.headers, 'x-api-key': value } };
+}
+
+async function send({ method, url, headers = {}, body, json }) {
   const response = await fetch(url, {
     method,
-    headers: {
-      ...headers,
-      ...(json && { 'content-type': 'application/json' }),
-      'x-api-key': key.replace('={{$credentials.apiKey}}', credentials.apiKey),
-    },
+    headers: { ...headers, ...(json && { 'content-type': 'application/json' }) },
     body: json ? JSON.stringify(body) : body,
   });
   const data = Buffer.from(await response.arrayBuffer());
@@ -111,11 +113,26 @@ const [subtitled] = await execute(
 );
 assert.equal(subtitled.binary.data.mimeType, 'video/mp4');
 
+const [started] = await execute(
+  { operation: 'overlayOnly', text: 'Later', width: 320, height: 200, options: { asynchronous: true } },
+  { items: [{ json: {} }] },
+);
+assert.equal(started.binary, undefined);
+const [finished] = await execute({ operation: 'getRender', renderId: started.json.id }, { items: [{ json: {} }] });
+assert.equal(finished.json.status, 'succeeded');
+assert.equal(Buffer.from(finished.binary.data.data, 'base64').length, finished.json.output.bytes);
+
+const [linked] = await execute(
+  { operation: 'overlayOnly', text: 'Linked', width: 320, height: 200, options: { link: true } },
+  { items: [{ json: {} }] },
+);
+assert.equal((await fetch(linked.json.output.url)).status, 200);
+
 const [fault] = await execute(
   { operation: 'overlayOnly', text: ' ', width: 5, height: 200 },
   { items: [{ json: {} }], continueOnFail: true },
 );
-assert.match(fault.json.description, /#\/text: [^]*#\/width: /u);
+assert.match(fault.json.message, /#\/text: [^]*#\/width: /u);
 console.log(
-  'ok: the installed n8n package captions an image and a video, renders captions alone and lists every fault',
+  'ok: the installed n8n package captions images and videos, renders asynchronously and with links, and lists every fault',
 );

@@ -1,13 +1,13 @@
-// The node in n8n's own workflow engine, against the real service and the stand-in.
+// The node in n8n's own workflow engine, against the real service. Files for URLs come from the stand-in.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { EXAMPLES, execute, setting } from './engine.mjs';
+import { EXAMPLES, execute, executeAsTool, setting } from './engine.mjs';
 
 const service = { url: setting('STORYBAR_TEST_URL'), apiKey: setting('STORYBAR_TEST_KEY') };
-const standIn = { url: setting('STORYBAR_STAND_IN_URL'), apiKey: 'sb_live_stand_in' };
+const FILES = `${setting('STORYBAR_STAND_IN_URL')}/files`;
 
 function fileItem(name, mimeType) {
   const data = readFileSync(path.join(EXAMPLES, name)).toString('base64');
@@ -40,7 +40,7 @@ test('captions the binary file of each item and pairs the results with their ite
 });
 
 test('captions an image from a URL, and a video', async () => {
-  const assetUrl = `${standIn.url}/files/photo.jpg`;
+  const assetUrl = `${FILES}/photo.jpg`;
   const overlays = {
     overlay: [
       { text: 'Top', position: 0 },
@@ -105,7 +105,7 @@ test('goes on with the other items when the workflow says so', async () => {
     onError: 'continueRegularOutput',
   });
   assert.equal(error, undefined);
-  assert.match(results[0].json.description, /#\/text|invalid_fields/u);
+  assert.match(results[0].json.message, /#\/text|invalid_fields/u);
   assert.deepEqual(results[0].pairedItem, { item: 0 });
   assert.equal(results[1].binary.data.mimeType, 'image/png');
 });
@@ -118,43 +118,111 @@ test('reports a refused key', async () => {
   assert.match(error.description, /invalid_api_key/u);
 });
 
-test('starts an asynchronous render, then gets it with its file', async () => {
+test('sends items that fail to the error output, with the data they came from', async () => {
+  const items = [{ json: { text: ' ' } }, { json: { text: 'Fine' } }];
+  const parameters = { operation: 'overlayOnly', width: 320, height: 200, text: '={{ $json.text }}' };
+  const { items: results, failed } = await execute(parameters, {
+    credentials: service,
+    items,
+    onError: 'continueErrorOutput',
+  });
+  assert.deepEqual(
+    results.map(({ pairedItem }) => pairedItem),
+    [{ item: 1 }],
+  );
+  assert.deepEqual(
+    failed.map(({ pairedItem }) => pairedItem),
+    [{ item: 0 }],
+  );
+  assert.equal(failed[0].json.text, ' ');
+  assert.match(failed[0].json.message, /#\/text/u);
+});
+
+test('is a tool for agents, which gets links and learns what is wrong with a request', async () => {
   const parameters = {
-    operation: 'overlayOnly',
-    width: 16,
-    height: 16,
-    text: 'Later',
-    options: { asynchronous: true },
+    operation: 'captionImage',
+    source: 'url',
+    assetUrl: "={{ $fromAI('url', 'Image') }}",
+    text: "={{ $fromAI('text', 'Caption') }}",
+    options: { link: true },
   };
-  const started = await execute(parameters, { credentials: standIn, items: [{ json: {} }] });
-  const { id, status } = started.items[0].json;
-  assert.equal(status, 'queued');
-  const get = async () =>
-    await execute(
-      { operation: 'getRender', renderId: '={{ $json.id }}' },
-      { credentials: standIn, items: [{ json: { id } }] },
-    );
-  const unfinished = await get();
-  assert.equal(unfinished.items[0].json.status, 'rendering');
-  assert.equal(unfinished.items[0].binary, undefined);
-  const finished = await get();
-  assert.equal(finished.items[0].json.status, 'succeeded');
-  assert.equal(finished.items[0].binary.data.fileName, `${id}.jpg`);
-  assert.equal(bytesOf(finished.items[0].binary.data).length, finished.items[0].json.output.bytes);
+  const url = `${FILES}/photo.jpg`;
+  const { fields, results } = await executeAsTool(parameters, {
+    credentials: service,
+    allArguments: [
+      { url, text: 'First' },
+      { url, text: 'Second' },
+      { url, text: ' ' },
+    ],
+  });
+  assert.deepEqual(fields, ['url', 'text']);
+  const links = results.slice(0, 2).map((result) => JSON.parse(result)[0].output.url);
+  assert.equal(new Set(links).size, 2);
+  for (const link of links) assert.equal((await fetch(link)).headers.get('content-type'), 'image/png');
+  assert.match(results[2], /#\/text/u);
+});
+
+test('renders different captions in the same run, as an agent may ask for', async () => {
+  const executionId = crypto.randomUUID();
+  for (const text of ['First', 'Second']) {
+    const parameters = { operation: 'overlayOnly', width: 320, height: 200, text };
+    const { error, items } = await execute(parameters, { credentials: service, items: [{ json: {} }], executionId });
+    assert.equal(error, undefined);
+    assert.equal(items[0].json.creditsCharged, 1);
+  }
+});
+
+test('returns a link instead of the file', async () => {
+  const parameters = { operation: 'captionImage', source: 'url', assetUrl: `${FILES}/photo.jpg`, text: 'Link' };
+  const { items } = await execute(
+    { ...parameters, options: { link: true } },
+    { credentials: service, items: [{ json: {} }] },
+  );
+  const [{ json, binary }] = items;
+  assert.equal(binary, undefined);
+  const file = await fetch(json.output.url);
+  assert.equal((await file.arrayBuffer()).byteLength, json.output.bytes);
+});
+
+async function startAsynchronous(parameters) {
+  const started = await execute(
+    { operation: 'captionImage', source: 'url', text: 'Later', options: { asynchronous: true }, ...parameters },
+    { credentials: service, items: [{ json: {} }] },
+  );
+  return started.items[0];
+}
+
+async function getRender(id, parameters = {}) {
+  return await execute(
+    { operation: 'getRender', renderId: '={{ $json.id }}', ...parameters },
+    { credentials: service, items: [{ json: { id } }] },
+  );
+}
+
+test('starts an asynchronous render, then gets it with its file', async () => {
+  const { json, binary } = await startAsynchronous({ assetUrl: `${FILES}/photo.jpg` });
+  assert.equal(json.status, 'queued');
+  assert.equal(binary, undefined);
+  const { items } = await getRender(json.id, { waitSeconds: 60 });
+  assert.equal(items[0].json.status, 'succeeded');
+  assert.equal(items[0].binary.data.fileName, `${json.id}.png`);
+  assert.equal(bytesOf(items[0].binary.data).length, items[0].json.output.bytes);
+  const stateOnly = await getRender(json.id, { download: false });
+  assert.equal(stateOnly.items[0].binary, undefined);
+});
+
+test('gets the state of a render that has not ended', async () => {
+  const { json } = await startAsynchronous({ assetUrl: `${FILES}/endless.jpg` });
+  const { items } = await getRender(json.id, { waitSeconds: 0 });
+  assert.ok(['queued', 'rendering'].includes(items[0].json.status));
+  assert.equal(items[0].binary, undefined);
+  const headers = { 'x-api-key': service.apiKey };
+  await fetch(`${service.url}/v1/renders/${json.id}`, { method: 'DELETE', headers });
 });
 
 test('stops with the error of an asynchronous render that failed', async () => {
-  const parameters = {
-    operation: 'overlayOnly',
-    width: 16,
-    height: 16,
-    text: 'fails',
-    options: { asynchronous: true },
-  };
-  const started = await execute(parameters, { credentials: standIn, items: [{ json: {} }] });
-  const get = { operation: 'getRender', renderId: started.items[0].json.id };
-  await execute(get, { credentials: standIn, items: [{ json: {} }] });
-  const { error } = await execute(get, { credentials: standIn, items: [{ json: {} }] });
+  const { json } = await startAsynchronous({ assetUrl: `${FILES}/broken.jpg` });
+  const { error } = await getRender(json.id, { waitSeconds: 60 });
   assert.equal(error.httpCode, '422');
   assert.match(error.description, /asset_undecodable/u);
 });

@@ -1,6 +1,7 @@
-// The trigger: its hooks run with n8n's own context against the stand-in, which then sends a real webhook.
+// The trigger: its hooks run with n8n's own context against the real service, which then sends webhooks.
 
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
@@ -10,28 +11,45 @@ const require = createRequire(import.meta.url);
 const { HookContext } = require('n8n-core');
 const { StorybarTrigger } = require('../dist/nodes/StorybarTrigger/StorybarTrigger.node.js');
 
-const standIn = { url: setting('STORYBAR_STAND_IN_URL'), apiKey: 'sb_live_stand_in' };
+const service = { url: setting('STORYBAR_TEST_URL'), apiKey: setting('STORYBAR_TEST_KEY') };
 const trigger = new StorybarTrigger();
 const { checkExists, create, delete: remove } = trigger.webhookMethods.default;
 
-let receive;
-const server = createServer((request, response) => {
+const deliveries = [];
+const arrivals = new EventEmitter();
+const server = createServer(async (request, response) => {
   const chunks = [];
-  request
-    .on('data', (chunk) => chunks.push(chunk))
-    .on('end', () => {
-      response.end();
-      receive({ headers: request.headers, rawBody: Buffer.concat(chunks) });
-    });
+  for await (const chunk of request) chunks.push(chunk);
+  response.end();
+  deliveries.push({ headers: request.headers, rawBody: Buffer.concat(chunks) });
+  arrivals.emit('delivery');
 });
 await new Promise((resolve) => {
   server.listen(0, '127.0.0.1', resolve);
 });
 after(() => server.close());
+
+/** The next webhook of this type. Other tests have the same account. */
+async function delivered(isWanted) {
+  for (;;) {
+    const index = deliveries.findIndex(({ rawBody }) => isWanted(JSON.parse(rawBody.toString())));
+    if (index !== -1) return deliveries.splice(index, 1)[0];
+    await once(arrivals, 'delivery');
+  }
+}
+
+async function api(method, path, body) {
+  const headers = { 'x-api-key': service.apiKey, 'content-type': 'application/json' };
+  const response = await fetch(`${service.url}${path}`, { method, headers, body: body && JSON.stringify(body) });
+  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+  return response.status === 204 ? undefined : await response.json();
+}
+
+const endpoints = async () => (await api('GET', '/v1/webhook-endpoints')).endpoints;
 const webhookBaseUrl = `http://127.0.0.1:${server.address().port}/`;
 
 function hookContext(workflow) {
-  const additionalData = { ...additionalDataFor(standIn), webhookBaseUrl };
+  const additionalData = { ...additionalDataFor(service), webhookBaseUrl };
   const webhookData = { webhookDescription: trigger.description.webhooks[0], path: 'webhook' };
   return new HookContext(workflow, workflow.getNode('Storybar'), additionalData, 'trigger', 'activate', webhookData);
 }
@@ -56,13 +74,8 @@ test('registers its webhook, accepts signed webhooks only, and removes its regis
   assert.equal(await create.call(context), true);
   assert.equal(await checkExists.call(context), true);
 
-  const received = new Promise((resolve) => {
-    receive = resolve;
-  });
-  const headers = { 'x-api-key': standIn.apiKey, 'content-type': 'application/json', prefer: 'respond-async' };
-  const body = JSON.stringify({ text: 'announce', width: 16, height: 16 });
-  const { id } = await (await fetch(`${standIn.url}/v1/overlay`, { method: 'POST', headers, body })).json();
-  const delivery = await received;
+  const { id } = await api('POST', '/v1/overlay', { text: 'Announce me', width: 64, height: 32, async: true });
+  const delivery = await delivered(({ data }) => data.id === id);
 
   const accepted = webhookContext(workflow, delivery);
   const { workflowData } = await trigger.webhook.call(accepted);
@@ -70,7 +83,7 @@ test('registers its webhook, accepts signed webhooks only, and removes its regis
   assert.equal(workflowData[0][0].json.data.id, id);
 
   const forgeries = [
-    { ...delivery, rawBody: Buffer.from(delivery.rawBody.toString().replace('succeeded', 'failed')) },
+    { ...delivery, rawBody: Buffer.from(delivery.rawBody.toString().replaceAll('succeeded', 'failed')) },
     { ...delivery, headers: { ...delivery.headers, 'webhook-timestamp': '1614265330' } },
     { ...delivery, headers: {} },
   ];
@@ -83,6 +96,40 @@ test('registers its webhook, accepts signed webhooks only, and removes its regis
   assert.equal(await remove.call(context), true);
   assert.equal(await checkExists.call(context), false);
   assert.equal(await remove.call(context), true);
+});
+
+test('accepts webhooks after its secret is rotated only if they are still signed with the one it knows', async () => {
+  const workflow = workflowWith({ events: ['render.canceled'] }, { type: 'storybarTrigger', staticData: {} });
+  const context = hookContext(workflow);
+  await create.call(context);
+  let { endpointId } = workflow.getStaticData('node', workflow.getNode('Storybar'));
+  const codeAfterRotation = async (overlap) => {
+    await api('POST', `/v1/webhook-endpoints/${endpointId}/rotate-secret`, { overlap_seconds: overlap });
+    await api('POST', `/v1/webhook-endpoints/${endpointId}/test`);
+    const received = webhookContext(workflow, await delivered(({ type }) => type === 'webhook.test'));
+    await trigger.webhook.call(received);
+    return received.response.code;
+  };
+  assert.equal(await codeAfterRotation(60), undefined);
+  await create.call(context);
+  endpointId = workflow.getStaticData('node', workflow.getNode('Storybar')).endpointId;
+  assert.equal(await codeAfterRotation(0), 401);
+  await remove.call(context);
+});
+
+test('registers its webhook again when the service has disabled it, and leaves no second one behind', async () => {
+  const workflow = workflowWith({ events: ['render.canceled'] }, { type: 'storybarTrigger', staticData: {} });
+  const context = hookContext(workflow);
+  const countBefore = (await endpoints()).length;
+  await create.call(context);
+  const { endpointId } = workflow.getStaticData('node', workflow.getNode('Storybar'));
+  await api('POST', `/v1/webhook-endpoints/${endpointId}/disable`);
+  assert.equal(await checkExists.call(context), false);
+  assert.equal(await create.call(context), true);
+  assert.equal(await checkExists.call(context), true);
+  assert.equal((await endpoints()).length, countBefore + 1);
+  await remove.call(context);
+  assert.equal((await endpoints()).length, countBefore);
 });
 
 test('removes a registration that the server no longer knows', async () => {

@@ -34,13 +34,16 @@ export class Storybar implements INodeType {
         }
         results.push(await run(this, item));
       } catch (error) {
-        if (!this.continueOnFail()) {
-          // Each class returns an error of its own kind unchanged.
-          if (error instanceof NodeApiError) throw new NodeApiError(this.getNode(), error as unknown as JsonObject);
-          throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: item });
-        }
-        const { message, description } = error as { message: string; description?: string };
-        results.push({ json: { error: message, description }, pairedItem: { item } });
+        // Each class returns an error of its own kind unchanged.
+        const failure =
+          error instanceof NodeApiError
+            ? new NodeApiError(this.getNode(), error as unknown as JsonObject)
+            : new NodeOperationError(this.getNode(), error as Error, { itemIndex: item });
+        if (!this.continueOnFail()) throw failure;
+        const { message, description } = failure;
+        // n8n sends items with exactly these fields to the error output, if the node has one.
+        const json = description ? { error: message, message: description } : { error: message };
+        results.push({ json, pairedItem: { item } });
       }
     }
     return [results];

@@ -1,7 +1,7 @@
 // What each operation does with one item.
 
-import type { IDataObject, IExecuteFunctions, IHttpRequestOptions, INodeExecutionData, JsonObject } from 'n8n-workflow';
-import { apiError, apiRequest, type ApiResponse, multipart, parseJson } from './request';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
+import { apiError, apiRequest, type ApiResponse, download, multipart, parseJson } from './request';
 
 interface Render {
   readonly id: string;
@@ -18,20 +18,18 @@ interface OverlayValues {
 export async function captionFile(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
   const fields = captionFields(context, item);
   if (context.getNodeParameter('source', item) === 'url') {
-    const url = context.getNodeParameter('assetUrl', item) as string;
-    return await render(context, item, { body: { ...fields, asset_url: url }, json: true });
+    return await render(context, item, { ...fields, asset_url: context.getNodeParameter('assetUrl', item) as string });
   }
   const property = context.getNodeParameter('binaryPropertyName', item) as string;
   const { fileName } = context.helpers.assertBinaryData(item, property);
-  const file = await context.helpers.getBinaryDataBuffer(item, property);
-  const { body, contentType } = multipart(fields, file, fileName ?? 'asset');
-  return await render(context, item, { body, headers: { 'content-type': contentType } });
+  const content = await context.helpers.getBinaryDataBuffer(item, property);
+  return await render(context, item, fields, { content, name: fileName ?? 'asset' });
 }
 
 export async function overlayOnly(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
   const width = context.getNodeParameter('width', item) as number;
   const height = context.getNodeParameter('height', item) as number;
-  return await render(context, item, { body: { ...captionFields(context, item), width, height }, json: true });
+  return await render(context, item, { ...captionFields(context, item), width, height });
 }
 
 export async function getRender(context: IExecuteFunctions, item: number): Promise<INodeExecutionData> {
@@ -45,14 +43,16 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
   if (!found.output || !(context.getNodeParameter('download', item, true) as boolean)) {
     return { json, pairedItem: { item } };
   }
-  const file = await apiRequest(context, 'GET', found.output.url, {}, item);
+  const file = await download(context, found.output.url, item);
   return await withBinary(context, item, json, file, found.id);
 }
 
 /** The fields that all captions have in common. */
 function captionFields(context: IExecuteFunctions, item: number): IDataObject {
-  const { asynchronous: _, safeArea, ...others } = context.getNodeParameter('options', item, {}) as IDataObject;
-  const chosen = Object.entries({ ...others, safe_area: safeArea }).filter(([, value]) => value);
+  const { asynchronous, link, safeArea, ...others } = context.getNodeParameter('options', item, {}) as IDataObject;
+  // An asynchronous render has a link anyway.
+  const deliver = link && !asynchronous ? 'url' : undefined;
+  const chosen = Object.entries({ ...others, safe_area: safeArea, deliver }).filter(([, value]) => value);
   const rest = Object.fromEntries(chosen) as IDataObject;
   const kind = context.getNodeParameter('captions', item) as string;
   if (kind === 'text') return { text: context.getNodeParameter('text', item) as string, ...rest };
@@ -67,17 +67,22 @@ function captionFields(context: IExecuteFunctions, item: number): IDataObject {
 async function render(
   context: IExecuteFunctions,
   item: number,
-  options: Partial<IHttpRequestOptions>,
+  fields: IDataObject,
+  file?: { readonly content: Buffer; readonly name: string },
 ): Promise<INodeExecutionData> {
   const { asynchronous } = context.getNodeParameter('options', item, {}) as { asynchronous?: boolean };
-  const headers = {
-    ...options.headers,
-    'idempotency-key': idempotencyKey(context, item),
+  const { headers, ...body } = file ? multipart(fields, file) : { body: fields, json: true, headers: {} };
+  const allHeaders = {
+    ...headers,
+    'idempotency-key': await idempotencyKey(context, item, fields, file?.content),
     ...(asynchronous && { prefer: 'respond-async' }),
   };
-  const response = await apiRequest(context, 'POST', '/v1/overlay', { ...options, headers }, item);
-  if (response.statusCode === 202) return { json: parseJson<IDataObject>(response), pairedItem: { item } };
+  const response = await apiRequest(context, 'POST', '/v1/overlay', { ...body, headers: allHeaders }, item);
   const { headers: facts } = response;
+  // A render that goes on, or one with a link.
+  if (facts['content-type']?.startsWith('application/json')) {
+    return { json: parseJson<IDataObject>(response), pairedItem: { item } };
+  }
   const json = {
     renderId: facts['x-render-id'],
     sourceType: facts['x-source-type'],
@@ -89,10 +94,23 @@ async function render(
   return await withBinary(context, item, json, response, facts['x-render-id'] ?? 'render');
 }
 
-/** Stays the same when n8n retries the node, so that a retry is rendered and charged once. */
-function idempotencyKey(context: IExecuteFunctions, item: number): string {
+/**
+ * Stays the same when n8n retries the node, so that a retry is rendered and charged once. An agent can use the node several
+ * times in one run, so the key also depends on what is rendered.
+ */
+async function idempotencyKey(
+  context: IExecuteFunctions,
+  item: number,
+  fields: IDataObject,
+  file: Buffer | undefined,
+): Promise<string> {
   const { $runIndex } = context.getWorkflowDataProxy(item) as { $runIndex?: number };
-  return `n8n-${context.getExecutionId()}-${context.getNode().id}-${$runIndex ?? 0}-${item}`;
+  const place = [context.getExecutionId(), context.getNode().id, $runIndex ?? 0, item];
+  return `n8n-${await hash(JSON.stringify([place, fields, file && (await hash(file))]))}`;
+}
+
+async function hash(content: string | Buffer): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(content))).toString('hex');
 }
 
 async function withBinary(

@@ -228,6 +228,13 @@ export const properties: INodeProperties[] = [
         description: 'Quality of JPEG and WebP images',
       },
       {
+        displayName: 'Return a Link',
+        name: 'link',
+        type: 'boolean',
+        default: false,
+        description: 'Whether to return a link to the finished file instead of the file, as AI agents need it',
+      },
+      {
         displayName: 'Safe Area',
         name: 'safeArea',
         type: 'options',

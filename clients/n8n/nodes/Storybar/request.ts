@@ -22,6 +22,9 @@ interface Problem {
   readonly errors?: ReadonlyArray<{ pointer: string; detail: string }>;
 }
 
+/** What our requests have in common: errors are ours to explain, and bodies can be files. */
+const RAW = { encoding: 'arraybuffer', returnFullResponse: true, ignoreHttpStatusErrors: true } as const;
+
 export async function apiRequest(
   context: IExecuteFunctions | IHookFunctions,
   method: IHttpRequestMethods,
@@ -29,15 +32,28 @@ export async function apiRequest(
   options: Partial<IHttpRequestOptions> = {},
   itemIndex?: number,
 ): Promise<ApiResponse> {
-  const { url } = await context.getCredentials<{ url: string }>('storybarApi', itemIndex);
-  const response: ApiResponse = await context.helpers.httpRequestWithAuthentication.call(context, 'storybarApi', {
-    method,
-    url: path.startsWith('http') ? path : `${url.replace(/\/+$/, '')}${path}`,
-    encoding: 'arraybuffer',
-    returnFullResponse: true,
-    ignoreHttpStatusErrors: true,
-    ...options,
-  });
+  const { url: server } = await context.getCredentials<{ url: string }>('storybarApi', itemIndex);
+  const url = `${server.replace(/\/+$/, '')}${path}`;
+  const request = { method, url, ...RAW, ...options };
+  const response: ApiResponse = await context.helpers.httpRequestWithAuthentication.call(
+    context,
+    'storybarApi',
+    request,
+  );
+  return requireSuccess(context, response, itemIndex);
+}
+
+/** Without the API key: links need none, and can lead to another host. */
+export async function download(context: IExecuteFunctions, url: string, itemIndex: number): Promise<ApiResponse> {
+  const response: ApiResponse = await context.helpers.httpRequest({ method: 'GET', url, ...RAW });
+  return requireSuccess(context, response, itemIndex);
+}
+
+function requireSuccess(
+  context: IExecuteFunctions | IHookFunctions,
+  response: ApiResponse,
+  itemIndex: number | undefined,
+): ApiResponse {
   const body = Buffer.from(response.body ?? []);
   if (response.statusCode < 400) return { ...response, body };
   throw apiError(context, response.statusCode, parseProblem(body), itemIndex);
@@ -76,18 +92,17 @@ export function parseJson<Value>({ body }: ApiResponse): Value {
 /** Built by hand, because community nodes have no dependencies and n8n's request helper needs one for forms. */
 export function multipart(
   fields: Readonly<Record<string, unknown>>,
-  file: Buffer,
-  filename: string,
-): { body: Buffer; contentType: string } {
+  { content, name }: { readonly content: Buffer; readonly name: string },
+): { body: Buffer; headers: Record<string, string> } {
   const boundary = `storybar-${crypto.randomUUID()}`;
-  const texts = Object.entries(fields).map(([name, value]) => {
+  const texts = Object.entries(fields).map(([field, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+    return `--${boundary}\r\ncontent-disposition: form-data; name="${field}"\r\n\r\n${text}\r\n`;
   });
-  const safeName = filename.replace(/"/g, '%22').replace(/[\r\n]/g, ' ');
+  const safeName = name.replace(/"/g, '%22').replace(/[\r\n]/g, ' ');
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="asset"; filename="${safeName}"\r\n\r\n`;
   return {
-    body: Buffer.concat([Buffer.from(texts.join('') + head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]),
-    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([Buffer.from(texts.join('') + head), content, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   };
 }

@@ -13,6 +13,7 @@ import { isGenuine } from './signature';
 interface Endpoint {
   readonly id: string;
   readonly url: string;
+  readonly status: 'enabled' | 'disabled';
   readonly secret?: string;
 }
 
@@ -62,9 +63,12 @@ export class StorybarTrigger implements INodeType {
         const { endpoints } = parseJson<{ endpoints: Endpoint[] }>(
           await apiRequest(this, 'GET', '/v1/webhook-endpoints'),
         );
-        return endpoints.some(({ id, url }) => id === endpointId && url === this.getNodeWebhookUrl('default'));
+        // The service disables an endpoint that fails for days. Then it has to be created again.
+        const registered = endpoints.find(({ id }) => id === endpointId);
+        return registered?.status === 'enabled' && registered.url === this.getNodeWebhookUrl('default');
       },
       async create(this: IHookFunctions): Promise<boolean> {
+        await unregister(this);
         const body = { url: this.getNodeWebhookUrl('default'), events: this.getNodeParameter('events') as string[] };
         const response = await apiRequest(this, 'POST', '/v1/webhook-endpoints', { body, json: true });
         const { id, secret } = parseJson<Endpoint>(response);
@@ -72,18 +76,7 @@ export class StorybarTrigger implements INodeType {
         return true;
       },
       async delete(this: IHookFunctions): Promise<boolean> {
-        const registration = this.getWorkflowStaticData('node') as Registration;
-        if (registration.endpointId === undefined) return true;
-        const path = `/v1/webhook-endpoints/${encodeURIComponent(registration.endpointId)}`;
-        try {
-          await apiRequest(this, 'DELETE', path);
-        } catch (error) {
-          // An endpoint that is already gone is what we want.
-          const isGone = error instanceof NodeApiError && error.httpCode === '404';
-          if (!isGone) throw new NodeApiError(this.getNode(), error as JsonObject);
-        }
-        delete registration.endpointId;
-        delete registration.secret;
+        await unregister(this);
         return true;
       },
     },
@@ -98,4 +91,20 @@ export class StorybarTrigger implements INodeType {
     }
     return { workflowData: [this.helpers.returnJsonArray(this.getBodyData())] };
   }
+}
+
+/** Does nothing if there is no registration. */
+async function unregister(context: IHookFunctions): Promise<void> {
+  const registration = context.getWorkflowStaticData('node') as Registration;
+  if (registration.endpointId === undefined) return;
+  const path = `/v1/webhook-endpoints/${encodeURIComponent(registration.endpointId)}`;
+  try {
+    await apiRequest(context, 'DELETE', path);
+  } catch (error) {
+    // An endpoint that is already gone is what we want.
+    const isGone = error instanceof NodeApiError && error.httpCode === '404';
+    if (!isGone) throw new NodeApiError(context.getNode(), error as JsonObject);
+  }
+  delete registration.endpointId;
+  delete registration.secret;
 }
