@@ -239,7 +239,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
   it('reports a caption that is too long at its field instead of sending it, and says how to add a first one', async () => {
     await open();
     let renders = 0;
-    page.on('request', ({ url }) => (renders += url().endsWith('/render') ? 1 : 0));
+    page.on('request', (request) => (renders += request.url().endsWith('/render') ? 1 : 0));
     await caption(1).fill('a'.repeat(181));
     await page.getByRole('button', { name: 'Render', exact: true }).click();
     expect(
