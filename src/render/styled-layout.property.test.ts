@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decode, pixelAt } from '../../test/pictures.ts';
 import { anyCaption } from '../../test/random-captions.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { SAFE_AREAS } from '../caption/safe-area-field.ts';
 import { ALIGNMENTS, type CaptionStyle, STYLE_PRESETS, WEIGHTS } from '../caption/style-field.ts';
 import { renderLayout } from './layout-report.ts';
@@ -55,7 +56,7 @@ it('a layout of styled captions has the bars and warnings of the render, which d
         expect([row, line.some((value) => value > 0)]).toEqual([row, false]);
       }
     }),
-    { seed: 20_261_117, numRuns: 40 },
+    { seed: 20_261_117, numRuns: randomCases({ usually: 15, all: 60 }) },
   );
 });
 
