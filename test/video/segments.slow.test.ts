@@ -56,6 +56,11 @@ const FILES: Readonly<Record<string, number>> = {
   'video_rotation/media__internal_emulator_transformer_output_270_rotated.mp4': 4,
   'video_webm/media__bbb_642x642_768kbps_30fps_vp9.webm': 2,
 };
+/** Frames, seconds and the time of the first frame, for files with unusual timing; see also timing.test.ts. */
+const TIMING: Readonly<Record<string, readonly [number, number, number]>> = {
+  'video_mp4/media__edit_list_positive_shift.mp4': [270, 10.006, 1],
+  'video_real/metadataextrac__FLIR_Thermal.mp4': [84, 11.353, 0],
+};
 /** The minimum PSNR between two lossy encodes. A wrong frame has about half of it. */
 const MIN_PSNR = 38;
 
@@ -68,9 +73,15 @@ describe('a video in segments', () => {
 
   for (const [file, minSegments] of Object.entries(FILES)) {
     it.skipIf(!hasSharedMedia)(`equals a whole render: ${file} (skipped without ../shared/media)`, async () => {
-      const { segments, psnr } = await renderBoth(work, file.replaceAll(/\W+/gu, '-'), sharedMedia(file));
+      const { segments, psnr, rendered } = await renderBoth(work, file.replaceAll(/\W+/gu, '-'), sharedMedia(file));
       expect(segments).toBeGreaterThanOrEqual(minSegments);
       expect(psnr.decibels).toBeGreaterThan(MIN_PSNR);
+      if (TIMING[file] === undefined) return;
+      const { clip, probe } = rendered;
+      const [frames, seconds, firstAt] = TIMING[file];
+      expect(clip.frames).toHaveLength(frames);
+      expect(Math.abs(clip.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
+      expect(clip.frames[0]?.seconds).toBeCloseTo(firstAt, 2);
     });
   }
 });

@@ -18,7 +18,8 @@ export const FRAMES = 160;
 /** Renders a clip as a whole and cut at every possible place, and compares the files. */
 export async function renderBoth(work: WorkDirectory, name: string, path: string) {
   const [whole, joined] = [work.path(`${name}-whole.mp4`), work.path(`${name}-joined.mp4`)];
-  const { recipe, facts } = await renderClip(path, whole);
+  const rendered = await renderClip(path, whole);
+  const { recipe, facts } = rendered;
   const segments = segmentsBetween(recipe.cuts, recipe.video.frames);
   const joinedFacts = await renderInSegments(recipe, segments, path, joined);
   expect(joinedFacts.frames).toBe(facts.frames);
@@ -27,7 +28,7 @@ export async function renderBoth(work: WorkDirectory, name: string, path: string
   // Only the keyframes may differ: there is one at every seam.
   expect({ ...actual, keyframes: expected.keyframes }).toEqual(expected);
   expect(actual.keyframes.length).toBeGreaterThanOrEqual(segments.length);
-  return { whole, segments: segments.length, psnr: lowestPsnr(whole, joined) };
+  return { whole, rendered, segments: segments.length, psnr: lowestPsnr(whole, joined) };
 }
 
 export const keyEvery = (frames: number): string => `keyint=${frames}:min-keyint=${frames}:scenecut=0`;
