@@ -23,6 +23,7 @@ describe('parseEmail', () => {
     'ann@example.com\r\nBcc: eve@example.com',
     '<ann@example.com>',
     '"ann"@example.com',
+    'mi\u212ae@example.com',
     `${'a'.repeat(65)}@example.com`,
     `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.com`,
   ])('rejects %j', (text) => {

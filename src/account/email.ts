@@ -1,11 +1,14 @@
 // Email addresses that identify users. Case is ignored, and only forms that every mail server accepts are allowed.
 
 const MAX_LENGTH = 254;
+const ASCII = /^[\u0020-\u007e]*$/u;
 const SHAPE =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/u;
 
 /** The address in the form it is stored in; undefined when it isn't valid. */
 export function parseEmail(text: string): string | undefined {
+  // Some letters, such as the Kelvin sign, become ASCII in lower case.
+  if (!ASCII.test(text.trim())) return undefined;
   const address = text.trim().toLowerCase();
   return address.length <= MAX_LENGTH && SHAPE.test(address) ? address : undefined;
 }

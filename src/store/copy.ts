@@ -69,11 +69,7 @@ export const TABLES: readonly Table[] = [
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),
-  table(
-    'users',
-    'id',
-    'account_id email role password_hash created_at unconfirmed_email account_role has_password email_proven',
-  ),
+  table('users', 'id', 'account_id email role password_hash created_at unconfirmed_email account_role has_password'),
   table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
   table('authenticators', 'user_id', 'secret last_step created_at'),
   table('recovery_codes', 'user_id hash', ''),

@@ -11,7 +11,7 @@ import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users, 
 
 const ROLES = ['member', 'operator'] as const;
 /** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
-const UNIQUE_VIOLATION = '23505';
+export const UNIQUE_VIOLATION = '23505';
 const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
 
 type NewUser = Pick<PasswordLink, 'email' | 'role' | 'accountId'>;
@@ -75,10 +75,7 @@ export class SqlUsers implements Users {
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
       // Links that were sent to the old address must not work any more.
       await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
-      await session.run('update users set email = ?, unconfirmed_email = null, email_proven = 1 where id = ?', [
-        email,
-        userId,
-      ]);
+      await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');
       const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };
       await recordAudit(session, this.#clock().toISOString(), { actor: `user:${user.id}`, ...entry });
@@ -166,6 +163,8 @@ export class SqlUsers implements Users {
         return await this.#insert(session, link, passwordHash);
       }
       await this.#changePassword(session, user, passwordHash, 'user.password_reset');
+      // The owner of the mailbox takes over the account, so an identity of another person must not stay a way into it.
+      await session.run('delete from linked_identities where user_id = ?', [user.id]);
       if (link.role === 'operator' && user.role !== 'operator') {
         await this.#changeRole(session, user, 'operator', `user:${user.id}`);
       }

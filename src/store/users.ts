@@ -74,7 +74,7 @@ export interface Users {
   setPassword(userId: string, passwordHash: string): Promise<void>;
   addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
   findLink(hash: string): Promise<PasswordLink | undefined>;
-  /** Sets the password, ends sessions and removes links of the address. Undefined when the link isn't valid any more. */
+  /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
   useLink(hash: string, passwordHash: string): Promise<User | undefined>;
   /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
   searchAccounts(query: string, page: AccountSearch): Promise<string[]>;

@@ -56,12 +56,12 @@ describe('a proven identity', () => {
     expect(await world.store.users.findByEmail('boss@example.com')).toBeUndefined();
   });
 
-  it('does not get into an account that a stranger prepared without email, and the stranger gets nothing', async () => {
-    const attacker = await world.store.users.signUp('ann@example.com', await passwords.hash('an attacker, a staple'));
-    expect(await create().signIn(ANN, ADDRESS)).toEqual({ kind: 'refused', problem: 'unproven' });
-    // Nor does the attacker's own identity become a way in that outlives a reset of the password.
-    const own = { provider: 'github', subject: '666', email: 'eve@example.com' } as const;
-    expect(await world.store.linkedIdentities.link(attacker?.id ?? '', own)).toBe('unproven');
+  it('does not get into an account with the same address, no matter who made it', async () => {
+    const { users, linkedIdentities } = world.store;
+    const user = await users.signUp('ann@example.com', await passwords.hash('a horse, a staple'));
+    for (const changes of [{}, { signUpOpen: false }])
+      expect(await create(changes).signIn(ANN, ADDRESS)).toEqual({ kind: 'refused', problem: 'known address' });
+    expect(await linkedIdentities.list(user?.id ?? '')).toEqual([]);
   });
 
   it('gets an account of its own when a stranger signed up with the address and never confirmed it', async () => {

@@ -12,14 +12,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     if (user === undefined) throw new Error('no user');
     return user;
   };
-  const unproven = async (): Promise<User> => found(await world().store.users.signUp('ann@example.com', 'hash'));
-  const confirmed = async (): Promise<User> => {
-    const { users } = world().store;
-    const { id: userId } = await users.signUpUnconfirmed('ann@example.com', 'hash');
-    const expiresAt = new Date(world().clock().getTime() + HOUR);
-    await users.addConfirmation(`link ${userId}`, { userId, email: 'ann@example.com', role: 'member', expiresAt });
-    return found(await users.confirm(`link ${userId}`, userId));
-  };
+  const withPassword = async (): Promise<User> => found(await world().store.users.signUp('ann@example.com', 'hash'));
 
   it('create a user without a password, whose address counts as confirmed', async () => {
     const { linkedIdentities, users } = world().store;
@@ -33,7 +26,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await users.findByEmail('ann@example.com')).toMatchObject({ id: user.id, hasPassword: false });
     const at = world().clock();
     expect(await linkedIdentities.list(user.id)).toEqual([{ ...GOOGLE, createdAt: at, lastUsedAt: at }]);
-    expect(await linkedIdentities.linkByEmail(GITHUB)).toEqual({ kind: 'linked', user });
+    expect(await linkedIdentities.link(user.id, GITHUB)).toBe('linked');
     expect(await world().actions(user.accountId)).toEqual([
       `user:${user.id} account.created`,
       `user:${user.id} user.signed_up`,
@@ -46,7 +39,7 @@ export function linkedIdentitiesContract(world: () => World): void {
 
   it('do not create a user with the address of another', async () => {
     const { linkedIdentities, accounts } = world().store;
-    await unproven();
+    await withPassword();
     const before = await accounts.count();
     expect(await linkedIdentities.signUp(GOOGLE, 'hash')).toBeUndefined();
     expect(await linkedIdentities.use(GOOGLE)).toBeUndefined();
@@ -72,55 +65,41 @@ export function linkedIdentitiesContract(world: () => World): void {
       expect(await linkedIdentities.use(other)).toBeUndefined();
   });
 
-  it('are linked to the user with the same address only if that user has confirmed it', async () => {
+  it('are one per user and provider, and may have another address', async () => {
     const { linkedIdentities } = world().store;
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'no user' });
-    await world().store.users.signUpUnconfirmed('ann@example.com', 'hash');
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'no user' });
-    const user = await confirmed();
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'linked', user });
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'linked', user });
-    expect(await linkedIdentities.use(GOOGLE)).toEqual(user);
-  });
-
-  it('are not linked to a user who never proved to own the address', async () => {
-    const { linkedIdentities } = world().store;
-    const user = await unproven();
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'refused', reason: 'unproven' });
-    expect(await linkedIdentities.list(user.id)).toEqual([]);
-  });
-
-  it('are not linked to an operator by their address', async () => {
-    const { linkedIdentities, users } = world().store;
-    const user = await confirmed();
-    await users.setRole('ann@example.com', 'operator', 'cli:test');
-    expect(await linkedIdentities.linkByEmail(GOOGLE)).toEqual({ kind: 'refused', reason: 'operator' });
+    const user = await withPassword();
     expect(await linkedIdentities.link(user.id, GOOGLE)).toBe('linked');
-  });
-
-  it('are one per provider, so that a new owner of an address does not get the account', async () => {
-    const { linkedIdentities } = world().store;
-    const user = await confirmed();
-    await linkedIdentities.linkByEmail(GOOGLE);
-    const newOwner = { ...GOOGLE, subject: '2' };
-    expect(await linkedIdentities.linkByEmail(newOwner)).toEqual({ kind: 'refused', reason: 'other identity' });
-    expect(await linkedIdentities.link(user.id, newOwner)).toBe('other identity');
-    expect(await linkedIdentities.use(newOwner)).toBeUndefined();
-  });
-
-  it('of a signed-in user may have another address, unless theirs was never proven', async () => {
-    const { linkedIdentities } = world().store;
-    const user = await unproven();
-    const other = { ...GITHUB, email: 'other@example.com' };
-    expect(await linkedIdentities.link(user.id, other)).toBe('unproven');
-    // A user with both the session and the address owns the account.
     expect(await linkedIdentities.link(user.id, GOOGLE)).toBe('linked');
-    expect(await linkedIdentities.link(user.id, other)).toBe('linked');
-    expect(await linkedIdentities.link(user.id, other)).toBe('linked');
+    expect(await linkedIdentities.link(user.id, { ...GOOGLE, subject: '2' })).toBe('other identity');
+    expect(await linkedIdentities.use({ ...GOOGLE, subject: '2' })).toBeUndefined();
+    expect(await linkedIdentities.link(user.id, { ...GITHUB, email: 'other@example.com' })).toBe('linked');
     expect((await linkedIdentities.list(user.id)).map(({ provider }) => provider).toSorted()).toEqual([
       'github',
       'google',
     ]);
+  });
+
+  it('are linked to one user when two users link the same one at the same time', async () => {
+    const { users } = world().store;
+    const [ann, bob] = [await withPassword(), found(await users.signUp('bob@example.com', 'hash'))];
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const results = await Promise.all(
+      servers.map(async (each, index) => await each.linkedIdentities.link(index === 0 ? ann.id : bob.id, GITHUB)),
+    );
+    expect(results.toSorted()).toEqual(['linked', 'taken']);
+  });
+
+  it('are unlinked by a password reset, which gives the account to the owner of the mailbox', async () => {
+    const { linkedIdentities, users } = world().store;
+    const user = found(await linkedIdentities.signUp(GOOGLE, 'hash'));
+    const expiresAt = new Date(world().clock().getTime() + HOUR);
+    await users.addLink('reset', { email: user.email, role: 'member', accountId: null, expiresAt }, 'cli:test');
+    expect(await users.useLink('reset', 'chosen')).toMatchObject({ id: user.id });
+    expect(await linkedIdentities.use(GOOGLE)).toBeUndefined();
+    // Changing the password with the old one isn't a reset.
+    await linkedIdentities.link(user.id, GOOGLE);
+    await users.setPassword(user.id, 'another');
+    expect(await linkedIdentities.use(GOOGLE)).toMatchObject({ id: user.id });
   });
 
   it('belong to one user', async () => {
@@ -135,7 +114,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     const { linkedIdentities, users } = world().store;
     const user = found(await linkedIdentities.signUp(GOOGLE, 'hash'));
     expect(await linkedIdentities.unlink(user.id, 'google', BOTH)).toBe('last way');
-    await linkedIdentities.linkByEmail(GITHUB);
+    await linkedIdentities.link(user.id, GITHUB);
     // GitHub isn't configured any more.
     expect(await linkedIdentities.unlink(user.id, 'google', ['google'])).toBe('last way');
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));

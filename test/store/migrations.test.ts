@@ -6,7 +6,6 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createApiKey, hashKey } from '../../src/account/api-key.ts';
 import { compatibleFrom, MIGRATIONS } from '../../src/store/migrations.ts';
-import { LINKED_IDENTITIES } from '../../src/store/schema/linked-identities.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { openAt } from './databases.ts';
@@ -102,7 +101,7 @@ const POSTGRES: Kind = {
 describe.each([
   ['SQLite', SQLITE],
   [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, POSTGRES],
-])('the schema on %s', (_name, { dialect, create, execute, setVersion, setCompatibleFrom, skip }) => {
+])('the schema on %s', (_name, { create, execute, setVersion, setCompatibleFrom, skip }) => {
   it.skipIf(skip)('is created once, however often the database is opened', async () => {
     const place = await create();
     const first = await openAt(place);
@@ -169,31 +168,6 @@ describe.each([
       'k2 revoked',
     ]);
     expect(await store.accounts.subscribe('two', 'free', 'now', 'cli:test')).toMatchObject({ status: 'active' });
-    await engine.close();
-  });
-
-  it.skipIf(skip)('of users counts an address as proven only if a link in an email confirmed it', async () => {
-    const place = await create();
-    const version = MIGRATIONS.indexOf(LINKED_IDENTITIES);
-    const schema = MIGRATIONS.slice(0, version).map((each) => `${each.common}; ${each[dialect] ?? ''}`);
-    const user = (id: string, unconfirmed: string): string =>
-      `insert into users (id, account_id, email, role, password_hash, created_at, unconfirmed_email)
-       values ('${id}', 'a', '${id}@example.com', 'member', '', '', ${unconfirmed})`;
-    const data = [
-      "insert into accounts (id, name, created_at) values ('a', 'A', '')",
-      user('confirmed', 'null'),
-      user('typed', 'null'),
-      user('unconfirmed', "'x@example.com'"),
-      `insert into audit (at, actor, action, account_id, subject, details) values
-       ('', 'user:confirmed', 'user.confirmed', 'a', 'confirmed', '{}'), ('', 'user:typed', 'user.signed_up', 'a', 'typed', '{}')`,
-    ];
-    await execute(place, [...schema, ...data, setVersion(version)].join(';\n'));
-    const engine = await openAt(place);
-    expect(await engine.all('select id, email_proven, has_password from users order by id')).toEqual([
-      { id: 'confirmed', email_proven: 1, has_password: 1 },
-      { id: 'typed', email_proven: 0, has_password: 1 },
-      { id: 'unconfirmed', email_proven: 0, has_password: 1 },
-    ]);
     await engine.close();
   });
 });

@@ -85,7 +85,7 @@ function noPasswordSection(visit: SignedInVisit, { sendsEmail }: Identity): Html
   const send = html`<p class="actions"><button class="button quiet" type="submit">Email me a link to set one</button></p>`;
   return html`<section aria-labelledby="password">
 <h2 id="password">Password</h2>
-<p>You don’t have a password. You need one to turn on two-factor authentication, to add passkeys, to change your email address and to delete your account.</p>
+<p>You don’t have a password. You need one to turn on two-factor authentication, to add passkeys, to change your email address and to delete your account. Setting one disconnects the accounts below. You can connect them again afterwards.</p>
 ${sendsEmail ? form(visit, PASSWORD_LINK_PATH, send) : html`<p>${NO_EMAIL}</p>`}
 </section>`;
 }

@@ -92,7 +92,7 @@ export function providerLinked(providerName: string, link: string): EmailText {
   return {
     subject: `${providerName} was connected to your Storybar account`,
     text:
-      `You can sign in with ${providerName} from now on. If you didn't connect it, disconnect it here, and change your ` +
-      `password:\n\n${link}\n`,
+      `You can sign in with ${providerName} from now on. If you didn't connect it, disconnect it here, change your ` +
+      `password, and end other sessions:\n\n${link}\n`,
   };
 }

@@ -70,15 +70,18 @@ export class GitHubClient implements ProviderClient {
         const headers = new Headers({ accept: 'application/vnd.github+json' });
         const url = new URL(`${this.#apiUrl}${path}`);
         const response = await oauth.protectedResourceRequest(accessToken, 'GET', url, headers, null, options);
-        const parsed = response.ok ? schema.safeParse(await response.json()).data : undefined;
+        const body: unknown = await response.json().catch(() => undefined);
+        const parsed = response.ok ? schema.safeParse(body).data : undefined;
         if (parsed !== undefined) return parsed;
         throw new ProviderError('failed', `unexpected response to ${path} with status ${response.status}`);
       };
       const user = await read('/user', USER);
-      const primary = (await read('/user/emails', EMAILS)).find((each) => each.primary && each.verified);
+      const primary = (await read('/user/emails?per_page=100', EMAILS)).find((each) => each.primary && each.verified);
       const email = parseEmail(primary?.email ?? '');
       if (email === undefined) throw new ProviderError('no email', 'no verified primary address');
-      return { provider: this.provider, subject: String(user.id), email };
+      // Ids of different servers overlap.
+      const subject = this.#baseUrl === GITHUB ? String(user.id) : `${new URL(this.#baseUrl).host} ${user.id}`;
+      return { provider: this.provider, subject, email };
     });
   }
 

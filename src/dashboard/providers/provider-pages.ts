@@ -106,7 +106,6 @@ async function comeBack(
   if (outcome.kind === 'refused') return showProblem(forms, visit, pending, outcome.problem);
   const { authenticated, kind } = outcome;
   if (kind === 'new') return await beginAccount(dependencies, visit, authenticated);
-  if (kind === 'linked') users.reportProviderLinked(authenticated.user, PROVIDER_NAMES[provider], request.id);
   // A provider replaces the password, not the second factor.
   return await completeSignIn(visit, authenticated, isPrivatePath(pending.next) ? pending.next : '');
 }

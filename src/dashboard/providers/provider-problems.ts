@@ -19,7 +19,7 @@ export function problemText(problem: ProviderProblem, name: string): ProblemText
     unavailable: {
       status: 503,
       title: `${name} isn’t available`,
-      text: `${name} didn’t respond in time. Try again in a few minutes, or sign in another way.`,
+      text: `${name} isn’t responding. Try again in a few minutes, or sign in another way.`,
     },
     failed: {
       status: 422,
@@ -39,22 +39,22 @@ export function problemText(problem: ProviderProblem, name: string): ProblemText
     closed: {
       status: 422,
       title: 'Sign-up is closed',
-      text: `No account has the address of your ${name} account. Ask the operator for an invitation.`,
+      text: `No account here uses your ${name} account’s email address. Ask the operator for an invitation.`,
     },
-    unproven: {
+    'known address': {
       status: 422,
-      title: 'Sign in with your password first',
-      text: `The account with this address has never confirmed it. Sign in with its password, then connect the ${name} account with this address on the Security page.`,
+      title: 'You already have an account',
+      text: `An account here uses the email address of your ${name} account. Sign in with its password, then connect ${name} on the Security page.`,
     },
     operator: {
       status: 422,
       title: 'Sign in with your password first',
-      text: `Operators connect ${name} themselves. Sign in with your password, then connect ${name} on the Security page.`,
+      text: `This is the operator’s address. Sign in with the password, then connect ${name} on the Security page.`,
     },
     'other identity': {
       status: 422,
       title: `Another ${name} account is connected`,
-      text: `This account is connected to another ${name} account. Sign in with that one or with your password. You can disconnect it on the Security page.`,
+      text: `Your account is connected to another ${name} account. Disconnect that one first.`,
     },
     taken: {
       status: 422,

@@ -25,7 +25,7 @@ export interface ProviderSectionDependencies {
 const SECURITY_PATH = '/dashboard/security';
 const PATH = '/dashboard/security/providers';
 const CONFIRM_FIRST = 'Confirm your email address before you connect another account.';
-const LAST_WAY = 'You couldn’t sign in any more. Set a password first.';
+const LAST_WAY = 'You’d have no way to sign in. Set a password first.';
 
 export function addProviderActions(
   routes: SignedInRoutes,
@@ -35,7 +35,11 @@ export function addProviderActions(
   if (providerSignIn.providers.length > 0) {
     const show = async (visit: SignedInVisit, provider: SignInProvider, fault?: string): Promise<FastifyReply> => {
       const why = await reasonAgainst(visit, identity);
-      const body = why === undefined ? connectForm(visit, provider, fault) : html`<p>${why}</p>`;
+      const body =
+        why === undefined
+          ? connectForm(visit, provider, fault)
+          : html`<p>${why}</p>
+<p class="actions"><a class="button" href="${SECURITY_PATH}">Back to Security</a></p>`;
       const title = `Connect ${PROVIDER_NAMES[provider]}`;
       return sendPrivate(site, visit, { title, path: PATH, body, status: fault === undefined ? 200 : 422 });
     };

@@ -1,10 +1,9 @@
-// Decides what a proven identity at a provider gives access to: the user it is linked to, the user with the same address, or a
-// new account.
+// Decides what a proven identity at a provider gives access to: the user it is linked to, or a new account.
 //
-// The danger is an account that a stranger prepared with the address of another person, hoping that they sign in with a provider
-// one day and the stranger's password still works. Such an account is never linked: with email, an unconfirmed user doesn't own
-// the address, so the person gets a new account and the stranger's can never be confirmed. Without email, and for invited users,
-// nothing proves the address, so the person has to sign in with the password of the account first.
+// An account that exists is never linked because it has the same address. A stranger could have prepared it with the address of
+// another person, and a provider may have verified the address for a person who doesn't own it any more. Its user signs in and
+// connects the provider on the Security page, once. With email, an unconfirmed user doesn't own the address yet, so the person
+// gets a new account, and the unconfirmed one can never be confirmed.
 
 import { createSecret } from '../../account/secret.ts';
 import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
@@ -37,11 +36,17 @@ export interface ProviderSignInOptions {
 }
 
 /** Why a visitor isn't signed in. */
-export type ProviderProblem = ProviderFailure | LinkRefusal | 'expired' | 'closed' | 'signed out';
+export type ProviderProblem =
+  | ProviderFailure
+  | LinkRefusal
+  | 'known address'
+  | 'operator'
+  | 'expired'
+  | 'closed'
+  | 'signed out';
 
 export type ProviderOutcome =
   | { readonly kind: 'known'; readonly authenticated: AuthenticatedUser }
-  | { readonly kind: 'linked'; readonly authenticated: AuthenticatedUser }
   | { readonly kind: 'new'; readonly authenticated: AuthenticatedUser }
   | { readonly kind: 'refused'; readonly problem: ProviderProblem };
 
@@ -83,13 +88,11 @@ export class ProviderSignIn {
   }
 
   async signIn(identity: ProviderIdentity, address: string): Promise<ProviderOutcome> {
-    const { identities, throttle } = this.#options;
+    const { identities, users, throttle } = this.#options;
     await throttle.take('signIn', address, `${identity.provider} ${identity.subject}`);
     const known = await identities.use(identity);
     if (known !== undefined) return { kind: 'known', authenticated: await this.#authenticated(known) };
-    const match = await identities.linkByEmail(identity);
-    if (match.kind === 'linked') return { kind: 'linked', authenticated: await this.#authenticated(match.user) };
-    if (match.kind === 'refused') return { kind: 'refused', problem: match.reason };
+    if ((await users.findByEmail(identity.email)) !== undefined) return { kind: 'refused', problem: 'known address' };
     return await this.#signUp(identity, address);
   }
 
@@ -97,12 +100,13 @@ export class ProviderSignIn {
     const { identities, passwords, throttle, signUpOpen, operatorEmail } = this.#options;
     if (!signUpOpen) return { kind: 'refused', problem: 'closed' };
     if (identity.email === operatorEmail) return { kind: 'refused', problem: 'operator' };
-    await throttle.take('signUp', address, identity.email);
+    // Not by address, because a stranger could use up the attempts of an address.
+    await throttle.take('signUp', address, `${identity.provider} ${identity.subject}`);
     const user = await identities.signUp(identity, await passwords.hash(createSecret()));
     if (user !== undefined) return { kind: 'new', authenticated: await this.#authenticated(user) };
     // The same person was faster in another window, or the address was confirmed a moment ago.
     const known = await identities.use(identity);
-    if (known === undefined) return { kind: 'refused', problem: 'expired' };
+    if (known === undefined) return { kind: 'refused', problem: 'known address' };
     return { kind: 'known', authenticated: await this.#authenticated(known) };
   }
 

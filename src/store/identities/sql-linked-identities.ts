@@ -2,12 +2,12 @@ import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '.
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, integer, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { insertUser, toUser } from '../sql-users.ts';
+import { insertUser, toUser, UNIQUE_VIOLATION } from '../sql-users.ts';
 import type { User } from '../users.ts';
-import type { EmailMatch, LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
+import type { LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
 
 const USER_COLUMNS =
-  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.email_proven, u.has_password';
+  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.has_password';
 
 export class SqlLinkedIdentities implements LinkedIdentities {
   readonly #engine: Engine;
@@ -43,51 +43,36 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return toUser(row);
   }
 
-  async linkByEmail(identity: ProviderIdentity): Promise<EmailMatch> {
-    return await this.#engine.transaction(async (session) => {
-      const row = await lockUser(session, 'email', identity.email);
-      if (row === undefined) return { kind: 'no user' };
-      const user = toUser(row);
-      if ((await ownerOf(session, identity)) === user.id) return { kind: 'linked', user };
-      const reason =
-        integer(row, 'email_proven') === 0
-          ? 'unproven'
-          : user.role === 'operator'
-            ? 'operator'
-            : await this.#refusal(session, user, identity);
-      if (reason !== undefined) return { kind: 'refused', reason };
-      await this.#insert(session, user, identity);
-      return { kind: 'linked', user };
-    });
-  }
-
   async signUp(identity: ProviderIdentity, passwordHash: string): Promise<User | undefined> {
-    return await this.#engine.transaction(async (session) => {
-      const newUser = { email: identity.email, role: 'member', accountId: null } as const;
-      const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
-      if (user === undefined) return undefined;
-      await session.run('update users set has_password = 0, email_proven = 1 where id = ?', [user.id]);
-      await this.#insert(session, user, identity);
-      return user;
-    });
+    return await unlessTaken(
+      async () =>
+        await this.#engine.transaction(async (session) => {
+          const newUser = { email: identity.email, role: 'member', accountId: null } as const;
+          const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
+          if (user === undefined) return undefined;
+          await session.run('update users set has_password = 0 where id = ?', [user.id]);
+          await this.#insert(session, user, identity);
+          return user;
+        }),
+    );
   }
 
   async link(userId: string, identity: ProviderIdentity): Promise<'linked' | LinkRefusal> {
-    return await this.#engine.transaction(async (session) => {
-      const row = await lockUser(session, 'id', userId);
-      // Deleted a moment ago.
-      if (row === undefined) return 'taken';
-      const user = toUser(row);
-      if ((await ownerOf(session, identity)) === userId) return 'linked';
-      // A stranger can sign up with an address that isn't theirs. The stranger's identity must not outlive the moment at which
-      // the owner of the address resets the password.
-      if (integer(row, 'email_proven') === 0 && user.email !== identity.email) return 'unproven';
-      const reason = await this.#refusal(session, user, identity);
-      if (reason !== undefined) return reason;
-      await this.#insert(session, user, identity);
-      if (user.email === identity.email) await session.run('update users set email_proven = 1 where id = ?', [userId]);
-      return 'linked';
-    });
+    const result = await unlessTaken(
+      async () =>
+        await this.#engine.transaction(async (session) => {
+          const row = await lockUser(session, userId);
+          const owner = await ownerOf(session, identity);
+          // Without a user: deleted a moment ago.
+          if (row === undefined || (owner !== undefined && owner !== userId)) return 'taken';
+          if (owner === userId) return 'linked';
+          const other = 'select 1 as one from linked_identities where user_id = ? and provider = ?';
+          if (await first(session, other, [userId, identity.provider])) return 'other identity';
+          await this.#insert(session, toUser(row), identity);
+          return 'linked';
+        }),
+    );
+    return result ?? 'taken';
   }
 
   async unlink(
@@ -97,7 +82,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
   ): Promise<'unlinked' | 'not found' | 'last way'> {
     return await this.#engine.transaction(async (session) => {
       // Locked, so that two requests can't remove the last two identities at the same time.
-      const row = await lockUser(session, 'id', userId);
+      const row = await lockUser(session, userId);
       const linked = (await session.all('select provider from linked_identities where user_id = ?', [userId])).map(
         (each) => oneOf(each, 'provider', SIGN_IN_PROVIDERS),
       );
@@ -108,15 +93,6 @@ export class SqlLinkedIdentities implements LinkedIdentities {
       await this.#record(session, toUser(row), 'user.identity_unlinked', provider);
       return 'unlinked';
     });
-  }
-
-  async #refusal(session: SqlSession, user: User, identity: ProviderIdentity): Promise<LinkRefusal | undefined> {
-    if ((await ownerOf(session, identity)) !== undefined) return 'taken';
-    const other = await first(session, 'select 1 as one from linked_identities where user_id = ? and provider = ?', [
-      user.id,
-      identity.provider,
-    ]);
-    return other && 'other identity';
   }
 
   async #insert(session: SqlSession, user: User, { provider, subject, email }: ProviderIdentity): Promise<void> {
@@ -141,9 +117,19 @@ export class SqlLinkedIdentities implements LinkedIdentities {
 }
 
 /** Two requests for the same user run one after the other. */
-async function lockUser(session: SqlSession, column: 'id' | 'email', value: string): Promise<SqlRow | undefined> {
-  await session.run(`update users set role = role where ${column} = ?`, [value]);
-  return await first(session, `select ${USER_COLUMNS} from users u where u.${column} = ?`, [value]);
+async function lockUser(session: SqlSession, userId: string): Promise<SqlRow | undefined> {
+  await session.run('update users set role = role where id = ?', [userId]);
+  return await first(session, `select ${USER_COLUMNS} from users u where u.id = ?`, [userId]);
+}
+
+/** Undefined when another server linked the identity at the same time. SQLite runs one writing transaction at a time. */
+async function unlessTaken<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return undefined;
+    throw error;
+  }
 }
 
 async function ownerOf(session: SqlSession, { provider, subject }: ProviderIdentity): Promise<string | undefined> {
