@@ -8,13 +8,15 @@ import { AppError } from '../../errors.ts';
 import { type Guide, guideMarkdown } from '../guides.ts';
 import { llmsText } from '../llms.ts';
 import type { SearchSection } from './search-index.ts';
-import { servedOpenApi } from './served-openapi.ts';
+import { lastTextCache, servedOpenApi } from './served-openapi.ts';
 
 export interface PublicDocumentsDependencies {
   readonly guides: readonly Guide[];
   /** The API reference as Markdown. */
   readonly reference: string;
   readonly version: string;
+  /** The service's public URL. If empty, documents use the host that the client requested. */
+  readonly publicUrl: string;
   /** Email address or URL for reports of vulnerabilities; empty: there is no security.txt. */
   readonly securityContact: string;
   /** Takes a while, so it is called when the first visitor searches. */
@@ -30,12 +32,11 @@ const SECURITY_TXT_DAYS = 180;
 const compress = promisify(brotliCompress);
 
 export function addPublicDocuments(app: FastifyInstance, dependencies: PublicDocumentsDependencies): void {
-  const { guides, reference, version, baseUrlOf } = dependencies;
+  const { guides, reference, version, publicUrl, baseUrlOf } = dependencies;
   const send = (reply: FastifyReply, type: string, text: string): FastifyReply =>
     reply.headers({ ...SHARED, 'content-type': `${type}; charset=utf-8` }).send(text);
-  app.get('/openapi.json', (request, reply) =>
-    send(reply, 'application/json', servedOpenApi(version, baseUrlOf(request))),
-  );
+  const openApiFor = lastTextCache((baseUrl) => servedOpenApi(version, publicUrl, baseUrl));
+  app.get('/openapi.json', (request, reply) => send(reply, 'application/json', openApiFor(baseUrlOf(request))));
   app.get('/llms.txt', (request, reply) => send(reply, 'text/plain', llmsText(guides, baseUrlOf(request))));
   app.get('/llms-full.txt', (request, reply) => {
     const sources = [{ source: reference }, ...guides].map((guide) => guideMarkdown(guide, baseUrlOf(request)));

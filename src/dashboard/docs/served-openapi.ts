@@ -1,4 +1,4 @@
-// The OpenAPI document as this server sends it: with its own URL, and with the code of the example requests.
+// The OpenAPI document as this server sends it: with its public URL, and with the code of the example requests.
 
 import { openApiDocument } from '../../http/reference/openapi.ts';
 import { snippetsFor } from '../browser/snippets.ts';
@@ -12,12 +12,25 @@ interface Document {
 /** n8n has nodes instead of code. */
 const LANGUAGES: Readonly<Record<string, string>> = { curl: 'Shell', javascript: 'JavaScript', python: 'Python' };
 
-export function servedOpenApi(version: string, baseUrl: string): string {
+/**
+ * `publicUrl` is empty if the operator hasn't set one. `servers` is then relative, because behind a proxy that terminates TLS
+ * the requested host doesn't tell the scheme that clients use. `baseUrl` is for code samples only.
+ */
+export function servedOpenApi(version: string, publicUrl: string, baseUrl: string): string {
   const document = openApiDocument(version) as unknown as Document;
   const { post } = document.paths['/v1/overlay'];
   const operation = { ...post, 'x-codeSamples': codeSamples(baseUrl) };
   const paths = { ...document.paths, '/v1/overlay': { post: operation } };
-  return JSON.stringify({ ...document, servers: [{ url: baseUrl }], paths }, null, 2);
+  return JSON.stringify({ ...document, servers: [{ url: publicUrl || '/' }], paths }, null, 2);
+}
+
+/** Keeps the last text, because building one takes milliseconds and nearly all clients use the same base URL. */
+export function lastTextCache(build: (baseUrl: string) => string): (baseUrl: string) => string {
+  let last: { readonly baseUrl: string; readonly text: string } | undefined;
+  return (baseUrl) => {
+    if (last?.baseUrl !== baseUrl) last = { baseUrl, text: build(baseUrl) };
+    return last.text;
+  };
 }
 
 function codeSamples(baseUrl: string): object[] {
