@@ -1,6 +1,6 @@
 // The HTML error page for browsers. Other clients get the same problem as JSON.
 
-import type { ErrorPage, Problem } from '../http/reference/problem.ts';
+import { ERROR_DOCS_PATH, type ErrorPage, type Problem } from '../http/reference/problem.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';
 import { type Html, html } from './html.ts';
@@ -30,7 +30,8 @@ ${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found
 /** For a visitor who opened an address of the API in a tab. */
 function apiAdvice({ type, detail }: Problem, path: string): Html {
   const [example] = EXAMPLE_REQUESTS;
-  const baseUrl = new URL(type).origin;
+  // Not parsed: the requested host can be one that URLs can't have, such as `x:99999`.
+  const baseUrl = type.slice(0, type.lastIndexOf(ERROR_DOCS_PATH));
   const [curl] = example && /^\/v1\/overlay(?:\?|$)/u.test(path) ? snippetsFor({ ...example.request, baseUrl }) : [];
   return html`<h1>This is an API endpoint</h1>
 <p>Programs send requests to it, with an API key. ${detail}</p>

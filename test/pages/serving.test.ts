@@ -1,6 +1,7 @@
 // The public pages and the playground's routes over HTTP: headers, caching and errors.
 
 import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLE_ERROR } from '../../src/dashboard/reference-page.ts';
 import { decode, pixelAt, plainPng } from '../pictures.ts';
@@ -24,6 +25,19 @@ async function postAsVisitor(
 ): Promise<Response> {
   const from = { 'x-forwarded-for': newVisitor(), ...headers };
   return await fetch(server.url + path, { method: 'POST', body: form(values), headers: from });
+}
+
+/** With headers that `fetch` doesn't let callers set. */
+async function get(path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
+  return await new Promise((resolve, reject) => {
+    request(server.url + path, { headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    })
+      .on('error', reject)
+      .end();
+  });
 }
 
 describe('public pages', () => {
@@ -69,18 +83,7 @@ describe('public pages', () => {
   });
 
   it('use the requested host in examples, unless it contains markup', async () => {
-    const llmsTextFor = async (host: string): Promise<string> => {
-      const { request } = await import('node:http');
-      return await new Promise((resolve, reject) => {
-        request(`${server.url}/llms.txt`, { headers: { host } }, (response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-          response.on('end', () => resolve(text));
-        })
-          .on('error', reject)
-          .end();
-      });
-    };
+    const llmsTextFor = async (host: string): Promise<string> => (await get('/llms.txt', { host })).text;
     expect(await llmsTextFor('captions.example.com')).toContain('curl http://captions.example.com/v1/overlay');
     expect(await llmsTextFor('a"><b>')).toContain('curl http://127.0.0.1:8080/v1/overlay');
     const page = await (
@@ -103,6 +106,16 @@ describe('public pages', () => {
     const api = await fetch(`${server.url}/v1/overlay`, { headers: { accept } });
     expect((await problemOf(api)).code).toBe('method_not_allowed');
     expect((await fetch(`${server.url}/docs`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it("show an example request to a visitor who opens an API endpoint in a tab, even if the host isn't valid in a URL", async () => {
+    const opened = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+    for (const host of ['captions.example.com', 'x:99999']) {
+      const { status, text } = await get('/v1/overlay', { ...opened, host });
+      expect([host, status]).toEqual([host, 405]);
+      expect(text).toContain('<h1>This is an API endpoint</h1>');
+      expect(text.replaceAll(/<\/?span[^>]*>/gu, '')).toContain(`curl http://${host}/v1/overlay`);
+    }
   });
 
   it('have no dead links', async () => {

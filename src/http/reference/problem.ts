@@ -6,7 +6,7 @@ import { PROBLEMS, type ProblemKind } from './statuses.ts';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** Both ways to send a key. */
 const CHALLENGES = 'ApiKey realm="storybar", header="x-api-key", Bearer realm="storybar"';
-const ERROR_DOCS_PATH = '/docs/errors';
+export const ERROR_DOCS_PATH = '/docs/errors';
 
 export interface Problem {
   readonly type: string;
