@@ -15,9 +15,9 @@ export function errorPages(site: Site): ErrorPage {
 }
 
 function renderErrorPage(site: Site, problem: Problem, path: string): string {
-  const { status, title, detail, instance } = problem;
-  // Results are opened in a browser on purpose.
-  const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/');
+  const { status, title, detail, instance, code } = problem;
+  // Results are opened in a browser on purpose, and a path that doesn't exist isn't an endpoint.
+  const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/') && code !== 'not_found';
   const body = html`<section class="notice">
 <p class="bar">${status}</p>
 ${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found' : title}</h1>\n<p>${detail}</p>`}

@@ -40,6 +40,8 @@ async function get(path: string, headers: Record<string, string>): Promise<{ sta
   });
 }
 
+const OPENED_IN_A_TAB = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+
 describe('public pages', () => {
   it.each(['/', '/playground', '/docs', '/docs/errors', '/docs/quickstart/'])(
     'send a strict content security policy: %s',
@@ -109,13 +111,19 @@ describe('public pages', () => {
   });
 
   it("show an example request to a visitor who opens an API endpoint in a tab, even if the host isn't valid in a URL", async () => {
-    const opened = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
     for (const host of ['captions.example.com', 'x:99999']) {
-      const { status, text } = await get('/v1/overlay', { ...opened, host });
+      const { status, text } = await get('/v1/overlay', { ...OPENED_IN_A_TAB, host });
       expect([host, status]).toEqual([host, 405]);
       expect(text).toContain('<h1>This is an API endpoint</h1>');
       expect(text.replaceAll(/<\/?span[^>]*>/gu, '')).toContain(`curl http://${host}/v1/overlay`);
     }
+  });
+
+  it("don't call a path an API endpoint if it doesn't exist", async () => {
+    const { status, text } = await get('/v1/nothing', OPENED_IN_A_TAB);
+    expect(status).toBe(404);
+    expect(text).toContain('<h1>Page not found</h1>');
+    expect(text).not.toContain('API endpoint</h1>');
   });
 
   it('have no dead links', async () => {
