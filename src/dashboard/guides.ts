@@ -34,7 +34,8 @@ export async function loadGuides(docs: string): Promise<Guide[]> {
   );
 }
 
-export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string, tryIt: Html): Page {
+/** `tryIt` renders the form that sends a request, for a guide that marks a place for it. */
+export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string, tryIt: () => Html): Page {
   const pagePath = `/docs/${guide.slug}`;
   const body = guide.body.text.replaceAll(EXAMPLE_URL, baseUrl);
   return {
@@ -49,7 +50,7 @@ export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: strin
       pagePath,
       guide.headings,
       html`<h1>${guide.title}</h1>
-${new Html(body.replace(TRY_IT_MARK, () => html`<p>Or send it from this page:</p>${tryIt}`.text))}`,
+${new Html(body.replace(TRY_IT_MARK, () => html`<p>Or send it from this page:</p>${tryIt()}`.text))}`,
     ),
   };
 }

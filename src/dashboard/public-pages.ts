@@ -54,7 +54,7 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
     ['/docs', (baseUrl) => referencePage(guides, baseUrl, tryItForm(site, plans, baseUrl))],
     ...guides.map((guide): [string, PageFor] => [
       `/docs/${guide.slug}`,
-      (baseUrl) => guidePage(guides, guide, baseUrl, tryItForm(site, plans, baseUrl)),
+      (baseUrl) => guidePage(guides, guide, baseUrl, () => tryItForm(site, plans, baseUrl)),
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
     ['/status', () => statusPage(health())],
