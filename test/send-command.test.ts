@@ -88,7 +88,7 @@ describe('storybar send', () => {
     const { code, stdout, stderr } = await send(['photo.jpg', '--text', 'Hello', '--safe-area', 'none']);
     expect([code, stdout.toString()]).toEqual([0, '']);
     expect(stderr).toMatch(/^Uploading photo\.jpg\n/u);
-    expect(stderr).toMatch(/photo-captioned\.png: 300x200, \d+ bytes, 1 credits\n$/u);
+    expect(stderr).toMatch(/photo-captioned\.png: 300x200, \d+ bytes, 1 credit\n$/u);
     const waiting = await post(server, form({ asset: photo, text: 'Hello' }));
     const saved = readFileSync(path.join(folder, 'photo-captioned.png'));
     expect(saved.equals(Buffer.from(await waiting.arrayBuffer()))).toBe(true);

@@ -126,7 +126,8 @@ export class Sending {
     const onProgress = (loaded: number): void => reporter.progress('Downloading', loaded / output.bytes);
     await saveResult({ service, url: output.url, bytes: output.bytes, output: file, signal, onProgress });
     reporter.clear();
-    const facts = [`${output.width}x${output.height}`, `${output.bytes} bytes`, `${credits ?? 0} credits`, ...warnings];
+    const price = credits === 1 ? '1 credit' : `${credits ?? 0} credits`;
+    const facts = [`${output.width}x${output.height}`, `${output.bytes} bytes`, price, ...warnings];
     if (file === '-') return;
     reporter.note(`${file}: ${facts.join(', ')}`);
     print({ ...render, file }, '', 2);
