@@ -14,7 +14,7 @@ export type EmailPurpose =
   | 'email-changed'
   | SecurityChange;
 
-/** What users are told about, in case that it wasn't them. */
+/** What users are told about, in case it wasn't them. */
 export type SecurityChange = 'passkey-added' | 'two-factor-off';
 
 const LINK_NOTE = 'The link works once and expires in an hour:';
