@@ -21,8 +21,8 @@ const OPEN_TIMEOUT_MS = 10_000;
 const MAX_PAUSE_MS = 10;
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Everything else may write, for example `update ... returning`. */
-const READS = /^\s*(?:select|with|pragma|explain)\b/iu;
+/** Everything else may write, for example `update ... returning` and `with ... update`. */
+const READS = /^\s*(?:(?:select|pragma|explain)\b|with\b(?!.*\b(?:insert|update|delete)\b))/isu;
 
 /** Locked too long, no space, or a failing disk: not the caller's fault, and worth another try later. */
 const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
@@ -42,6 +42,8 @@ export class SqliteEngine implements Engine {
   readonly #lockTimeoutMs: number;
   readonly #onBrokenConnection: (error: Error) => void;
   #database: Database.Database;
+  /** The connection has to be replaced before it's used again. */
+  #isBroken = false;
   readonly #statements = new Map<string, Database.Statement>();
   /** There is one connection, so one transaction at a time. */
   readonly #connection = new Semaphore({ permits: 1 });
@@ -52,7 +54,7 @@ export class SqliteEngine implements Engine {
     this.#synchronous = options.synchronous ?? 'full';
     this.#lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
     this.#onBrokenConnection = options.onBrokenConnection ?? (() => undefined);
-    this.#database = this.#connect();
+    this.#database = this.#connect(OPEN_TIMEOUT_MS);
     try {
       this.#migrate();
       this.#database.exec('pragma busy_timeout = 0');
@@ -62,11 +64,11 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  #connect(): Database.Database {
+  #connect(busyTimeoutMs: number): Database.Database {
     const database = new Database(this.#file);
     try {
       database.exec(`
-        pragma busy_timeout = ${OPEN_TIMEOUT_MS};
+        pragma busy_timeout = ${busyTimeoutMs};
         pragma journal_mode = wal;
         pragma synchronous = ${this.#synchronous};
         pragma foreign_keys = on;
@@ -80,15 +82,23 @@ export class SqliteEngine implements Engine {
 
   #replaceConnection(reason: Error): void {
     this.#onBrokenConnection(reason);
-    const database = this.#connect();
-    database.exec('pragma busy_timeout = 0');
+    this.#isBroken = true;
+    this.#reconnectIfBroken();
+  }
+
+  /** Fails at once if the file is locked, so that the event loop isn't blocked. The next use of the connection tries again. */
+  #reconnectIfBroken(): void {
+    if (!this.#isBroken) return;
+    const database = this.#connect(0);
     this.#statements.clear();
     this.#database.close();
     this.#database = database;
+    this.#isBroken = false;
   }
 
   /** A read waits only while another process restores the log after a crash. */
   async #read(sql: string, parameters: readonly SqlValue[]): Promise<SqlRow[]> {
+    this.#reconnectIfBroken();
     try {
       return await this.#session.all(sql, parameters);
     } catch (error) {
@@ -98,6 +108,7 @@ export class SqliteEngine implements Engine {
   }
 
   async #begin(): Promise<void> {
+    this.#reconnectIfBroken();
     try {
       this.#database.exec('begin immediate');
     } catch (error) {

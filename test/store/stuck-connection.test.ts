@@ -10,6 +10,9 @@ import { sqliteDatabase, type TestDatabase } from './databases.ts';
 // Keeps a reference to every statement, so that the garbage collector can't reset one that was left half done.
 const prepare = vi.spyOn(Database.prototype, 'prepare');
 
+// oxlint-disable-next-line typescript/unbound-method -- called with the connection as `this`
+const execute = Database.prototype.exec;
+
 let files: TestDatabase;
 let engine: SqliteEngine;
 let other: Database.Database;
@@ -70,12 +73,49 @@ it('an update that returns rows commits after it waited for the lock of another 
   expect(reasons).toEqual([]);
 });
 
+it.each(["update notes set body = 'new' where id = 1", "INSERT OR REPLACE INTO notes (id, body) values (1, 'new')"])(
+  'a common table expression that is followed by a write is not run as a read: %s',
+  async (write) => {
+    const sql = `with one as (select 1)\n${write} returning id`;
+    expect(await whileLocked(async () => await engine.all(sql))).toEqual([{ id: 1 }]);
+    expect(reasons).toEqual([]);
+    await expectUpToDate();
+  },
+);
+
+it('a common table expression without a write is read while another process has the lock', async () => {
+  other.exec('begin immediate');
+  expect(await engine.all('with one as (select 1 as updated) select updated from one')).toEqual([{ updated: 1 }]);
+  other.exec('rollback');
+});
+
 it('a statement that had to wait for a lock while it was run as a read gets another connection', async () => {
-  const update = async (): Promise<unknown> =>
-    await engine.all("with one as (select 1) update notes set body = 'new' where id = 1 returning id");
-  expect(await whileLocked(update)).toEqual([{ id: 1 }]);
+  await whileLocked(async () => await engine.all('pragma user_version = 77'));
   expect(reasons[0]).toMatchObject({ code: 'SQLITE_BUSY' });
+  expect(await engine.all('pragma user_version')).toEqual([{ user_version: 77 }]);
   await expectUpToDate();
+});
+
+it('a replacement that finds the file locked waits without blocking the event loop', async () => {
+  const connection = await currentConnection();
+  connection.prepare('select * from notes').iterate([]).next();
+  other.exec("insert into notes (body) values ('unseen')");
+  const connects: string[] = [];
+  const exec = vi.spyOn(Database.prototype, 'exec').mockImplementation(function (this: Database.Database, sql) {
+    if (!sql.includes('journal_mode')) return execute.call(this, sql);
+    connects.push(sql);
+    if (connects.length < 3) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    return execute.call(this, sql);
+  });
+  try {
+    await engine.run("insert into notes (body) values ('ours')");
+  } finally {
+    exec.mockRestore();
+  }
+  expect(connects).toHaveLength(3);
+  for (const sql of connects) expect(sql).toContain('busy_timeout = 0;');
+  expect(reasons).toHaveLength(1);
+  expect(await count()).toBe(202);
 });
 
 it('a connection whose read never ended is replaced by the next write, which succeeds', async () => {
