@@ -39,10 +39,10 @@ async function installWheel(folder: string, python: string): Promise<void> {
   await run(python, [...PIP, '--no-deps', wheel], folder);
 }
 
-/** The sources, and the programs of the README against the installed package. */
+/** The sources and tests, and the programs of the README against the installed package. */
 async function checkTypes(folder: string, python: string, files: readonly string[]): Promise<void> {
-  if (!has(python, [...PIP, 'mypy>=1.5'])) {
-    console.log('skipped the type check of python: mypy 1.5 or later cannot be installed');
+  if (!has(python, [...PIP, 'mypy>=1.5', 'pytest'])) {
+    console.log('skipped the type check of python: mypy 1.5 or later and pytest cannot be installed');
     return;
   }
   await run(python, ['-m', 'mypy', '--cache-dir', path.join(folder, 'mypy')], clientFolder('python'), QUIET);

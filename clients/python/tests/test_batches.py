@@ -9,11 +9,12 @@ import anyio
 import pytest
 
 from storybar import AsyncStorybar, Render, Storybar, StorybarApiError, StorybarRenderError, StorybarTimeoutError
+from storybar._types import AsyncCaptionFields
 
 from conftest import SERVICE, STAND_IN_URL
 
 # The file never ends, so its render doesn't either.
-ENDLESS = {"asset_url": f"{STAND_IN_URL}/files/endless.jpg", "text": "Endless"}
+ENDLESS: AsyncCaptionFields = {"asset_url": f"{STAND_IN_URL}/files/endless.jpg", "text": "Endless"}
 
 
 def test_starts_a_render_follows_its_progress_and_downloads_the_result(service: Storybar, clip: Path) -> None:
@@ -70,7 +71,7 @@ def test_renders_a_batch_in_order_and_one_that_fails_does_not_stop_the_others(se
     done = service.wait_for_batch(batch_id, on_progress=lambda batch: seen.append(batch["status"]))
     assert seen[-1] == "completed"
     assert [render["status"] for render in done["renders"]] == ["succeeded", "failed", "succeeded"]
-    assert [(render["output"] or {}).get("width") for render in done["renders"]] == [64, None, 128]
+    assert [render["output"] and render["output"]["width"] for render in done["renders"]] == [64, None, 128]
     assert start() == batch_id
     assert service.cancel_batch(batch_id) is None
     with pytest.raises(StorybarApiError) as caught:

@@ -266,7 +266,7 @@ class AsyncStorybar:
                 return cast(SucceededRender, current)
             await anyio.sleep(pause)
 
-    async def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:
+    async def download(self, render: AnyRender, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:
         """Downloads the result of a render that has succeeded."""
         return AsyncRenderedFile(await self._send(self._settings.result(render)), None, on_download_progress)
 
