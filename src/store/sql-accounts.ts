@@ -40,9 +40,10 @@ export class SqlAccounts implements Accounts {
     return integer(must(row, 'the number of accounts'), 'count');
   }
 
-  async create(account: NewAccount, actor: Actor): Promise<void> {
+  async create(account: NewAccount, actor: Actor, plan?: string): Promise<void> {
     await this.#engine.transaction(async (session) => {
-      await this.#insert(session, account, actor);
+      const isNew = await this.#insert(session, account, actor);
+      if (isNew && plan !== undefined) await this.#subscribe(session, account.id, plan, 'now', actor);
     });
   }
 
@@ -83,18 +84,24 @@ export class SqlAccounts implements Accounts {
   }
 
   async subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription> {
+    return await this.#engine.transaction(
+      async (session) => await this.#subscribe(session, accountId, plan, when, actor),
+    );
+  }
+
+  async #subscribe(
+    session: SqlSession,
+    accountId: string,
+    plan: string,
+    when: 'now' | 'next period',
+    actor: Actor,
+  ): Promise<Subscription> {
     const now = this.#clock();
-    return await this.#engine.transaction(async (session) => {
-      const before = await this.#current(session, accountId, now);
-      const after = withPlan(before, plan, when, now);
-      await writeSubscription(session, accountId, after);
-      await this.#record(session, accountId, actor, 'subscription.plan', {
-        from: before?.plan ?? null,
-        to: plan,
-        when,
-      });
-      return after;
-    });
+    const before = await this.#current(session, accountId, now);
+    const after = withPlan(before, plan, when, now);
+    await writeSubscription(session, accountId, after);
+    await this.#record(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan, when });
+    return after;
   }
 
   async setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean> {
@@ -201,12 +208,14 @@ export class SqlAccounts implements Accounts {
     });
   }
 
-  async #insert(session: SqlSession, { id, name }: NewAccount, actor: Actor): Promise<void> {
+  /** False when there is an account with this id. */
+  async #insert(session: SqlSession, { id, name }: NewAccount, actor: Actor): Promise<boolean> {
     const created = await session.run(
       'insert into accounts (id, name, created_at) values (?, ?, ?) on conflict (id) do nothing',
       [id, name, this.#clock().toISOString()],
     );
     if (created === 1) await this.#record(session, id, actor, 'account.created', { name });
+    return created === 1;
   }
 
   async #current(session: SqlSession, accountId: string, now: Date): Promise<Subscription | undefined> {

@@ -53,8 +53,8 @@ export interface PageRequest {
 
 export interface Accounts {
   count(): Promise<number>;
-  /** Does nothing when there is an account with this id. */
-  create(account: NewAccount, actor: Actor): Promise<void>;
+  /** Does nothing when there is an account with this id. With `plan`, the account and its subscription start in one step. */
+  create(account: NewAccount, actor: Actor, plan?: string): Promise<void>;
   find(accountId: string): Promise<AccountSummary | undefined>;
   list(page?: PageRequest): Promise<AccountSummary[]>;
   /** Plans that accounts have now or from the next period. Each must be in the plans file. */

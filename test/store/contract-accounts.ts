@@ -25,6 +25,19 @@ export function accountsContract(world: () => World): void {
     expect(await ids({ after: 'a', count: 2 })).toEqual(['b']);
   });
 
+  it('are created with a plan in one step, or not at all', async () => {
+    const { store, engine } = world();
+    await store.accounts.create({ id: 'a', name: 'Ada' }, 'cli:test', 'pro');
+    expect(await store.accounts.find('a')).toMatchObject({ state: 'active', subscription: { plan: 'pro' } });
+    expect(await world().actions('a')).toEqual(['cli:test account.created', 'cli:test subscription.plan']);
+    await store.accounts.create({ id: 'a', name: 'Ada' }, 'cli:test', 'free');
+    expect(await store.accounts.find('a')).toMatchObject({ subscription: { plan: 'pro' } });
+    await engine.run('alter table subscriptions rename to hidden');
+    await expect(store.accounts.create({ id: 'b', name: 'Bob' }, 'cli:test', 'pro')).rejects.toThrow('subscriptions');
+    await engine.run('alter table hidden rename to subscriptions');
+    expect(await store.accounts.find('b')).toBeUndefined();
+  });
+
   it('are suspended and resumed, whatever their subscription, and each change is recorded once', async () => {
     const { store } = world();
     const id = await world().account();

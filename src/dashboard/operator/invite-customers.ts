@@ -45,8 +45,7 @@ export function addInvitePages(routes: SignedInRoutes, dependencies: InviteDepen
     }
     if (plans.find(plan) === undefined) throw new AppError('invalid_fields', "This plan doesn't exist.");
     const id = randomUUID();
-    await store.accounts.create({ id, name }, actorOf(visit));
-    await store.accounts.subscribe(id, plan, 'now', actorOf(visit));
+    await store.accounts.create({ id, name }, actorOf(visit), plan);
     return seeOther(visit, `${PATH}/${id}?done=account-created`);
   });
   routes.action(`${PATH}/:id/invite`, async (visit, fields) => await invite(dependencies, visit, fields.text('email')));
