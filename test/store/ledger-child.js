@@ -1,5 +1,5 @@
-// A process that uses the ledger of the built program like a server. `some <count>` makes that many concurrent reservations and
-// prints how many were granted. `load` renders endlessly, several at a time, and prints each delivery before it settles it.
+// A process that uses the ledger of the built program like a server. `some <count>` makes that many reservations, several at a time,
+// and prints how many were granted. `load` renders endlessly, several at a time, and prints each delivery before it settles it.
 // Plain JavaScript, because compiling it in every process would take longer than its work.
 
 import { randomUUID } from 'node:crypto';
@@ -9,11 +9,13 @@ import { createStore } from '../../dist/store/sql-store.js';
 import { SqliteEngine } from '../../dist/store/sqlite-engine.js';
 
 const PARALLEL = 8;
+/** Long, because on a busy machine one of several processes can wait for the lock longer than a server would. */
+const LOCK_TIMEOUT_MS = 120_000;
 
 const [place = '', accountId = '', task = '', number = '0'] = process.argv.slice(2);
 const engine = place.startsWith('postgres')
   ? await PostgresEngine.open(place, () => undefined)
-  : new SqliteEngine(place);
+  : new SqliteEngine(place, { lockTimeoutMs: LOCK_TIMEOUT_MS });
 const { ledger, accounts } = createStore(engine);
 const subscription = (await accounts.find(accountId))?.subscription;
 if (subscription === undefined) throw new Error('the account has no subscription');
@@ -35,9 +37,22 @@ async function renderForever() {
   }
 }
 
+/** Not all at once: the last ones would wait for a connection longer than the pool's timeout on a busy machine. */
+async function reserveSome(count) {
+  let [started, granted] = [0, 0];
+  const reserveNext = async () => {
+    while (started < count) {
+      started += 1;
+      const reservation = await ledger.reserve(hold());
+      if (reservation.granted) granted += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, reserveNext));
+  return granted;
+}
+
 if (task === 'some') {
-  const reservations = Array.from({ length: Number(number) }, async () => await ledger.reserve(hold()));
-  const granted = (await Promise.all(reservations)).filter((reservation) => reservation.granted).length;
+  const granted = await reserveSome(Number(number));
   print(`granted ${granted}`);
   await engine.close();
 } else {

@@ -14,11 +14,13 @@ import { World } from './world.ts';
 const CHILD = path.resolve(import.meta.dirname, 'ledger-child.js');
 /** As in `ledger-child.js`. */
 const PARALLEL = 8;
+const LOAD_TIMEOUT_MS = 90_000;
 const url = inject('postgresUrl');
 
 interface Child {
   readonly process: ChildProcess;
-  readonly exited: Promise<unknown>;
+  /** The exit code; null: killed. */
+  readonly exited: Promise<number | null>;
   readonly lines: () => string[];
 }
 
@@ -27,7 +29,7 @@ function start(...args: string[]): Child {
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
   // `close`, not `exit`: by then all output has been read.
-  const exited = new Promise((resolve) => child.once('close', resolve));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   return { process: child, exited, lines: () => output.split('\n').slice(0, -1) };
 }
 
@@ -49,7 +51,7 @@ describe.each([
   it.skipIf(skip)('are granted 100 of the 500 credits that they reserve together', { timeout: 180_000 }, async () => {
     const id = await world.account();
     const children = [1, 2, 3, 4].map(() => start(world.database.place, id, 'some', '125'));
-    await Promise.all(children.map(async ({ exited }) => await exited));
+    expect(await Promise.all(children.map(async ({ exited }) => await exited))).toEqual([0, 0, 0, 0]);
     const granted = children.map(({ lines }) => Number(idsOf(lines(), 'granted')[0]));
     expect(granted.reduce((sum, count) => sum + count, 0)).toBe(100);
     expect(await world.balance(id)).toEqual({ used: 0, reserved: 100 });
@@ -64,7 +66,10 @@ describe.each([
       const acknowledged = new Set<string>();
       for (let round = 1; round <= 3; round += 1) {
         const child = start(world.database.place, id, 'load');
-        await until(() => idsOf(child.lines(), 'settled').length > round * 40);
+        await until(() => {
+          if (child.process.exitCode !== null) throw new Error(`the process exited with ${child.process.exitCode}`);
+          return idsOf(child.lines(), 'settled').length > round * 40;
+        }, LOAD_TIMEOUT_MS);
         child.process.kill('SIGKILL');
         await child.exited;
         for (const render of idsOf(child.lines(), 'delivered')) delivered.add(render);
