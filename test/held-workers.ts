@@ -1,8 +1,7 @@
 // Makes a render last as long as a test needs. A stopped worker process takes no CPU time and can't finish too early, unlike
 // a render that is slow because its image is large.
 
-import { readFileSync } from 'node:fs';
-import type { RunningServer } from './running-server.ts';
+import { readProcess, type RunningServer, signalProcess } from './running-server.ts';
 
 /** Process ids of the workers for images. */
 export function imageWorkers(server: Pick<RunningServer, 'workerPids'>): number[] {
@@ -15,14 +14,14 @@ export function videoWorkers(server: Pick<RunningServer, 'workerPids'>): number[
 }
 
 function workersOf({ workerPids }: Pick<RunningServer, 'workerPids'>, kind: 'image' | 'video'): number[] {
-  return workerPids().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0${kind}\0`));
+  return workerPids().filter((pid) => readProcess(pid, 'cmdline').includes(`\0${kind}\0`));
 }
 
 /** Stops these processes until the returned function is called. The server replaces a worker that takes longer than it may, 5 seconds for an image. */
 export function hold(pids: readonly number[]): () => void {
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
   return () => {
-    for (const pid of pids) resume(pid);
+    for (const pid of pids) signalProcess(pid, 'SIGCONT');
   };
 }
 
@@ -34,13 +33,4 @@ export function holdImages(server: RunningServer): () => void {
 /** The same for videos. The server replaces these workers after 20 seconds. */
 export function holdVideos(server: RunningServer): () => void {
   return hold(videoWorkers(server));
-}
-
-function resume(pid: number): void {
-  try {
-    process.kill(pid, 'SIGCONT');
-  } catch (error) {
-    // The test or the server has killed it in the meantime.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

@@ -142,9 +142,28 @@ interface PoolHealth {
   readonly restarts: number;
 }
 
-/** Direct child processes. */
+/** Direct child processes; none of a process that has ended. */
 export function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/u).filter(Boolean).map(Number);
+  return readProcess(pid, `task/${pid}/children`).trim().split(/\s+/u).filter(Boolean).map(Number);
+}
+
+/** A file of a process under `/proc`; empty for a process that has ended. */
+export function readProcess(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
+    throw error;
+  }
+}
+
+/** Does nothing if the process has ended. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** A sandboxed worker is a grandchild of the server: the processes in between only wait for it. */

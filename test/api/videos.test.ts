@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import { holdVideos, videoWorkers } from '../held-workers.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { makeClip, readClip } from '../video/clip.ts';
@@ -129,7 +130,7 @@ describe('a video worker', () => {
       const release = holdVideos(server);
       const pending = post(server, form({ asset: clip, text: 'held' }));
       await until(videosBusy);
-      process.kill(videoWorkers(server)[attempt % 2] ?? 0, 'SIGKILL');
+      process.kill(must(videoWorkers(server)[attempt % 2], 'a worker for videos'), 'SIGKILL');
       release();
       const response = await pending;
       expect(response.status).toBe(200);

@@ -3,9 +3,19 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import { holdImages, imageWorkers } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
-import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import {
+  form,
+  health,
+  post,
+  problemOf,
+  type RunningServer,
+  signalProcess,
+  startServer,
+  until,
+} from '../running-server.ts';
 
 let server: RunningServer;
 let photo: Buffer;
@@ -30,7 +40,7 @@ async function startRender(options: { signal?: AbortSignal } = {}): Promise<{ re
 }
 
 function killWorkers(signal: NodeJS.Signals): void {
-  for (const pid of imageWorkers(server)) process.kill(pid, signal);
+  for (const pid of imageWorkers(server)) signalProcess(pid, signal);
 }
 
 describe('a worker that is killed', () => {
@@ -60,16 +70,20 @@ describe('a worker that is killed', () => {
 /** Kills every worker that takes the render until there is a response. Large, so that no worker finishes before. */
 async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response> {
   await until(workersBack);
-  const response = post(server, form({ asset: await noisyJpeg(4000, 3000), text: 'slow' }));
-  const killing = setInterval(() => {
-    void busy().then((isBusy) => isBusy && killWorkers(signal));
-  }, 50);
-  return await response.finally(() => clearInterval(killing));
+  let response: Response | undefined;
+  const done = post(server, form({ asset: await noisyJpeg(4000, 3000), text: 'slow' })).then(
+    (each) => (response = each),
+  );
+  await until(async () => {
+    if (response === undefined && (await busy())) killWorkers(signal);
+    return response !== undefined;
+  });
+  return await done;
 }
 
 it('replaces a worker that hangs, and the client still gets the image', async () => {
   await until(workersBack);
-  const [frozen = 0] = imageWorkers(server);
+  const frozen = must(imageWorkers(server)[0], 'a worker for images');
   process.kill(frozen, 'SIGSTOP');
   const response = await post(server, form({ width: '64', height: '64', text: 'wait for it' }));
   expect(response.status).toBe(200);
