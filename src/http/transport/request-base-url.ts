@@ -7,5 +7,7 @@ const PLAIN_HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-f:.]+\](?::\d+)?$/iu;
 
 export function requestBaseUrl(request: Pick<FastifyRequest, 'headers' | 'protocol'>): string | undefined {
   const host = request.headers.host ?? '';
-  return PLAIN_HOST.test(host) ? `${request.protocol}://${host}` : undefined;
+  const base = `${request.protocol}://${host}`;
+  // Hosts such as `x:99999` look plain but aren't valid in a URL.
+  return PLAIN_HOST.test(host) && URL.canParse(base) ? base : undefined;
 }
