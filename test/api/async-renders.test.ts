@@ -256,7 +256,7 @@ describe('deliver=url on a request that waits', () => {
     const again = await post(server, form({ asset: photo, text: 'Link', deliver: 'url' }), { headers });
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(((await again.json()) as Render).output).toEqual(render.output);
-    expect(await usedCredits()).toEqual({ used: before.used + 1, reserved: 0 });
+    await expect.poll(usedCredits).toEqual({ used: before.used + 1, reserved: 0 });
   });
 
   it('returns a problem when the render fails, and keeps no record', async () => {
