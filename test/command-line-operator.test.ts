@@ -151,7 +151,7 @@ describe('storybar accounts', () => {
 
   it.each([
     [['accounts', 'show'], 64, 'missing <id>; usage: storybar accounts show <id>'],
-    [['accounts', 'show', 'unknown'], 65, 'There is no account "unknown"'],
+    [['accounts', 'show', 'unknown'], 65, 'Account "unknown" not found'],
     [['accounts', 'create'], 64, 'missing --plan <plan>; usage: storybar accounts create --plan <plan>'],
     [['accounts', 'create', '--plan', 'gold'], 64, 'unknown plan "gold"; the plans are free, starter'],
     [['accounts', 'list', 'all'], 64, 'unexpected argument "all"'],
@@ -159,14 +159,14 @@ describe('storybar accounts', () => {
     [['keys', 'create'], 64, 'give --plan for a new account (free, starter'],
     [['keys', 'create', '--plan', 'free', '--account', 'x'], 64, 'give either --account or --plan'],
     [['users', 'promote', 'ann'], 64, '"ann" isn\'t a valid email address'],
-    [['accounts', 'plan', 'unknown', 'pro'], 65, 'There is no account'],
+    [['accounts', 'plan', 'unknown', 'pro'], 65, 'Account "unknown" not found'],
     [['accounts', 'list', '--count', 'many'], 64, '--count must be a whole number'],
     [['accounts', 'close', 'x'], 64, 'the actions are list, show, create'],
     [['usage', '--from', '2026-02-30'], 64, '--from must be a date such as'],
     [['usage', '--from', '2026-02-03', '--to', '2026-02-01'], 64, 'is after'],
-    [['usage', '--account', 'unknown'], 65, 'There is no account'],
+    [['usage', '--account', 'unknown'], 65, 'Account "unknown" not found'],
     [['audit', '--count', '0'], 64, 'at least 1'],
-    [['keys', 'rename', 'unknown', 'x'], 65, 'There is no key "unknown"'],
+    [['keys', 'rename', 'unknown', 'x'], 65, 'Key "unknown" not found'],
     [['plans', 'sell'], 64, 'the actions are list, check'],
     [['db', 'copy', '--from', 'sqlite:a.db'], 64, 'missing --to <db>'],
     [['db', 'copy', '--from', 'mysql://x', '--to', 'sqlite:b.db'], 64, '--from must begin with'],
@@ -193,7 +193,7 @@ it('reports errors by its exit code and on stderr, as text and as JSON, in a pro
   expect(text).toMatchObject({
     code: 65,
     stdout: '',
-    stderr: expect.stringContaining('There is no account "unknown"'),
+    stderr: expect.stringContaining('Account "unknown" not found'),
   });
   const asJson = await storybarProcess('accounts', 'show', 'unknown', '--json');
   expect([asJson.code, asJson.stdout]).toEqual([65, '']);

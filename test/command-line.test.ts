@@ -81,7 +81,7 @@ describe('storybar render', () => {
   it.each([
     [['render', 'photo.png'], 65, 'Send one in text, or several in overlays'],
     [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
-    [['render', 'nowhere.jpg', '--text', 'a'], 65, 'There is no file nowhere.jpg'],
+    [['render', 'nowhere.jpg', '--text', 'a'], 65, 'File nowhere.jpg not found'],
     [['render', '--text', 'a'], 65, 'width'],
     [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'give one asset at a time'],
     [['render', 'photo.png', '--txet', 'a'], 64, '--txet'],

@@ -9,9 +9,9 @@ export async function requireAccountForPlan(
   accountId: string,
   plan: string,
 ): Promise<AccountSummary> {
-  if (plans.find(plan) === undefined) throw new AppError('not_found', `There is no plan "${plan}".`);
+  if (plans.find(plan) === undefined) throw new AppError('not_found', `Plan "${plan}" not found.`);
   const account = await store.accounts.find(accountId);
-  if (account === undefined) throw new AppError('not_found', 'There is no such account.');
+  if (account === undefined) throw new AppError('not_found', 'Account not found.');
   if (account.subscription?.provider === 'marketplace') {
     throw new AppError('invalid_fields', 'Change the plan of this account at the marketplace.');
   }

@@ -195,7 +195,7 @@ function describePlan({ plan, nextPlan, status, renews, provider, period }: Subs
 
 async function find(store: Store, id: string): Promise<AccountSummary> {
   const account = await store.accounts.find(id);
-  if (account === undefined) throw new AppError('not_found', `There is no account "${id}".`);
+  if (account === undefined) throw new AppError('not_found', `Account "${id}" not found.`);
   return account;
 }
 

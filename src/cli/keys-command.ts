@@ -97,7 +97,7 @@ async function accountFor(
   if (account !== undefined) {
     if (plan !== undefined) throw new UsageError('give either --account or --plan; an existing account keeps its plan');
     const found = await store.accounts.find(account);
-    if (found === undefined) throw new AppError('not_found', `There is no account "${account}".`);
+    if (found === undefined) throw new AppError('not_found', `Account "${account}" not found.`);
     return { accountId: account, plan: found.subscription?.plan ?? 'none' };
   }
   const plans = loadPlans(settings);
@@ -168,7 +168,7 @@ async function setOrigins(
 
 async function find(store: Store, id: string): Promise<KeySummary> {
   const key = await store.keys.get(id);
-  if (key === undefined) throw new AppError('not_found', `There is no key "${id}".`);
+  if (key === undefined) throw new AppError('not_found', `Key "${id}" not found.`);
   return key;
 }
 

@@ -112,7 +112,7 @@ async function renderFile(
 
 async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
   const format = await sniffFile(asset).catch((error: unknown) => {
-    throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
+    throw new AppError('not_found', `File ${asset} not found.`, { cause: error });
   });
   if (await isAnimationFile(asset)) return 'animation';
   return format !== undefined && isVideoFormat(format) ? 'video' : 'image';

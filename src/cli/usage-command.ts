@@ -64,7 +64,7 @@ async function showTotals(store: Store, { from, to }: Range, print: Print): Prom
 
 async function showDays(store: Store, account: string, { from, to }: Range, print: Print): Promise<void> {
   if ((await store.accounts.find(account)) === undefined) {
-    throw new AppError('not_found', `There is no account "${account}".`);
+    throw new AppError('not_found', `Account "${account}" not found.`);
   }
   const days = await store.usage.days(account, from, to);
   const rows = days.map((each) => [each.day, each.mode, each.outcome, each.renders, each.credits]);

@@ -84,7 +84,7 @@ async function invite(
     );
   }
   if (account !== undefined && (await store.accounts.find(account)) === undefined) {
-    throw new AppError('not_found', `There is no account "${account}".`);
+    throw new AppError('not_found', `Account "${account}" not found.`);
   }
   const link = { email: address, role: operator ? 'operator' : 'member', accountId: account ?? null } as const;
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
@@ -94,7 +94,7 @@ async function invite(
 async function reset({ store, settings, print }: Task, { email }: { email: string }): Promise<void> {
   const address = addressOf(email);
   const user = await store.users.findByEmail(address);
-  if (user === undefined) throw new AppError('not_found', `There is no user "${address}".`);
+  if (user === undefined) throw new AppError('not_found', `User "${address}" not found.`);
   const link = { email: address, role: user.role, accountId: user.accountId };
   const url = await createPasswordLink(store, link, baseUrl(settings), commandLineActor());
   printLink(print, address, url);
@@ -103,7 +103,7 @@ async function reset({ store, settings, print }: Task, { email }: { email: strin
 async function twoFactorOff({ store, print }: Task, { email }: { email: string }): Promise<void> {
   const address = addressOf(email);
   const user = await store.users.findByEmail(address);
-  if (user === undefined) throw new AppError('not_found', `There is no user "${address}".`);
+  if (user === undefined) throw new AppError('not_found', `User "${address}" not found.`);
   if (!(await store.secondFactors.remove(user.id, commandLineActor()))) {
     throw new AppError('not_found', `${address} has no authenticator app.`);
   }
@@ -113,7 +113,7 @@ async function twoFactorOff({ store, print }: Task, { email }: { email: string }
 async function setRole({ store, print }: Task, email: string, role: UserRole): Promise<void> {
   const address = addressOf(email);
   if (!(await store.users.setRole(address, role, commandLineActor()))) {
-    throw new AppError('not_found', `There is no user "${address}". They have to sign up first.`);
+    throw new AppError('not_found', `User "${address}" not found. They have to sign up first.`);
   }
   print({ email: address, role }, `${address} is ${role === 'operator' ? 'an operator' : 'a member'}.\n`);
 }

@@ -70,7 +70,7 @@ export async function readSubscription(session: SqlSession, accountId: string): 
  */
 export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
   const found = await session.run('update accounts set state = state where id = ?', [accountId]);
-  if (found === 0) throw new AppError('not_found', `There is no account "${accountId}".`);
+  if (found === 0) throw new AppError('not_found', `Account "${accountId}" not found.`);
 }
 
 /** The same for an account that may be deleted at this moment. False when it was. */

@@ -77,10 +77,10 @@ describe('users', () => {
 
   it.each([
     [['users', 'reset'], 'missing <email>; usage: storybar users reset <email>'],
-    [['users', 'promote', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
-    [['users', 'reset', 'nobody@example.com'], 'There is no user "nobody@example.com"'],
+    [['users', 'promote', 'nobody@example.com'], 'User "nobody@example.com" not found'],
+    [['users', 'reset', 'nobody@example.com'], 'User "nobody@example.com" not found'],
     [['users', 'invite', 'boss@example.com'], 'is already a user'],
-    [['users', 'invite', 'new@example.com', '--account', 'none'], 'There is no account "none"'],
+    [['users', 'invite', 'new@example.com', '--account', 'none'], 'Account "none" not found'],
     [['users', 'frobnicate'], 'unknown action "users frobnicate"'],
   ])('get an error message for the wrong arguments %j', async (args, message) => {
     await expect(server.cli(...args)).rejects.toThrow(message);

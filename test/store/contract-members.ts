@@ -116,7 +116,7 @@ export function membersContract(world: () => World): void {
     expect(await members.remove(accountId, stranger.id, 'cli:test')).toBe('not found');
   });
 
-  it('take their open invitations with them when they are removed or are no longer owners', async () => {
+  it('lose the invitations they sent when they are removed or stop being owners', async () => {
     const { members } = world().store;
     const { id, accountId } = await owner();
     const bob = await join(accountId, { accountRole: 'owner' });

@@ -151,7 +151,7 @@ function isUrl(asset: string): boolean {
 
 async function fileOf(asset: string): Promise<UploadFile> {
   const facts = await stat(asset).catch((error: unknown) => {
-    throw new AppError('not_found', `There is no file ${asset}.`, { cause: error });
+    throw new AppError('not_found', `File ${asset} not found.`, { cause: error });
   });
   if (!facts.isFile()) throw new UsageError(`${asset} isn't a file`);
   return { path: asset, bytes: facts.size };

@@ -177,7 +177,7 @@ function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
 
 async function rendersOf({ renders }: BatchDependencies, scope: RenderScope, batchId: string): Promise<RenderRecord[]> {
   const found = await renders.list(scope, { limit: MAX_BATCH, batchId });
-  if (found.length === 0) throw new AppError('render_not_found', 'There is no batch with this id.');
+  if (found.length === 0) throw new AppError('render_not_found', 'Batch not found.');
   return found;
 }
 

@@ -97,7 +97,7 @@ async function cancelOrDelete(
 
 function found(render: RenderRecord | undefined): RenderRecord {
   if (render) return render;
-  throw new AppError('render_not_found', 'There is no render with this id.');
+  throw new AppError('render_not_found', 'Render not found.');
 }
 
 /** Each waiting request keeps a connection open, so an account can have only so many. */

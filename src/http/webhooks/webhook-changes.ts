@@ -187,11 +187,11 @@ function checkEvents(value: unknown, faults: FieldFault[]): readonly WebhookEven
 }
 
 function noEndpoint(): AppError {
-  return new AppError('webhook_not_found', 'There is no webhook endpoint with this id.');
+  return new AppError('webhook_not_found', 'Webhook endpoint not found.');
 }
 
 function noDelivery(): AppError {
-  return new AppError('webhook_not_found', 'There is no webhook delivery with this id.');
+  return new AppError('webhook_not_found', 'Webhook delivery not found.');
 }
 
 function disabled(): AppError {

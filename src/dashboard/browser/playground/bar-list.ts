@@ -7,7 +7,7 @@ export interface BarListOptions {
   readonly list: HTMLOListElement;
   readonly template: HTMLTemplateElement;
   readonly addButton: HTMLButtonElement;
-  /** Shown while there are no captions. */
+  /** Visible until the first caption is added. */
   readonly emptyHint: HTMLElement;
   readonly maxBars: number;
   readonly maxText: number;
