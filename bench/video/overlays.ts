@@ -17,6 +17,13 @@ export const TIMED_OVERLAYS: Readonly<Record<string, readonly Overlay[]>> = {
     start: index * 6,
     end: index * 6 + 5,
   })),
+  styled: NUMBERS.map((index) => ({
+    text: `Caption ${index + 1}, for five seconds`,
+    position: index * 10,
+    start: index * 6,
+    end: index * 6 + 5,
+    style: { preset: index % 2 === 0 ? 'box' : 'outline' },
+  })),
   crowd: NUMBERS.map((index) => ({
     text: `Caption ${index + 1} of three at a time`,
     position: index * 10,

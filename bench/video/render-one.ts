@@ -1,5 +1,5 @@
 // Runs one render in a separate process, to measure its time and memory alone. Prints the figures as JSON.
-// usage: render-one.ts <clip> <output> <ours|floor|one|ten|crowd>
+// usage: render-one.ts <clip> <output> <ours|floor|one|ten|styled|crowd>
 
 import { readFileSync } from 'node:fs';
 import { sniff } from '../../src/media/sniff.ts';

@@ -15,6 +15,7 @@ const TARGETS: Readonly<Record<string, { readonly contender: Contender<Clip>; re
   'no bar': { contender: inNode('floor'), target: 1 },
   'one bar for 10 s': { contender: inNode('one'), target: 1.03 },
   'ten bars, one after the other': { contender: inNode('ten'), target: 1.06 },
+  'ten captions as box and outline': { contender: inNode('styled'), target: 1.1 },
   'ten bars, three at a time': { contender: inNode('crowd'), target: 1.1 },
 };
 
