@@ -4,7 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from 'playwright-core';
 
-const SYSTEM_CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The shell without a user interface comes first: a new window costs it a seventh of the processor time. */
+const SYSTEM_CHROMIUM = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
 /** Containers often run as root, which Chromium's own sandbox refuses. What it opens here is ours alone. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 
