@@ -16,7 +16,7 @@ export const WORKER_SETTINGS = {
   videoWorkers: setting(
     'STORYBAR_VIDEO_WORKERS',
     String(Math.max(1, Math.floor(availableParallelism() / 4))),
-    'Number of render worker processes for videos, HEIC and AVIF. Each uses several CPU cores. Default: one per four cores, but at least one. A server without STORYBAR_NATS_URL has one more, which renders only short videos. 0 is allowed with STORYBAR_NATS_URL and leaves videos to other machines.',
+    'Number of render worker processes for videos, HEIC and AVIF. Each uses several CPU cores. Default: one per four cores, but at least one. A server without STORYBAR_NATS_URL has one more, which starts with the first video and renders only short ones. 0 is allowed with STORYBAR_NATS_URL and leaves videos to other machines.',
     wholeNumber(0, 256),
   ),
   workerTasks: setting(

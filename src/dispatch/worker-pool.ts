@@ -1,5 +1,5 @@
-// A fixed number of warm worker processes for one kind of asset. A worker that dies is replaced and its task gets a second
-// try on another worker, so callers notice a crash only if the asset itself crashes the decoder.
+// Warm worker processes for one kind of asset. A worker that dies is replaced and its task gets a second try on another
+// worker, so callers notice a crash only if the asset itself crashes the decoder.
 
 import { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
@@ -17,7 +17,7 @@ export interface WorkerPoolOptions {
   /** Prepares the directory and the command line of the next worker. */
   readonly createSpec: () => Promise<WorkerSpec>;
   readonly workers: number;
-  /** Workers beyond these that long renders never take, so that short ones don't wait for them. */
+  /** Workers beyond these, started with the first task. Long renders never take them, so that short ones don't wait. */
   readonly workersForShort?: number;
   readonly maxWaiting: number;
   /** A worker is replaced after this many tasks, which bounds what decoders leak and what a worker remembers of callers. */
@@ -57,7 +57,7 @@ const RESTART_DELAY_MS = 500;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #size: number;
+  #size: number;
   readonly #queue: RenderQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
@@ -73,7 +73,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#size = options.workers + (options.workersForShort ?? 0);
+    this.#size = options.workers;
     const slots = {
       total: () => options.workers,
       maxLong: () => options.workers,
@@ -122,6 +122,7 @@ export class WorkerPool {
     signal: AbortSignal,
     requester?: Requester,
   ): Promise<TaskResults[Type]> {
+    this.#addWorkersForShort();
     const entry = this.#entryFor(task, requester);
     for (let attempt = 1; ; attempt += 1) {
       const queued = performance.now();
@@ -162,6 +163,12 @@ export class WorkerPool {
         this.#queue.release(entry.account, entry.isLong);
       }
     }
+  }
+
+  /** Not sooner than the first task, because many servers never render a video and the processes take memory. */
+  #addWorkersForShort(): void {
+    const { workers, workersForShort = 0 } = this.#options;
+    for (; this.#size < workers + workersForShort; this.#size += 1) this.#spawn();
   }
 
   #explain(lost: WorkerLost, task: WorkerTask): AppError {

@@ -89,8 +89,8 @@ describe('shutdown', () => {
   it('leaves no worker process behind when the server is killed', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '2', STORYBAR_VIDEO_WORKERS: '1' });
     const workers = server.workerPids();
-    // Two for images, one for videos and one for short videos.
-    expect(workers).toHaveLength(4);
+    // Two for images and one for videos.
+    expect(workers).toHaveLength(3);
     server.signal('SIGKILL');
     await server.exited;
     await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));

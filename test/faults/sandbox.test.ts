@@ -195,8 +195,9 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', 
 
   it('starts workers with the limits, capabilities and namespaces of the level', async ({ skip }) => {
     skipUnlessSupported(skip);
+    // One for images, one for videos and one for short videos, which starts with the first video.
+    await until(() => health(server).then(({ renderer }) => renderer.images.ready + renderer.videos.ready === 3));
     const [own, ...others] = ['self', ...server.workerPids()].map(facts);
-    // One for images, one for videos and one for short videos.
     expect(others).toHaveLength(3);
     for (const worker of others) {
       expect(worker.limits.includes(String(2048 * 1024 ** 2))).toBe(level !== 'process');
@@ -335,7 +336,7 @@ describe('STORYBAR_SANDBOX', () => {
     const response = await post(server, form({ asset: await plainPng(64, 64, '#fff'), text: 'a' }));
     expect(response.status).toBe(200);
     await response.arrayBuffer();
-    await until(() => server.workerPids().filter((pid) => before.includes(pid)).length === 2);
+    await until(() => server.workerPids().filter((pid) => before.includes(pid)).length === 1);
     expect((await health(server)).renderer.images.restarts).toBe(0);
     await server.stop();
   });
