@@ -1,4 +1,4 @@
-// `npm run test:slow`: soak-like tests, and random tests with all of their cases.
+// `npm run test:slow`: long tests, and random tests with all of their cases.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// The account pages in a real browser: from sign-up to the first render, with the keyboard alone, on a phone, in light and
-// dark mode, and under attack from other sites.
+// The account pages in a real browser: from sign-up to the first render, with the keyboard alone, and
+// under attack from other sites. How they look is checked in looks.slow.test.ts.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,16 +11,12 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
+import { createKey, fill, signUp } from './account-steps.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 import { type ForeignSite, startForeignSite } from './foreign-site.ts';
 
 const found = await launchBrowser();
 const HOSTILE = '<img src=x onerror="document.title=\'broken\'">';
-
-async function fill(page: Page, fields: Readonly<Record<string, string>>, button: string): Promise<void> {
-  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value);
-  await page.getByRole('button', { name: button, exact: true }).click();
-}
 
 /** Presses Tab until the target has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -35,7 +31,6 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   let server: RunningServer;
   let browser: Browser;
   let foreignSite: ForeignSite;
-  let users = 0;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
@@ -48,19 +43,6 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await server.stop();
     await foreignSite.stop();
   });
-
-  const signUp = async (page: Page): Promise<string> => {
-    const email = `browser-${(users += 1)}@example.com`;
-    await page.goto('/signup');
-    await fill(page, { Email: email, Password: PASSWORD }, 'Create account');
-    await page.waitForURL('**/dashboard/start');
-    return email;
-  };
-  const createKey = async (page: Page, name: string, origins = ''): Promise<string> => {
-    await page.goto('/dashboard/keys');
-    await fill(page, { Name: name, 'Allowed origins (optional)': origins }, 'Create key');
-    return (await page.locator('.new-key code').textContent()) ?? '';
-  };
 
   it('lead from the front page to the first render with two clicks and two fields', async () => {
     const { page, complaints } = await visit(browser, server.url);
@@ -167,58 +149,6 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     );
     expect(await page.getByLabel('Email').inputValue()).toBe('ann@example.com');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.context().close();
-  });
-
-  it('are accessible and fit every screen in light and dark mode', { timeout: 180_000 }, async () => {
-    const { page, complaints } = await visit(browser, server.url);
-    const look = async (path?: string): Promise<void> => {
-      if (path !== undefined) await page.goto(path);
-      expect(await lookFaults(page, false)).toEqual([]);
-      await page.setViewportSize({ width: 1_280, height: 800 });
-    };
-    for (const path of ['/signin', '/signup', '/reset', '/password?link=none', '/confirm?link=none']) await look(path);
-    // An expired link responds with 422, which the console reports.
-    complaints.splice(0);
-    const email = await signUp(page);
-    await look();
-    const longName = `${HOSTILE} ${'a very long name '.repeat(3)}`.slice(0, 80);
-    const key = await createKey(page, longName, 'https://shop.example');
-    await look();
-    await (await post({ url: server.url, key }, form({ width: '64', height: '64', text: 'a' }))).arrayBuffer();
-    await look('/dashboard/keys');
-    await page.locator('tbody a').first().click();
-    await look();
-    await page.goto('/dashboard');
-    await page.getByText('View as table').click();
-    await look();
-    const settings = [
-      '/dashboard/plan',
-      '/dashboard/plan/change?plan=free',
-      '/dashboard/plan/invoices',
-      '/dashboard/members',
-    ];
-    for (const path of [
-      ...settings,
-      '/dashboard/security',
-      '/dashboard/security/two-factor',
-      '/dashboard/security/email',
-    ])
-      await look(path);
-    for (const path of ['/dashboard/account', '/dashboard/account/delete', '/join?link=none']) await look(path);
-    // An expired link responds with 422, which the console reports.
-    complaints.splice(0);
-    await server.cli('users', 'promote', email);
-    await page.goto('/operator');
-    await fill(page, { Email: email, Password: PASSWORD }, 'Sign in');
-    await page.waitForURL('**/operator');
-    for (const path of ['/operator', '/operator/service', '/operator/audit', '/operator/accounts']) await look(path);
-    await page.getByRole('link', { name: email }).first().click();
-    await look();
-    const account = new URL(page.url()).pathname;
-    for (const path of [`${account}/usage`, `${account}/requests`]) await look(path);
-    expect(await page.title()).not.toBe('broken');
-    expect(complaints).toEqual([]);
     await page.context().close();
   });
 

@@ -1,8 +1,9 @@
 // More of what happens to renders on other machines; see scale-out.test.ts.
 
+import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasNats } from '../running-nats.ts';
-import { form, post, until } from '../running-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
 import { startStallingProxy } from '../stalling-proxy.ts';
 import { expectImage, Fleet, isBusy, isQueueEmpty, isRendering, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
 
@@ -105,5 +106,56 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
     await Promise.all(clients);
     expect(statuses.length).toBeGreaterThan(10);
     expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it('serves the client although the worker is killed', async () => {
+    const [server, ...workers] = await Promise.all([
+      fleet.startApiServer(),
+      fleet.startReadyWorker(),
+      fleet.startReadyWorker(),
+    ]);
+    await waitForSlots(server, 2);
+    const response = fleet.startRender(server);
+    const victim = await until(async () => {
+      const rendering = await Promise.all(workers.map(isRendering));
+      return workers[rendering.indexOf(true)];
+    });
+    const other = workers[workers.indexOf(victim) === 0 ? 1 : 0] ?? victim;
+    const children = victim.childPids();
+    victim.signal('SIGKILL');
+    await expectImage(response);
+    expect(await ticketsUsed(other)).toBeGreaterThan(0);
+    await until(() => children.every((pid) => !existsSync(`/proc/${pid}`)));
+    await until(() => other.workDirectories().length === 0 && server.workDirectories().length === 0);
+  });
+
+  it('finishes a render before a draining worker exits', async () => {
+    const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
+    await waitForSlots(server, 1);
+    const response = fleet.startRender(server);
+    await until(() => isRendering(only));
+    only.signal('SIGTERM');
+    await until(() => only.health().then(({ status }) => status === 'draining'));
+    await expectImage(response);
+    expect(await only.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('shares workers between API servers', async () => {
+    const one = await fleet.startApiServer();
+    const two = await fleet.startApiServer({ STORYBAR_DATA_DIR: one.dataDirectory });
+    await fleet.startReadyWorker();
+    await Promise.all([waitForSlots(one, 1), waitForSlots(two, 1)]);
+    const responses = await Promise.all(
+      [one, two, one, two].map((server) => post({ url: server.url, key: one.key }, form(OVERLAY))),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  // The last test, because its ticket stays in the queue.
+  it('returns 503 within seconds when there is no worker', async () => {
+    const server = await fleet.startApiServer();
+    const response = await post(server, form(OVERLAY));
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
   });
 });

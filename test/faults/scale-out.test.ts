@@ -1,12 +1,11 @@
 // An API server, workers and NATS as real processes that die, freeze and come back during a render. The file whose name
 // has `slow` in it continues.
 
-import { existsSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasNats } from '../running-nats.ts';
 import { form, health, post, problemOf, type RunningServer, until } from '../running-server.ts';
 import type { RunningWorker } from '../running-worker.ts';
-import { expectImage, Fleet, isBusy, isRendering, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
+import { expectImage, Fleet, isBusy, isRendering, OVERLAY, waitForSlots } from './fleet.ts';
 
 describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', () => {
   let fleet: Fleet;
@@ -68,64 +67,5 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
     await fleet.purgeTickets();
     await expectImage(slowResponse);
     expect((await waiting).status).toBe(200);
-  });
-});
-
-describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () => {
-  let fleet: Fleet;
-  beforeAll(async () => {
-    fleet = await Fleet.start();
-  });
-  afterAll(async () => await fleet.stop());
-  afterEach(async () => await fleet.stopPrograms());
-
-  it('serves the client although the worker is killed', async () => {
-    const [server, ...workers] = await Promise.all([
-      fleet.startApiServer(),
-      fleet.startReadyWorker(),
-      fleet.startReadyWorker(),
-    ]);
-    await waitForSlots(server, 2);
-    const response = fleet.startRender(server);
-    const victim = await until(async () => {
-      const rendering = await Promise.all(workers.map(isRendering));
-      return workers[rendering.indexOf(true)];
-    });
-    const other = workers[workers.indexOf(victim) === 0 ? 1 : 0] ?? victim;
-    const children = victim.childPids();
-    victim.signal('SIGKILL');
-    await expectImage(response);
-    expect(await ticketsUsed(other)).toBeGreaterThan(0);
-    await until(() => children.every((pid) => !existsSync(`/proc/${pid}`)));
-    await until(() => other.workDirectories().length === 0 && server.workDirectories().length === 0);
-  });
-
-  it('finishes a render before a draining worker exits', async () => {
-    const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
-    await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
-    only.signal('SIGTERM');
-    await until(() => only.health().then(({ status }) => status === 'draining'));
-    await expectImage(response);
-    expect(await only.exited).toEqual({ code: 0, signal: null });
-  });
-
-  it('shares workers between API servers', async () => {
-    const one = await fleet.startApiServer();
-    const two = await fleet.startApiServer({ STORYBAR_DATA_DIR: one.dataDirectory });
-    await fleet.startReadyWorker();
-    await Promise.all([waitForSlots(one, 1), waitForSlots(two, 1)]);
-    const responses = await Promise.all(
-      [one, two, one, two].map((server) => post({ url: server.url, key: one.key }, form(OVERLAY))),
-    );
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  });
-
-  it('returns 503 within seconds when there is no worker', async () => {
-    const server = await fleet.startApiServer();
-    const response = await post(server, form(OVERLAY));
-    expect(response.headers.get('retry-after')).toBe('2');
-    expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
   });
 });
