@@ -2,14 +2,14 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS, parsePlans } from '../src/account/plans.ts';
 import { describeSettings } from '../src/config/settings.ts';
 import { fitMemory } from '../src/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
 import { form, health, post, startServer, until, WITH_METRICS_TOKEN } from './running-server.ts';
-import { plainServer } from './plain-server.ts';
+import { sharedServer } from './shared-server.ts';
 import { startWorker } from './running-worker.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -190,8 +190,7 @@ describe('container files', () => {
 
 describe('health probes', () => {
   it('use paths to which an API server responds with 200', async () => {
-    const server = await plainServer();
-    onTestFinished(async () => await server.stop());
+    const server = await sharedServer();
     const paths = new Set([
       ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/api-server.yaml')),
       ...all(/http-check send meth GET uri (\S+)/gu, read('deploy/haproxy.cfg')),
@@ -209,8 +208,7 @@ describe.skipIf(!hasHaproxy)('load balancer (needs haproxy)', () => {
   });
 
   it('exposes neither metrics nor health, and logs no query strings', async () => {
-    const server = await plainServer();
-    onTestFinished(async () => await server.stop());
+    const server = await sharedServer();
     const balancer = await startHaproxy([Number(new URL(server.url).port)]);
     try {
       const hidden = [

@@ -1,7 +1,9 @@
 // Starts the real program as a child process, on a free port and with an empty data directory.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { must } from '../src/primitives/must.ts';
@@ -31,7 +33,11 @@ export interface RunningServer {
 export const METRICS_TOKEN = 'token-for-metrics';
 export const WITH_METRICS_TOKEN = { headers: { authorization: `Bearer ${METRICS_TOKEN}` } } as const;
 
-export async function startServer(environment: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+/** With `endsWithTests`, the server ends when the process that runs the tests does, however that happens. */
+export async function startServer(
+  environment: Readonly<Record<string, string>> = {},
+  { endsWithTests = false } = {},
+): Promise<RunningServer> {
   const dataDirectory = mkdtempSync(path.join(tmpdir(), 'storybar-test-'));
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -44,15 +50,18 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     STORYBAR_METRICS_TOKEN: METRICS_TOKEN,
     ...environment,
   };
-  const child = spawn(process.execPath, START_ARGUMENTS, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = endsWithTests
+    ? launchWithKeeper(env)
+    : spawn(process.execPath, START_ARGUMENTS, { env, stdio: [...STDIO] });
   const printed = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text));
   const exited = exitOf(child);
+  const started = endsWithTests ? ((await once(child, 'message')) as [number])[0] : child.pid;
+  const pid = must(started, 'pid of the server');
   const url = await waitForMatch(child, printed, /listens on (\S+)/u);
   // The server prints a key only for a new data directory, and a hint about `keys create` otherwise.
   const key = await waitForMatch(child, printed, /(sb_live_\w+|keys create)/u);
-  const pid = must(child.pid, 'pid of the server');
   const server: RunningServer = {
     url,
     key,
@@ -84,6 +93,22 @@ export async function startServer(environment: Readonly<Record<string, string>> 
     START_TIMEOUT_MS,
   );
   return server;
+}
+
+const STDIO = ['ignore', 'pipe', 'pipe'] as const;
+
+/** The keeper sends the pid of the server. It has a process group of its own, so that Ctrl+C doesn't end it too early. */
+function launchWithKeeper(env: Readonly<Record<string, string>>): ChildProcess {
+  const keeper = path.resolve(import.meta.dirname, 'server-keeper.js');
+  const child = spawn(process.execPath, [keeper, ...START_ARGUMENTS], {
+    env,
+    stdio: [...STDIO, 'ipc'],
+    detached: true,
+  });
+  // It doesn't keep the tests alive.
+  for (const handle of [child, child.channel, child.stdout as Socket | null, child.stderr as Socket | null])
+    handle?.unref();
+  return child;
 }
 
 async function hasAllWorkers(server: RunningServer): Promise<boolean> {

@@ -11,6 +11,7 @@ import { freePort } from './free-port.ts';
 import { noisyJpeg } from './pictures.ts';
 import { embeddedDatabase } from './running-database.ts';
 import { form, post, type RunningServer, startServer, until } from './running-server.ts';
+import { type SharedServer, sharedServer } from './shared-server.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../bin/storybar.js');
 
@@ -29,7 +30,7 @@ interface Sent {
 }
 
 let folder: string;
-let server: RunningServer;
+let server: SharedServer;
 let photo: Buffer;
 const stops: (() => void)[] = [];
 
@@ -38,10 +39,9 @@ beforeAll(async () => {
   photo = await noisyJpeg(300, 200);
   writeFileSync(path.join(folder, 'photo.jpg'), photo);
   writeFileSync(path.join(folder, 'broken.jpg'), photo.subarray(0, 200));
-  server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+  server = await sharedServer();
 });
 afterAll(async () => {
-  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 afterEach(() => {

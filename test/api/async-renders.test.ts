@@ -5,9 +5,10 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 interface Render {
   readonly id: string;
@@ -32,23 +33,18 @@ interface Render {
 const ASYNC = { prefer: 'respond-async' };
 const CANVAS = { text: 'Hello', width: '320', height: '240' };
 
-let server: RunningServer;
+let server: SharedServer;
 let photo: Buffer;
 let testKey: string;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+  server = await sharedServer();
   photo = await noisyJpeg(400, 300);
   testKey = await createKey('--test');
 });
-afterAll(async () => {
-  await server.stop();
-});
 
 async function createKey(...args: string[]): Promise<string> {
-  const keys = JSON.parse(await server.cli('keys', 'list', '--json')) as { accountId: string }[];
-  const account = keys[0]?.accountId ?? '';
-  return (JSON.parse(await server.cli('keys', 'create', '--account', account, ...args, '--json')) as { key: string })
-    .key;
+  const created = await server.cli('keys', 'create', '--account', server.account, ...args, '--json');
+  return (JSON.parse(created) as { key: string }).key;
 }
 
 async function call(
@@ -309,7 +305,8 @@ describe('the renders of an account', () => {
 
   it('of a key with allowed origins are all that the key sees', async () => {
     const key = await createKey('--name', 'page');
-    const keys = JSON.parse(await server.cli('keys', 'list', '--json')) as { id: string; name: string }[];
+    const listed = await server.cli('keys', 'list', '--account', server.account, '--json');
+    const keys = JSON.parse(listed) as { id: string; name: string }[];
     await server.cli('keys', 'origins', keys.find(({ name }) => name === 'page')?.id ?? '', 'https://page.example');
     const { id } = await accept(CANVAS);
     expect((await call('GET', `/v1/renders/${id}`, key)).status).toBe(404);

@@ -4,22 +4,21 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
-import { form, post, problemOf, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 const PAGE = 'https://shop.example';
 const FORM = { width: '32', height: '32', text: 'a' };
 
-let server: RunningServer;
+let server: SharedServer;
 let restricted: { id: string; key: string };
 
 beforeAll(async () => {
-  server = await plainServer();
+  server = await sharedServer();
   restricted = JSON.parse(await server.cli('keys', 'create', '--plan', 'starter', '--json')) as typeof restricted;
   const store = createStore(new SqliteEngine(path.join(server.dataDirectory, 'storybar.db')));
   await store.keys.setAllowedOrigins(restricted.id, [PAGE, 'http://localhost:5173'], 'test');
   await store.close();
-  return async () => await server.stop();
 });
 
 const preflight = async (pathname: string, headers: Record<string, string>): Promise<Response> =>

@@ -1,13 +1,12 @@
 // The encodings of a request body give the same result, and each refuses what it can't hold.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await plainServer();
-  return async () => await server.stop();
+  server = await sharedServer();
 });
 
 const OVERLAYS = [{ text: 'Day 12 & counting + more', position: 20 }, { text: 'Ümläut 🚐' }];

@@ -6,20 +6,19 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 const CLIP = readFileSync(path.resolve(import.meta.dirname, '../../examples/clip.mp4'));
 
-let server: RunningServer;
+let server: SharedServer;
 let files: Server;
 let png: Buffer;
 beforeAll(async () => {
   png = await plainPng(320, 240, '#4682b4');
-  server = await plainServer();
+  server = await sharedServer();
   files = createServer((_, response) => response.end(CLIP)).listen(0, '127.0.0.2');
   await once(files, 'listening');
-  return async () => await server.stop();
 });
 afterAll(async () => {
   files.close();

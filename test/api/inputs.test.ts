@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { gifFile } from '../gif-file.ts';
 import { grid, heifFile, ispe } from '../heif-boxes.ts';
 import { plainPng } from '../pictures.ts';
-import { form, health, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, health, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
+  server = await sharedServer();
 });
-afterAll(async () => await server.stop());
 
 const animation = (): Buffer =>
   gifFile(
@@ -19,6 +19,11 @@ const animation = (): Buffer =>
     96,
     [1, 2, 3].map((color) => ({ delay: 400, color })),
   );
+
+async function restarts(): Promise<readonly number[]> {
+  const { videos, images } = (await health(server)).renderer;
+  return [videos.restarts, images.restarts];
+}
 
 async function facts(response: Response): Promise<unknown[]> {
   const { status, headers } = response;
@@ -81,6 +86,7 @@ it('turns an animated WebP into a video in an asynchronous render, too', async (
 });
 
 it('refuses damaged animated WebPs without losing a worker', async () => {
+  const before = await restarts();
   const whole = await sharp(animation(), { animated: true }).webp().toBuffer();
   const large = Buffer.from(whole);
   large.writeUIntLE(16_000, 24, 3);
@@ -91,7 +97,7 @@ it('refuses damaged animated WebPs without losing a worker', async () => {
   };
   expect(await codeOf(whole.subarray(0, 60))).toEqual([422, 'asset_undecodable']);
   expect(await codeOf(large)).toEqual([413, 'asset_dimensions_too_large']);
-  expect((await health(server)).renderer?.videos?.restarts).toBe(0);
+  expect(await restarts()).toEqual(before);
 });
 
 it.each(['avif', 'webp'] as const)('refuses mp4 for a still image: %s', async (format) => {
@@ -109,6 +115,7 @@ it('refuses a video made of a GIF to visitors without a key', async () => {
 });
 
 it('refuses hostile HEIC files without losing a worker', async () => {
+  const before = await restarts();
   const tiles = Array.from({ length: 4 }, (_, index) => index + 2);
   const coded = tiles.map((id) => ({ id, type: 'hvc1', properties: [1], extents: [[12, 40]] }) as const);
   const large = (side: number): Buffer =>
@@ -125,6 +132,5 @@ it('refuses hostile HEIC files without losing a worker', async () => {
   expect(await codeOf(large(60_000))).toEqual([413, 'asset_too_many_pixels']);
   expect(await codeOf(large(200))).toEqual([422, 'asset_undecodable']);
   expect(await codeOf(large(200).subarray(0, 300))).toEqual([422, 'asset_undecodable']);
-  const { videos, images } = (await health(server)).renderer ?? {};
-  expect([videos?.restarts, images?.restarts]).toEqual([0, 0]);
+  expect(await restarts()).toEqual(before);
 });

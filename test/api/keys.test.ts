@@ -1,13 +1,12 @@
 // API keys managed on the command line take effect on a running server.
 
 import { beforeAll, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer, until } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await plainServer();
-  return async () => await server.stop();
+  server = await sharedServer();
 });
 
 const FORM = { width: '32', height: '32', text: 'a' };

@@ -4,13 +4,12 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, until, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await plainServer();
-  return async () => await server.stop();
+  server = await sharedServer();
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,16 +1,14 @@
 // Refused requests: status and code for each kind of error.
 
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 /** Sends a request that must be refused. `faults` are the field errors as `pointer code`. */

@@ -2,13 +2,12 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { decode, pixelAt } from '../pictures.ts';
-import { form, post, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await plainServer();
-  return async () => await server.stop();
+  server = await sharedServer();
 });
 
 async function sendJson(path: string, body: object): Promise<Response> {

@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderImage, renderVideo } from '../../src/index.ts';
 import { plainPng } from '../pictures.ts';
-import { form, post, problemOf, type RunningServer } from '../running-server.ts';
-import { plainServer } from '../plain-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { readClip } from '../video/clip.ts';
 import { plainClip } from '../video/plain-clip.ts';
 
 const SRT = '1\n00:00:00,200 --> 00:00:00,400\n<i>One</i>\n\n2\n00:00:00,300 --> 00:00:00,500\nTwo\n';
 const HEIGHT = 320;
 
-let server: RunningServer;
+let server: SharedServer;
 let folder: string;
 let clip: Buffer;
 beforeAll(async () => {
@@ -24,8 +24,7 @@ beforeAll(async () => {
   // Ten frames per second: each frame starts at a round time.
   const timeBase = { num: 1, den: 10 };
   clip = readFileSync(plainClip(path.join(folder, 'clip.mp4'), { width: 180, height: HEIGHT, frames: 8, timeBase }));
-  server = await plainServer();
-  return async () => await server.stop();
+  server = await sharedServer();
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });

@@ -157,21 +157,6 @@ describe('a video worker', () => {
     expect(await videosBusy()).toBe(false);
     release();
   });
-
-  it('exits when the server is killed during a render', async () => {
-    const killed = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-    const release = holdVideos(killed);
-    const pending = post(killed, form({ asset: clip, text: 'held' }));
-    pending.catch(() => undefined);
-    await until(() => health(killed).then(({ renderer }) => renderer.videos.busy > 0));
-    // One for images, one for videos and one for short videos.
-    await until(() => killed.workerPids().length === 3);
-    const workers = killed.workerPids();
-    killed.signal('SIGKILL');
-    release();
-    await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
-    rmSync(killed.dataDirectory, { recursive: true, force: true });
-  });
 });
 
 it('the health endpoint lists the available codecs', async () => {
@@ -179,4 +164,19 @@ it('the health endpoint lists the available codecs', async () => {
     ffmpeg: expect.any(String),
     available: { 'encode libx264': true, 'decode h264': true },
   });
+});
+
+// The last test, because it kills the server.
+it('workers for videos exit when the server is killed during a render', async () => {
+  await until(videosReady);
+  const release = holdVideos(server);
+  const pending = post(server, form({ asset: clip, text: 'held' }));
+  pending.catch(() => undefined);
+  await until(videosBusy);
+  const workers = server.workerPids();
+  // One for images, one for videos and one for short videos.
+  expect(workers).toHaveLength(3);
+  server.signal('SIGKILL');
+  release();
+  await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)));
 });

@@ -8,7 +8,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { grep, LEVELS } from '../log-lines.ts';
-import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { scrape } from '../scrape.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
 
@@ -33,14 +34,13 @@ interface Delivery {
   readonly attempts: readonly { readonly response: string; readonly request_headers: Record<string, string> }[];
 }
 
-let server: RunningServer;
+let server: SharedServer;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+  server = await sharedServer();
   receiver = await startWebhookReceiver();
 });
 afterAll(async () => {
-  await server.stop();
   await receiver.stop();
 });
 
@@ -133,6 +133,8 @@ describe('an endpoint', () => {
   });
 
   it('that responds with 410 is disabled, and works again when it is enabled', async () => {
+    const DISABLED = 'storybar_webhook_endpoints_disabled_total{reason="gone"}';
+    const before = (await scrape(server.url)).get(DISABLED) ?? 0;
     const endpoint = await createEndpoint('/410');
     const of = `/v1/webhook-endpoints/${endpoint.id}`;
     const { id } = await result<Delivery>(call('POST', `${of}/test`), 202);
@@ -146,9 +148,7 @@ describe('an endpoint', () => {
       status: 'disabled',
       disabled_reason: 'user',
     });
-    await expect
-      .poll(async () => (await scrape(server.url)).get('storybar_webhook_endpoints_disabled_total{reason="gone"}'))
-      .toBe(1);
+    await expect.poll(async () => (await scrape(server.url)).get(DISABLED)).toBe(before + 1);
     const lines = await grep(() => server.output().stderr, endpoint.id, 'webhook endpoint disabled');
     const expected = { level: LEVELS.warn, msg: 'webhook endpoint disabled', reason: 'gone' };
     expect(lines).toContainEqual(expect.objectContaining(expected));
@@ -226,12 +226,9 @@ describe('webhook_url', () => {
 
 describe('the API of webhooks', () => {
   it('refuses keys that do not stay on a server', async () => {
-    const [{ accountId } = { accountId: '' }] = JSON.parse(await server.cli('keys', 'list', '--json')) as {
-      accountId: string;
-    }[];
-    const inPages = await createKey('--account', accountId);
+    const inPages = await createKey('--account', server.account);
     await server.cli('keys', 'origins', inPages.id, 'https://shop.example');
-    for (const { key } of [await createKey('--account', accountId, '--test'), inPages]) {
+    for (const { key } of [await createKey('--account', server.account, '--test'), inPages]) {
       for (const [method, address] of [
         ['GET', '/v1/webhook-endpoints'],
         ['POST', '/v1/webhook-endpoints'],

@@ -6,14 +6,14 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, hashKey, maskKey } from '../../src/account/api-key.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { scrape } from '../scrape.ts';
-import { plainServer } from '../plain-server.ts';
+import { sharedServer } from '../shared-server.ts';
 import { WebhookSender, sign, WEBHOOK_SECRET } from './webhook-sender.ts';
 import { FakeStripe, SECRET_KEY } from './fake-stripe.ts';
 import { PLANS_FILE, PRICES } from './stripe-world.ts';
@@ -160,8 +160,7 @@ describe('a server with Stripe', () => {
 
 describe('a server without Stripe', () => {
   it('returns 404 for the webhook', async () => {
-    const plain = await plainServer();
-    onTestFinished(async () => await plain.stop());
+    const plain = await sharedServer();
     expect((await fetch(`${plain.url}/webhooks/stripe`, { method: 'POST', body: '{}' })).status).toBe(404);
   });
 });

@@ -4,8 +4,7 @@
 import type { Browser } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainServer } from '../plain-server.ts';
-import type { RunningServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -15,14 +14,13 @@ const PATHS = ['/', '/playground', '/docs/quickstart'];
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
 
 describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let browser: Browser;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await plainServer();
-    return async () => await server.stop();
+    server = await sharedServer();
   });
   afterAll(async () => {
     await browser.close();

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD, Visitor } from '../site/visitor.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
@@ -26,7 +26,7 @@ async function addAuthenticator(page: Page): Promise<(isUserVerified: boolean) =
 }
 
 describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let browser: Browser;
   /** Passkeys need a host name. */
   let origin: string;
@@ -34,12 +34,11 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer({ HOST: '127.0.0.1' });
+    server = await sharedServer();
     origin = `http://localhost:${new URL(server.url).port}`;
   });
   afterAll(async () => {
     await browser.close();
-    await server.stop();
   });
 
   const signUp = async (page: Page, email: string): Promise<void> => {
@@ -64,7 +63,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
   it('are added with the password, sign in without it, and stop working when they are removed', async () => {
     const { page, complaints } = await visit(browser, origin);
     await addAuthenticator(page);
-    await signUp(page, 'ann@example.com');
+    await signUp(page, 'ann@browser.example.com');
     await page.goto('/dashboard/security/passkeys');
     expect(await lookFaults(page, false)).toEqual([]);
     await page.setViewportSize({ width: 1_280, height: 800 });
@@ -77,7 +76,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
     await page.goto('/signin?next=/dashboard/keys');
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.waitForURL('**/dashboard/keys');
-    expect(await page.locator('.whoami').textContent()).toContain('ann@example.com');
+    expect(await page.locator('.whoami').textContent()).toContain('ann@browser.example.com');
     await page.goto('/dashboard/security');
     await page.getByRole('button', { name: 'Remove the passkey Laptop' }).click();
     await page.getByText('Passkey removed.').waitFor();
@@ -91,7 +90,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
   it('are not created with a wrong password, and not accepted without a check of the user', async () => {
     const { page } = await visit(browser, origin);
     const setUserVerified = await addAuthenticator(page);
-    await signUp(page, 'bob@example.com');
+    await signUp(page, 'bob@browser.example.com');
     await addPasskey(page, 'not the password');
     await page.getByText('Incorrect password.').waitFor();
     await addPasskey(page);
@@ -107,7 +106,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
   it('cannot be used with a response that was used before, or that another visitor got the challenge for', async () => {
     const { page } = await visit(browser, origin);
     await addAuthenticator(page);
-    await signUp(page, 'eve@example.com');
+    await signUp(page, 'eve@browser.example.com');
     await addPasskey(page);
     await page.getByText('Passkey added.').waitFor();
     await signOut(page);

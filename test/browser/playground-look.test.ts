@@ -2,17 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { plainServer } from '../plain-server.ts';
-import type { RunningServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
 
 describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   beforeAll(async () => {
-    server = await plainServer();
-    return async () => await server.stop();
+    server = await sharedServer();
   });
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();

@@ -5,21 +5,22 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
 import { launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
 
 describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let browser: Browser;
   let files: Server;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+    server = await sharedServer();
     // Fast enough for the server to go on, but endless.
     files = createServer((_request, response) => {
       const timer = setInterval(() => response.write(Buffer.alloc(4_096, 1)), 200);
@@ -32,13 +33,12 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
     await browser.close();
     files.closeAllConnections();
     files.close();
-    await server.stop();
   });
 
   it('fit every screen, are accessible, and cancel and delete a render', { timeout: 180_000 }, async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
-    await page.getByLabel('Email').fill('renders@example.com');
+    await page.getByLabel('Email').fill('renders@browser.example.com');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
 import { launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
@@ -10,19 +10,18 @@ import { launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 const found = await launchBrowser();
 
 describe.skipIf('reason' in found)(`webhook pages${whySkipped(found)}`, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let browser: Browser;
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer({ STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+    server = await sharedServer();
     receiver = await startWebhookReceiver();
   });
   afterAll(async () => {
     await browser.close();
-    await server.stop();
     await receiver.stop();
   });
 
@@ -33,7 +32,7 @@ describe.skipIf('reason' in found)(`webhook pages${whySkipped(found)}`, () => {
   it('lead from a new endpoint to the response of a test event', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
-    await page.getByLabel('Email').fill('webhooks@example.com');
+    await page.getByLabel('Email').fill('webhooks@browser.example.com');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');

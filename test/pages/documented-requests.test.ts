@@ -13,7 +13,8 @@ import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY_PLACEHOLDER, type SnippetRequest, snippetsFor } from '../../src/dashboard/browser/snippets.ts';
 import { EXAMPLE_REQUESTS, EXAMPLE_URL } from '../../src/dashboard/example-requests.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -38,12 +39,12 @@ const LANGUAGES = Object.entries(IS_INSTALLED).map(([language, installed]) => ({
   title: installed ? language : `${language} (skipped, not installed)`,
 }));
 
-let server: RunningServer;
+let server: SharedServer;
 let folder: string;
 /** Serves the file behind the URL in the examples. */
 let files: Server;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_FETCH_ALLOW: FILES_HOST });
+  server = await sharedServer();
   files = createServer((_request, response) => response.end(readFileSync(path.join(ROOT, 'examples/photo.jpg'))));
   files.listen(0, FILES_HOST);
   await once(files, 'listening');
@@ -53,7 +54,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   files.close();
-  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

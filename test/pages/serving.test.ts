@@ -2,28 +2,24 @@
 
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLE_ERROR } from '../../src/dashboard/reference-page.ts';
 import { decode, pixelAt, plainPng } from '../pictures.ts';
 import { plainClip } from '../video/plain-clip.ts';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, post, problemOf, startServer } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_WORKERS: '2' });
+  server = await sharedServer();
 });
-afterAll(() => server.stop());
-
-/** A new IP address for each visitor, because each address has its own rate limit. */
-let visitors = 0;
-const newVisitor = (): string => `192.0.2.${(visitors += 1)}`;
 
 async function postAsVisitor(
   path: string,
   values: Record<string, string | Buffer>,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  const from = { 'x-forwarded-for': newVisitor(), ...headers };
+  const from = { 'x-forwarded-for': newAddress(), ...headers };
   return await fetch(server.url + path, { method: 'POST', body: form(values), headers: from });
 }
 
@@ -300,7 +296,7 @@ describe('the playground', () => {
   });
 
   it('limits each IP address to six renders per minute', async () => {
-    const address = { 'x-forwarded-for': newVisitor() };
+    const address = { 'x-forwarded-for': newAddress() };
     const asset = await plainPng(30, 30, '#446688');
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => postAsVisitor('/playground/render', { asset, text: 'a' }, address)),

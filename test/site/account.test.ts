@@ -1,27 +1,28 @@
 // Plans, keys, usage and the operator pages: what they show, and what they change in the service.
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createStore } from '../../src/store/sql-store.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { Visitor } from './visitor.ts';
 
 const FORM = { width: '32', height: '32', text: '=HYPERLINK("http://evil.example")' };
 
-let server: RunningServer;
+let server: SharedServer;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_TRUST_PROXY: '127.0.0.1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
-const newVisitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
+const newVisitor = (): Visitor => {
+  visitors += 1;
+  return new Visitor(server.url, newAddress());
+};
 const newMember = async (): Promise<Visitor> => {
   const visitor = newVisitor();
-  await visitor.signUpWithPlan(`user-${visitors}@example.com`);
+  await visitor.signUpWithPlan(`user-${visitors}@account.example.com`);
   return visitor;
 };
 /** As an operator does, for the account that was created last. */
@@ -39,7 +40,7 @@ const outcomeOf = async (key: string, origin?: string): Promise<string> => {
 describe('the plan page', () => {
   it('offers no plan that has a price, because this server takes no payments', async () => {
     const visitor = newVisitor();
-    await visitor.signUp('planless@example.com');
+    await visitor.signUp('planless@account.example.com');
     const offered = (await visitor.get('/dashboard/plan')).text;
     expect(offered).toContain('This server takes no payments.');
     expect(offered).toContain('Current plan');
@@ -102,7 +103,10 @@ it('confirms only what is true of the subscription, whatever the address says', 
 describe('signing up', () => {
   it('grants the free plan and a test key, whose first request the page reports', async () => {
     const visitor = newVisitor();
-    expect(await visitor.signUp('starter@example.com')).toMatchObject({ status: 303, location: '/dashboard/start' });
+    expect(await visitor.signUp('starter@account.example.com')).toMatchObject({
+      status: 303,
+      location: '/dashboard/start',
+    });
     const { text } = await visitor.get('/dashboard/start');
     const key = /sb_test_\w{33}/u.exec(text)?.[0] ?? '';
     expect(text).toContain('Waiting for your first request');
@@ -251,12 +255,12 @@ describe('the request log', () => {
 describe('the operator pages', () => {
   it('find an account, suspend and resume it, change its plan, and log every change', async () => {
     const customer = await newMember();
-    const email = `user-${visitors}@example.com`;
+    const email = `user-${visitors}@account.example.com`;
     const { key } = await customer.createKey();
     const operator = newVisitor();
-    await operator.signUp('operator@example.com');
-    await server.cli('users', 'promote', 'operator@example.com');
-    await operator.signIn('operator@example.com');
+    await operator.signUp('operator@account.example.com');
+    await server.cli('users', 'promote', 'operator@account.example.com');
+    await operator.signIn('operator@account.example.com');
     const { text } = await operator.get(`/operator/accounts?q=${encodeURIComponent(email)}`);
     const path = /\/operator\/accounts\/[\da-f-]{36}/u.exec(text)?.[0] ?? '';
     expect(text.match(/\/operator\/accounts\/[\da-f-]{36}/gu)).toHaveLength(1);
@@ -283,7 +287,7 @@ describe('the operator pages', () => {
 
   it('page through accounts and the audit log, and show the health of the service', async () => {
     const operator = newVisitor();
-    await operator.signIn('operator@example.com');
+    await operator.signIn('operator@account.example.com');
     const engine = new SqliteEngine(join(server.dataDirectory, 'storybar.db'));
     const { accounts } = createStore(engine);
     for (let index = 0; index < 26; index += 1) {
@@ -306,8 +310,8 @@ describe('the operator pages', () => {
 
   it('refuse to suspend the account of the operator', async () => {
     const operator = newVisitor();
-    await operator.signIn('operator@example.com');
-    const { text } = await operator.get('/operator/accounts?q=operator@example.com');
+    await operator.signIn('operator@account.example.com');
+    const { text } = await operator.get('/operator/accounts?q=operator@account.example.com');
     const path = /\/operator\/accounts\/[\da-f-]{36}/u.exec(text)?.[0] ?? '';
     expect(await operator.submit(path, {}, `${path}/suspend`)).toMatchObject({ status: 400 });
   });

@@ -1,15 +1,12 @@
 // Attacks on the site.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
-let server: RunningServer;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_TRUST_PROXY: '127.0.0.1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 /** The test key that everyone gets by signing up. */
@@ -25,13 +22,12 @@ const PRIVATE_PATHS = [
 ];
 const OPERATOR_PATHS = ['/operator', '/operator/accounts', '/operator/audit'];
 let visitors = 0;
-const nextAddress = (): string => `10.1.${(visitors += 1) >> 8}.${visitors & 255}`;
-const stranger = (): Visitor => new Visitor(server.url, nextAddress());
+const stranger = (): Visitor => new Visitor(server.url, newAddress());
 /** From a new address, so the attempts of one test don't count in another. */
-const fromNewAddress = (): Record<string, string> => ({ 'x-forwarded-for': nextAddress() });
+const fromNewAddress = (): Record<string, string> => ({ 'x-forwarded-for': newAddress() });
 const member = async (): Promise<{ visitor: Visitor; email: string }> => {
   const visitor = stranger();
-  const email = `user-${(visitors += 1)}@example.com`;
+  const email = `user-${(visitors += 1)}@attacks.example.com`;
   const token = await visitor.tokenOf('/signup');
   const { status, text } = await visitor.send('/signup', { token, email, password: PASSWORD }, fromNewAddress());
   if (status !== 303) throw new Error(`${email} could not sign up: ${status} ${text}`);
@@ -186,7 +182,7 @@ describe('guessing', () => {
     const visitor = stranger();
     const token = await visitor.tokenOf('/signin');
     const responses = [];
-    for (const name of [email, 'unknown@example.com', 'no address']) {
+    for (const name of [email, 'unknown@attacks.example.com', 'no address']) {
       const { status, text } = await visitor.send(
         '/signin',
         { token, email: name, password: 'wrong password' },

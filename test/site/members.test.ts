@@ -1,26 +1,27 @@
 // Members and roles: who is invited how, and what each role may open and change.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type AccountRole, may } from '../../src/account/roles.ts';
 import { permissionFor } from '../../src/dashboard/identity/page-permissions.ts';
-import { form, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { form, problemOf } from '../running-server.ts';
+import { newAddress, OPERATOR_EMAIL, type SharedServer, sharedServer } from '../shared-server.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/members';
 
-let server: RunningServer;
+let server: SharedServer;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_OPERATOR_EMAIL: 'boss@example.com' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
-const newVisitor = (): Visitor => new Visitor(server.url, `198.51.100.${(visitors += 1)}`);
+const newVisitor = (): Visitor => {
+  visitors += 1;
+  return new Visitor(server.url, newAddress());
+};
 const newOwner = async (): Promise<Visitor> => {
   const visitor = newVisitor();
-  await visitor.signUp(`owner-${visitors}@example.com`);
+  await visitor.signUp(`owner-${visitors}@members.example.com`);
   return visitor;
 };
 const linkIn = ({ text }: PageResponse): string => /\/join\?link=[\w-]{43}/u.exec(text)?.[0] ?? '';
@@ -28,7 +29,7 @@ const accept = async (visitor: Visitor, link: string): Promise<PageResponse> =>
   await visitor.submit(link, { link: link.slice(link.indexOf('=') + 1), password: PASSWORD }, '/join');
 const join = async (owner: Visitor, role: AccountRole): Promise<{ visitor: Visitor; email: string; id: string }> => {
   const visitor = newVisitor();
-  const email = `${role}-${visitors}@example.com`;
+  const email = `${role}-${visitors}@members.example.com`;
   const invited = await owner.submit(PATH, { email, role });
   expect(await accept(visitor, linkIn(invited))).toMatchObject({ status: 303, location: '/dashboard' });
   const { text } = await owner.get(PATH);
@@ -40,9 +41,9 @@ describe('an invitation', () => {
   it('lets its holder join once, in the role that the owner chose', async () => {
     const owner = await newOwner();
     const guest = newVisitor();
-    const invited = await owner.submit(PATH, { email: 'guest@example.com', role: 'billing' });
+    const invited = await owner.submit(PATH, { email: 'guest@members.example.com', role: 'billing' });
     const link = linkIn(invited);
-    expect((await owner.get(PATH)).text).toContain('guest@example.com');
+    expect((await owner.get(PATH)).text).toContain('guest@members.example.com');
     const weak = await guest.submit(link, { link: link.slice(link.indexOf('=') + 1), password: 'short' }, '/join');
     expect(weak.status).toBe(422);
     expect(await accept(guest, link)).toMatchObject({ status: 303, location: '/dashboard' });
@@ -55,29 +56,29 @@ describe('an invitation', () => {
   it('is refused for an address that is taken, for the operator and for something that is no address', async () => {
     const owner = await newOwner();
     const known = newVisitor();
-    await known.signUp('known@example.com');
-    for (const email of ['known@example.com', 'boss@example.com', 'nonsense']) {
+    await known.signUp('known@members.example.com');
+    for (const email of ['known@members.example.com', OPERATOR_EMAIL, 'nonsense']) {
       expect((await owner.submit(PATH, { email, role: 'owner' })).status).toBe(422);
     }
-    expect((await owner.submit(PATH, { email: 'x@example.com', role: 'operator' })).status).toBe(400);
+    expect((await owner.submit(PATH, { email: 'x@members.example.com', role: 'operator' })).status).toBe(400);
   });
 
   it('cannot set the password of a user who signed up after it was created', async () => {
     const owner = await newOwner();
-    const link = linkIn(await owner.submit(PATH, { email: 'victim@example.com', role: 'member' }));
+    const link = linkIn(await owner.submit(PATH, { email: 'victim@members.example.com', role: 'member' }));
     const victim = newVisitor();
-    await victim.signUp('victim@example.com');
+    await victim.signUp('victim@members.example.com');
     const attacker = newVisitor();
     const password = 'the password of the attacker';
     const attempt = await attacker.submit(link, { link: link.slice(link.indexOf('=') + 1), password }, '/join');
     expect(attempt.status).toBe(422);
-    expect((await newVisitor().signIn('victim@example.com', password)).status).toBe(422);
-    expect((await newVisitor().signIn('victim@example.com')).status).toBe(303);
+    expect((await newVisitor().signIn('victim@members.example.com', password)).status).toBe(422);
+    expect((await newVisitor().signIn('victim@members.example.com')).status).toBe(303);
   });
 
   it('can be revoked by the owner, and by no other account', async () => {
     const [owner, stranger] = [await newOwner(), await newOwner()];
-    const link = linkIn(await owner.submit(PATH, { email: 'revoked@example.com', role: 'member' }));
+    const link = linkIn(await owner.submit(PATH, { email: 'revoked@members.example.com', role: 'member' }));
     const { text } = await owner.get(PATH);
     const id = /name="invitation" value="(?<id>[\da-f]{32})"/u.exec(text)?.groups?.['id'] ?? '';
     expect((await stranger.submit(PATH, { invitation: id }, `${PATH}/revoke`)).status).toBe(404);

@@ -3,29 +3,28 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { registrationResponse } from './software-passkey.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/security/passkeys';
 const REFUSED = 'The passkey couldn’t be added.';
 
-let server: RunningServer;
+let server: SharedServer;
 let database: SqliteEngine;
 /** Passkeys need a host name. */
 let origin: string;
 beforeAll(async () => {
-  server = await startServer({ HOST: '127.0.0.1' });
+  server = await sharedServer();
   origin = `http://localhost:${new URL(server.url).port}`;
   database = new SqliteEngine(path.join(server.dataDirectory, 'storybar.db'));
 });
 afterAll(async () => {
   await database.close();
-  await server.stop();
 });
 
 const newMember = async (email: string): Promise<Visitor> => {
-  const visitor = new Visitor(origin);
+  const visitor = new Visitor(origin, newAddress());
   await visitor.signUp(email);
   return visitor;
 };
@@ -40,26 +39,26 @@ const add = async (visitor: Visitor, challenge: string): Promise<PageResponse> =
   );
 
 it('adds a passkey with the challenge for the password, once', async () => {
-  const visitor = await newMember('ann@example.com');
+  const visitor = await newMember('ann@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
   expect(await add(visitor, challenge)).toMatchObject({ location: '/dashboard/security?done=passkey-added' });
   expect(await add(visitor, challenge)).toMatchObject({ status: 422, text: expect.stringContaining(REFUSED) });
 });
 
 it('refuses to add a passkey with a challenge for signing in, which takes no password', async () => {
-  const visitor = await newMember('bob@example.com');
+  const visitor = await newMember('bob@passkeys.example.com');
   const challenge = challengeIn(await visitor.submit('/dashboard/security', {}, '/signin/passkey/options'));
   expect(await add(visitor, challenge)).toMatchObject({ status: 422, text: expect.stringContaining(REFUSED) });
   expect((await visitor.get('/dashboard/security')).text).not.toContain('Remove the passkey');
 });
 
 it('refuses to add a passkey when the user has the maximum by the time the device responds', async () => {
-  const visitor = await newMember('many@example.com');
+  const visitor = await newMember('many@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
   for (let index = 0; index < 20; index += 1) {
     await database.run(
       `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
-       select ?, id, 'Phone', '', 0, '[]', created_at from users where email = 'many@example.com'`,
+       select ?, id, 'Phone', '', 0, '[]', created_at from users where email = 'many@passkeys.example.com'`,
       [`passkey-${index}`],
     );
   }
@@ -70,9 +69,9 @@ it('refuses to add a passkey when the user has the maximum by the time the devic
 });
 
 it('refuses to add a passkey to a user without a confirmed address', async () => {
-  const visitor = await newMember('early@example.com');
+  const visitor = await newMember('early@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
-  await database.run("update users set unconfirmed_email = email where email = 'early@example.com'", []);
+  await database.run("update users set unconfirmed_email = email where email = 'early@passkeys.example.com'", []);
   expect(await add(visitor, challenge)).toMatchObject({
     status: 400,
     text: expect.stringContaining('Confirm your email address'),

@@ -4,18 +4,19 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/renders';
 
-let server: RunningServer;
+let server: SharedServer;
 let files: Server;
 let slowUrl: string;
 let photo: Buffer;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+  server = await sharedServer();
   photo = await noisyJpeg(200, 150);
   // Never responds, so a render that fetches from here doesn't end by itself.
   files = createServer(() => undefined);
@@ -25,12 +26,12 @@ beforeAll(async () => {
 afterAll(async () => {
   files.closeAllConnections();
   files.close();
-  await server.stop();
 });
 
 async function newMember(): Promise<{ visitor: Visitor; key: string; keyId: string }> {
-  const visitor = new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
-  await visitor.signUpWithPlan(`renders-${visitors}@example.com`);
+  visitors += 1;
+  const visitor = new Visitor(server.url, newAddress());
+  await visitor.signUpWithPlan(`renders-${visitors}@renders.example.com`);
   const { key, id } = await visitor.createKey({ name: 'stored' });
   return { visitor, key, keyId: id };
 }

@@ -1,26 +1,27 @@
 // The pages for sessions, data export and deleting the account: what they show, what they change, and what they refuse.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { form, post, problemOf } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
 const FORM = { width: '32', height: '32', text: 'Hello' };
 const SECURITY = '/dashboard/security';
 const DELETE = '/dashboard/account/delete';
 
-let server: RunningServer;
+let server: SharedServer;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
-const newVisitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
+const newVisitor = (): Visitor => {
+  visitors += 1;
+  return new Visitor(server.url, newAddress());
+};
 const newMember = async (): Promise<{ visitor: Visitor; email: string }> => {
   const visitor = newVisitor();
-  const email = `settings-${visitors}@example.com`;
+  const email = `settings-${visitors}@settings.example.com`;
   await visitor.signUp(email);
   return { visitor, email };
 };
@@ -141,7 +142,7 @@ describe('deleting the account', () => {
 
   it('is refused while an operator belongs to the account', async () => {
     const { visitor } = await newMember();
-    const email = `operator-${visitors}@example.com`;
+    const email = `operator-${visitors}@settings.example.com`;
     const { text } = await visitor.submit('/dashboard/members', { email, role: 'member' });
     const link = /\/join\?link=(?<secret>[\w-]{43})/u.exec(text)?.groups?.['secret'] ?? '';
     const operator = newVisitor();

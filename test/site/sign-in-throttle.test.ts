@@ -1,22 +1,18 @@
 // The limit on sign-in attempts: it stops strangers who guess a password, and never the user's own browser.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
 
 const DEVICE_COOKIE = '__Host-storybar-device';
 
-let server: RunningServer;
-let visitors = 0;
+let server: SharedServer;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_TRUST_PROXY: '127.0.0.1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
 /** Comes from an address of its own. */
-const stranger = (): Visitor => new Visitor(server.url, `10.2.${(visitors += 1) >> 8}.${visitors & 255}`);
+const stranger = (): Visitor => new Visitor(server.url, newAddress());
 
 /** Signed up, then signed out again in the same browser. */
 const userWithKnownBrowser = async (email: string): Promise<Visitor> => {
@@ -47,19 +43,19 @@ const exhaustAttempts = async (email: string): Promise<void> => {
 
 describe('after strangers on four addresses have used up the attempts for an account', () => {
   it('lets the browser that has signed in before sign in, whatever its address', async () => {
-    const owner = await userWithKnownBrowser('ann@example.com');
-    await exhaustAttempts('ann@example.com');
+    const owner = await userWithKnownBrowser('ann@throttle.example.com');
+    await exhaustAttempts('ann@throttle.example.com');
     const elsewhere = stranger();
     elsewhere.cookies.set(DEVICE_COOKIE, owner.cookies.get(DEVICE_COOKIE) ?? '');
-    expect(await owner.signIn('ann@example.com')).toMatchObject({ status: 303, location: '/dashboard' });
-    expect(await elsewhere.signIn('ann@example.com')).toMatchObject({ status: 303, location: '/dashboard' });
-    expect(await stranger().signIn('ann@example.com')).toMatchObject({ status: 429 });
+    expect(await owner.signIn('ann@throttle.example.com')).toMatchObject({ status: 303, location: '/dashboard' });
+    expect(await elsewhere.signIn('ann@throttle.example.com')).toMatchObject({ status: 303, location: '/dashboard' });
+    expect(await stranger().signIn('ann@throttle.example.com')).toMatchObject({ status: 429 });
   });
 
   it('rejects a forged device cookie and that of another user', async () => {
-    const owner = await userWithKnownBrowser('bob@example.com');
-    const other = await userWithKnownBrowser('eve@example.com');
-    await exhaustAttempts('bob@example.com');
+    const owner = await userWithKnownBrowser('bob@throttle.example.com');
+    const other = await userWithKnownBrowser('eve@throttle.example.com');
+    await exhaustAttempts('bob@throttle.example.com');
     const [deviceId, signature] = (owner.cookies.get(DEVICE_COOKIE) ?? '').split('.');
     const forgeries = [
       other.cookies.get(DEVICE_COOKIE) ?? '',
@@ -70,59 +66,59 @@ describe('after strangers on four addresses have used up the attempts for an acc
     for (const forgery of forgeries) {
       const attacker = stranger();
       attacker.cookies.set(DEVICE_COOKIE, forgery);
-      expect([forgery, (await attacker.signIn('bob@example.com')).status]).toEqual([forgery, 429]);
+      expect([forgery, (await attacker.signIn('bob@throttle.example.com')).status]).toEqual([forgery, 429]);
     }
-    expect(await owner.signIn('bob@example.com')).toMatchObject({ status: 303 });
+    expect(await owner.signIn('bob@throttle.example.com')).toMatchObject({ status: 303 });
   });
 
   it('lets the user back in with a reset link, and knows that browser from then on', async () => {
-    await userWithKnownBrowser('carl@example.com');
-    await exhaustAttempts('carl@example.com');
+    await userWithKnownBrowser('carl@throttle.example.com');
+    await exhaustAttempts('carl@throttle.example.com');
     const visitor = stranger();
-    const printed = await server.cli('users', 'reset', 'carl@example.com');
+    const printed = await server.cli('users', 'reset', 'carl@throttle.example.com');
     const path = /\/password\?link=[\w-]{43}/u.exec(printed)?.[0] ?? '';
     const password = 'an entirely new password';
     const link = path.slice(path.indexOf('=') + 1);
     expect(await visitor.submit(path, { link, password }, '/password')).toMatchObject({ status: 303 });
     await visitor.submit('/dashboard', {}, '/signout');
-    expect(await stranger().signIn('carl@example.com', password)).toMatchObject({ status: 429 });
-    expect(await visitor.signIn('carl@example.com', password)).toMatchObject({ status: 303 });
+    expect(await stranger().signIn('carl@throttle.example.com', password)).toMatchObject({ status: 429 });
+    expect(await visitor.signIn('carl@throttle.example.com', password)).toMatchObject({ status: 303 });
   });
 });
 
 it('limits the attempts of a known browser across addresses, without using up those of strangers', async () => {
-  const owner = await userWithKnownBrowser('dora@example.com');
+  const owner = await userWithKnownBrowser('dora@throttle.example.com');
   const token = await owner.tokenOf('/signin');
-  const guess = { token, email: 'dora@example.com', password: 'a wrong password' };
+  const guess = { token, email: 'dora@throttle.example.com', password: 'a wrong password' };
   const responses = await Promise.all(
     Array.from({ length: 11 }, (_, index) => owner.send('/signin', guess, { 'x-forwarded-for': `10.3.0.${index}` })),
   );
   expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...repeat(422, 10), 429]);
-  expect(await owner.signIn('dora@example.com')).toMatchObject({ status: 429 });
-  expect(await stranger().signIn('dora@example.com')).toMatchObject({ status: 303 });
+  expect(await owner.signIn('dora@throttle.example.com')).toMatchObject({ status: 429 });
+  expect(await stranger().signIn('dora@throttle.example.com')).toMatchObject({ status: 303 });
 });
 
 it('treats other browsers as strangers again after the password was changed', async () => {
-  const owner = await userWithKnownBrowser('fay@example.com');
+  const owner = await userWithKnownBrowser('fay@throttle.example.com');
   const device = owner.cookies.get(DEVICE_COOKIE) ?? '';
-  await owner.signIn('fay@example.com');
+  await owner.signIn('fay@throttle.example.com');
   const next = 'another horse, another staple';
   await owner.submit('/dashboard/security', { current: PASSWORD, next });
   await owner.submit('/dashboard', {}, '/signout');
-  await exhaustAttempts('fay@example.com');
+  await exhaustAttempts('fay@throttle.example.com');
   const old = stranger();
   old.cookies.set(DEVICE_COOKIE, device);
-  expect(await old.signIn('fay@example.com', next)).toMatchObject({ status: 429 });
-  expect(await owner.signIn('fay@example.com', next)).toMatchObject({ status: 303 });
+  expect(await old.signIn('fay@throttle.example.com', next)).toMatchObject({ status: 429 });
+  expect(await owner.signIn('fay@throttle.example.com', next)).toMatchObject({ status: 303 });
 });
 
 it('sets a device cookie that lasts a year and is HttpOnly, SameSite, and Secure except on localhost without HTTPS', async () => {
   const deviceCookie = (headers: Headers) => headers.getSetCookie().find((line) => line.includes('storybar-device='));
-  const proxied = await stranger().signUp('gus@example.com');
+  const proxied = await stranger().signUp('gus@throttle.example.com');
   expect(deviceCookie(proxied.headers)).toMatch(
     /^__Host-storybar-device=[\w-]{43}\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000$/u,
   );
-  const local = await new Visitor(server.url).signUp('hal@example.com');
+  const local = await new Visitor(server.url).signUp('hal@throttle.example.com');
   expect(deviceCookie(local.headers)).toMatch(
     /^storybar-device=[\w-]{43}\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=31536000$/u,
   );

@@ -1,22 +1,22 @@
 // Signing in with an authenticator app: what it needs, and what an attacker who knows the password can't do.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, startServer } from '../running-server.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { codeOf, secretIn } from './authenticator.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/security/two-factor';
 
-let server: RunningServer;
+let server: SharedServer;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1' });
-});
-afterAll(async () => {
-  await server.stop();
+  server = await sharedServer();
 });
 
-const newVisitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
+const newVisitor = (): Visitor => {
+  visitors += 1;
+  return new Visitor(server.url, newAddress());
+};
 const recoveryCodesIn = (text: string): string[] => text.match(/(?:[a-z2-7]{4}-){3}[a-z2-7]{4}/gu) ?? [];
 const isSignedIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/dashboard')).status === 200;
 
@@ -29,7 +29,7 @@ interface Protected {
 
 const newProtected = async (): Promise<Protected> => {
   const visitor = newVisitor();
-  const email = `two-factor-${visitors}@example.com`;
+  const email = `two-factor-${visitors}@two-factor.example.com`;
   await visitor.signUp(email);
   const secret = secretIn((await visitor.get(PATH)).text);
   for (;;) {
@@ -51,7 +51,7 @@ const enterCode = async (visitor: Visitor, pending: string, code: string): Promi
 describe('turning two-factor authentication on', () => {
   it('needs the password and a code that fits, and ends all other sessions', async () => {
     const visitor = newVisitor();
-    const email = `on-${visitors}@example.com`;
+    const email = `on-${visitors}@two-factor.example.com`;
     await visitor.signUp(email);
     const other = newVisitor();
     await other.signIn(email);

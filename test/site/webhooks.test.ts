@@ -1,27 +1,28 @@
 // The dashboard pages of webhooks: what they show, what they change, and what they refuse.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RunningServer, startServer, until } from '../running-server.ts';
+import { until } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
 import { type PageResponse, Visitor } from './visitor.ts';
 
 const PATH = '/dashboard/webhooks';
 
-let server: RunningServer;
+let server: SharedServer;
 let receiver: WebhookReceiver;
 let visitors = 0;
 beforeAll(async () => {
-  server = await startServer({ STORYBAR_TRUST_PROXY: '127.0.0.1', STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+  server = await sharedServer();
   receiver = await startWebhookReceiver();
 });
 afterAll(async () => {
-  await server.stop();
   await receiver.stop();
 });
 
 const newMember = async (): Promise<Visitor> => {
-  const visitor = new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
-  await visitor.signUp(`webhooks-${visitors}@example.com`);
+  visitors += 1;
+  const visitor = new Visitor(server.url, newAddress());
+  await visitor.signUp(`webhooks-${visitors}@webhooks.example.com`);
   return visitor;
 };
 
