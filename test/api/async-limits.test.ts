@@ -22,62 +22,63 @@ import { plainClip } from '../video/plain-clip.ts';
 const ASYNC = { prefer: 'respond-async' };
 const CANVAS = { text: 'Hello', width: '320', height: '240' };
 
-describe('a server with limits', () => {
-  let limited: RunningServer;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'storybar-plans-'));
-    const plans = path.join(folder, 'plans.json');
-    const plan = { name: 'small', monthlyPriceCents: 0, credits: 100, requestsPerMinute: 600, concurrentRenders: 1 };
-    writeFileSync(plans, JSON.stringify({ plans: [{ ...plan, limits: { queuedRenders: 2, storedBytes: 200_000 } }] }));
-    limited = await startServer({
-      STORYBAR_PLANS: plans,
-      STORYBAR_MARKETPLACE_SECRETS: 'secret-of-the-gateway',
-      STORYBAR_FETCH_ALLOW: '127.0.0.1',
-    });
+let server: RunningServer;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-plans-'));
+  const plans = path.join(folder, 'plans.json');
+  const plan = { name: 'small', monthlyPriceCents: 0, credits: 100, requestsPerMinute: 600, concurrentRenders: 1 };
+  const limits = { queuedRenders: 2, storedBytes: 200_000, videoSeconds: 1, asyncVideoSeconds: 20 };
+  writeFileSync(plans, JSON.stringify({ plans: [{ ...plan, limits }] }));
+  server = await startServer({
+    STORYBAR_PLANS: plans,
+    STORYBAR_MARKETPLACE_SECRETS: 'secret-of-the-gateway',
+    STORYBAR_FETCH_ALLOW: '127.0.0.1',
   });
-  afterAll(async () => {
-    await limited.stop();
-    rmSync(folder, { recursive: true });
-  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
 
+describe('a server with limits', () => {
   it('refuses more queued renders and more stored bytes than the plan allows, with 429', async () => {
     const large = await noisyJpeg(1_000, 1_000);
     expect(large.length).toBeGreaterThan(200_000);
-    const tooLarge = await post(limited, form({ asset: large, text: 'a' }), { headers: ASYNC });
+    const tooLarge = await post(server, form({ asset: large, text: 'a' }), { headers: ASYNC });
     expect(await problemOf(tooLarge)).toMatchObject({ status: 429, code: 'stored_bytes_exceeded', limit: 200_000 });
     const requests = Array.from({ length: 3 }, () => ({ text: 'a', width: 64, height: 64 }));
-    const tooMany = await fetch(`${limited.url}/v1/batches`, {
+    const tooMany = await fetch(`${server.url}/v1/batches`, {
       method: 'POST',
-      headers: { 'x-api-key': limited.key, 'content-type': 'application/json' },
+      headers: { 'x-api-key': server.key, 'content-type': 'application/json' },
       body: JSON.stringify({ requests }),
     });
     expect(await problemOf(tooMany)).toMatchObject({ status: 429, code: 'too_many_queued', limit: 2, actual: 3 });
-    expect(readdirSync(path.join(limited.dataDirectory, 'objects', 'assets'))).toEqual([]);
+    expect(readdirSync(path.join(server.dataDirectory, 'objects', 'assets'))).toEqual([]);
   });
 
   it('refuses a link to a result that is larger than the free storage, keeps no file and charges nothing', async () => {
     const large = await noisyJpeg(1_000, 1_000);
-    const response = await post(limited, form({ asset: large, text: 'a', deliver: 'url' }));
+    const response = await post(server, form({ asset: large, text: 'a', deliver: 'url' }));
     expect(await problemOf(response)).toMatchObject({ status: 429, code: 'stored_bytes_exceeded', limit: 200_000 });
-    const objects = readdirSync(path.join(limited.dataDirectory, 'objects'), { recursive: true }).map(String);
+    const objects = readdirSync(path.join(server.dataDirectory, 'objects'), { recursive: true }).map(String);
     expect(objects.filter((name) => name.startsWith('outputs/'))).toEqual([]);
-    const usage = await fetch(`${limited.url}/v1/usage`, { headers: { 'x-api-key': limited.key } });
+    const usage = await fetch(`${server.url}/v1/usage`, { headers: { 'x-api-key': server.key } });
     expect(await usage.json()).toMatchObject({ credits: { used: 0, reserved: 0 } });
   });
 
   it('fails an asynchronous render whose result is larger than the free storage, free of charge', async () => {
-    const headers = { 'x-api-key': limited.key };
+    const headers = { 'x-api-key': server.key };
     const large = await noisyJpeg(1_000, 1_000);
     const origin = createServer((_request, response) => void response.end(large));
     await new Promise<void>((resolve) => void origin.listen(0, '127.0.0.1', resolve));
     const asset_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/large.jpg`;
-    const accepted = await post(limited, form({ asset_url, text: 'a' }), { headers: ASYNC });
+    const accepted = await post(server, form({ asset_url, text: 'a' }), { headers: ASYNC });
     const { id } = (await accepted.json()) as { id: string };
-    const render = await fetch(`${limited.url}/v1/renders/${id}?wait=60`, { headers });
+    const render = await fetch(`${server.url}/v1/renders/${id}?wait=60`, { headers });
     const error = { status: 429, code: 'stored_bytes_exceeded', limit: 200_000 };
     expect(await render.json()).toMatchObject({ status: 'failed', credits: 0, output: null, error });
-    const usage = await fetch(`${limited.url}/v1/usage`, { headers });
+    const usage = await fetch(`${server.url}/v1/usage`, { headers });
     expect(await usage.json()).toMatchObject({ credits: { used: 0, reserved: 0 } });
     origin.close();
   });
@@ -89,7 +90,7 @@ describe('a server with limits', () => {
       'x-rapidapi-subscription': 'BASIC',
     };
     const send = async (headers: Record<string, string>, fields: Record<string, string>): Promise<Response> =>
-      await fetch(`${limited.url}/v1/overlay`, {
+      await fetch(`${server.url}/v1/overlay`, {
         method: 'POST',
         headers: { ...gateway, ...headers },
         body: form(fields),
@@ -102,21 +103,6 @@ describe('a server with limits', () => {
 });
 
 describe('a running server', () => {
-  let server: RunningServer;
-  let folder: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'storybar-clip-'));
-    const plans = path.join(folder, 'plans.json');
-    const plan = { name: 'small', monthlyPriceCents: 0, credits: 100, requestsPerMinute: 600, concurrentRenders: 1 };
-    const limits = { videoSeconds: 1, asyncVideoSeconds: 20 };
-    writeFileSync(plans, JSON.stringify({ plans: [{ ...plan, limits }] }));
-    server = await startServer({ STORYBAR_PLANS: plans, STORYBAR_FETCH_ALLOW: '127.0.0.1' });
-  });
-  afterAll(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  });
-
   const get = async (id: string, query = ''): Promise<Record<string, unknown>> => {
     const response = await fetch(`${server.url}/v1/renders/${id}${query}`, { headers: { 'x-api-key': server.key } });
     return (await response.json()) as Record<string, unknown>;

@@ -5,27 +5,26 @@ import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
-import { type RunningServer, startServer } from '../running-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, type Visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
 describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let visited: Visit;
   let page: Page;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
   afterEach(async () => {
     await page.context().close();
   });
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();
-    await server.stop();
   });
 
   const handle = (number: number): Locator => page.getByRole('slider', { name: `Caption bar ${number}:` });
@@ -37,7 +36,10 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   };
   const open = async (options = {}): Promise<void> => {
     if ('reason' in found) throw new Error(found.reason);
-    visited = await visit(found.browser, server.url, { viewport: { width: 1_440, height: 900 }, ...options });
+    const viewport = { width: 1_440, height: 900 };
+    // Visitors without a key have limits by address.
+    const extraHTTPHeaders = { 'x-forwarded-for': newAddress() };
+    visited = await visit(found.browser, server.url, { viewport, extraHTTPHeaders, ...options });
     page = visited.page;
     await page.goto('/playground');
     await handle(1).waitFor();
@@ -335,7 +337,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     visited = await visit(found.browser, server.url);
     page = visited.page;
     await page.goto('/signup');
-    await page.getByLabel('Email', { exact: true }).fill('editor@example.com');
+    await page.getByLabel('Email', { exact: true }).fill('editor@browser.example.com');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');

@@ -6,7 +6,8 @@ import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from '../pictures.ts';
-import { form, post, type RunningServer, startServer } from '../running-server.ts';
+import { form, post } from '../running-server.ts';
+import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -28,23 +29,24 @@ const COMPARE = `async (stacks) => {
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
 describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeout: 120_000 }, () => {
-  let server: RunningServer;
+  let server: SharedServer;
   let visited: Visit;
   let page: Page;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
   // A video that keeps playing would slow down the tests after it.
   afterEach(() => page.context().close());
   afterAll(async () => {
     if ('browser' in found) await found.browser.close();
-    await server.stop();
   });
 
   const open = async (options = {}): Promise<void> => {
     if ('reason' in found) throw new Error(found.reason);
-    visited = await visit(found.browser, server.url, options);
+    // Visitors without a key have limits by address.
+    const extraHTTPHeaders = { 'x-forwarded-for': newAddress() };
+    visited = await visit(found.browser, server.url, { extraHTTPHeaders, ...options });
     page = visited.page;
     await page.goto('/playground');
     await handle(1).waitFor();
