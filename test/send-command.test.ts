@@ -9,6 +9,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from './free-port.ts';
 import { noisyJpeg } from './pictures.ts';
+import { type CommandResult, runCommand } from './run-command.ts';
 import { embeddedDatabase } from './running-database.ts';
 import { form, post, type RunningServer, startServer, until } from './running-server.ts';
 import { type SharedServer, sharedServer } from './shared-server.ts';
@@ -48,6 +49,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
+/** Runs the command in a process of its own, for tests about signals, binary output and how the process ends. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = access(server)): Run {
   const environment = { PATH: process.env['PATH'] ?? '', ...env };
   const child = spawn(process.execPath, [PROGRAM, 'send', ...args], { cwd: folder, env: environment });
@@ -60,8 +62,8 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return { child, printed, ended };
 }
 
-async function send(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Awaited<Run['ended']>> {
-  return await start(args, env).ended;
+async function send(args: readonly string[], env = access(server)): Promise<CommandResult> {
+  return await runCommand(['send', ...args], { env, cwd: folder });
 }
 
 function access({ url, key }: Pick<RunningServer, 'url' | 'key'>): Record<string, string> {
@@ -85,7 +87,7 @@ async function statusOf(id: string, { url, key }: Pick<RunningServer, 'url' | 'k
 
 describe('storybar send', () => {
   it('uploads a file, waits, and saves next to it what a request that waits would return', async () => {
-    const { code, stdout, stderr } = await send(['photo.jpg', '--text', 'Hello', '--safe-area', 'none']);
+    const { code, stdout, stderr } = await start(['photo.jpg', '--text', 'Hello', '--safe-area', 'none']).ended;
     expect([code, stdout.toString()]).toEqual([0, '']);
     expect(stderr).toMatch(/^Uploading photo\.jpg\n/u);
     expect(stderr).toMatch(/photo-captioned\.png: 300x200, \d+ bytes, 1 credit\n$/u);
@@ -100,7 +102,7 @@ describe('storybar send', () => {
     const args = [`${files}/beach.jpg`, '--text', 'Hello', '--format', 'jpeg', '--json'];
     const { code, stdout, stderr } = await send([...args, '--url', server.url, '--key', server.key], {});
     expect([code, stderr]).toEqual([0, '']);
-    const sent = JSON.parse(stdout.toString()) as Sent;
+    const sent = JSON.parse(stdout) as Sent;
     expect(sent).toMatchObject({ status: 'succeeded', credits: 1, file: 'beach-captioned.jpg' });
     expect(readFileSync(path.join(folder, sent.file))).toHaveLength(sent.output?.bytes ?? 0);
   });
@@ -108,15 +110,15 @@ describe('storybar send', () => {
   it('uploads only with --no-wait, and downloads with --resume', async () => {
     const uploaded = await send(['--width', '64', '--height', '32', '--text', 'Hello', '--no-wait']);
     expect(uploaded.code).toBe(0);
-    const id = uploaded.stdout.toString().trim();
+    const id = uploaded.stdout.trim();
     expect(id).toMatch(/^[\da-f-]{36}$/u);
-    const resumed = await send(['--resume', id, '-o', '-']);
+    const resumed = await start(['--resume', id, '-o', '-']).ended;
     expect([resumed.code, resumed.stdout.subarray(1, 4).toString()]).toEqual([0, 'PNG']);
     const named = await send(['--resume', id]);
     expect([named.code, existsSync(path.join(folder, `${id}.png`))]).toEqual([0, true]);
   });
 
-  it.concurrent.each([
+  it.each([
     [['photo.jpg', '--text', 'a'], {}, 64, 'STORYBAR_URL'],
     [['photo.jpg', '--text', 'a', '--url', 'localhost'], {}, 64, 'got "localhost"'],
     [['photo.jpg', '--text', 'a', '--key', ''], undefined, 64, 'STORYBAR_API_KEY'],
@@ -145,7 +147,7 @@ describe('storybar send', () => {
 
   it('describes itself with --help', async () => {
     const { code, stdout } = await send(['--help'], {});
-    expect([code, stdout.toString()]).toEqual([0, expect.stringContaining('--resume <render id>')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('--resume <render id>')]);
   });
 
   it('says how to continue after Ctrl-C, and the render goes on until it is canceled', async () => {
@@ -160,10 +162,10 @@ describe('storybar send', () => {
     expect([code, stderr]).toEqual([130, expect.stringContaining(`storybar send --resume ${id}`)]);
     expect(['queued', 'rendering']).toContain(await statusOf(id));
     const canceled = await send(['--cancel', id]);
-    expect([canceled.code, canceled.stdout.toString()]).toEqual([0, `${id} has the status canceled.\n`]);
+    expect([canceled.code, canceled.stdout]).toEqual([0, `${id} has the status canceled.\n`]);
     expect(await statusOf(id)).toBe('canceled');
     const again = await send(['--cancel', id]);
-    expect(again.stdout.toString()).toContain('Nothing was changed');
+    expect(again.stdout).toContain('Nothing was changed');
     expect(await send(['--resume', id])).toMatchObject({ code: 69, stderr: expect.stringContaining('was canceled') });
     finish();
   });
