@@ -81,13 +81,12 @@ export async function createPostgres(durable = false): Promise<PostgresServer | 
   return server;
 }
 
-/** Creates an empty database on the server, or a copy of a database that isn't in use, and returns its URL. */
-export async function createDatabase(url: string, templateUrl?: string): Promise<string> {
+/** Creates an empty database on the server and returns its URL. */
+export async function createDatabase(url: string): Promise<string> {
   const name = `t_${randomUUID().replaceAll('-', '')}`;
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const template = templateUrl === undefined ? '' : ` template ${new URL(templateUrl).pathname.slice(1)}`;
-  await client.query(`create database ${name}${template}`);
+  await client.query(`create database ${name}`);
   await client.end();
   const databaseUrl = new URL(url);
   databaseUrl.pathname = `/${name}`;

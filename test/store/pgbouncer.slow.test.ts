@@ -8,29 +8,32 @@ import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { hasPgBouncer, NO_PGBOUNCER, type RunningPgBouncer, startPgBouncer } from '../running-pgbouncer.ts';
 import { form, post, startServer } from '../running-server.ts';
 import { storeContract } from './contract.ts';
-import { databaseAt, migratedDatabase, openAt } from './databases.ts';
+import { databaseAt, emptyDatabase, migratedDatabase, openAt } from './databases.ts';
 
 const url = inject('postgresUrl');
 const reason = url === '' ? `: ${NO_POSTGRES}` : hasPgBouncer ? '' : `: ${NO_PGBOUNCER}`;
 
 describe.skipIf(reason !== '')(`the store through PgBouncer in transaction mode${reason}`, () => {
   let bouncer: RunningPgBouncer;
-  let template: string;
+  let place: string;
   beforeAll(async () => {
-    template = await migratedDatabase(url);
+    place = await migratedDatabase(url);
     bouncer = await startPgBouncer(url);
   });
   afterAll(async () => {
     await bouncer.stop();
   });
 
-  storeContract(async () => databaseAt(bouncer.urlOf(await createDatabase(url, template))));
+  storeContract(async () => {
+    await emptyDatabase(place);
+    return databaseAt(bouncer.urlOf(place));
+  });
 
   it('leaves no session settings behind on shared connections', async () => {
-    const place = bouncer.urlOf(await createDatabase(url));
-    const engine = await openAt(place);
+    const shared = bouncer.urlOf(await createDatabase(url));
+    const engine = await openAt(shared);
     await createStore(engine).accounts.create({ id: 'a', name: 'A' }, 'cli:test');
-    const other = new pg.Client({ connectionString: place });
+    const other = new pg.Client({ connectionString: shared });
     await other.connect();
     for (let time = 0; time < 4; time += 1) {
       const { rows } = await other.query<{ statement_timeout: string }>('show statement_timeout');

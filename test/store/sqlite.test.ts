@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { storeContract } from './contract.ts';
-import { sqliteDatabase } from './databases.ts';
+import { migratedSqlite } from './databases.ts';
 
 describe('the store on SQLite', () => {
-  storeContract(async () => sqliteDatabase());
+  storeContract(migratedSqlite);
 });
