@@ -13,12 +13,12 @@ const HALF_WHITE = 0x80ffffff | 0;
 /** A bar with white shapes whose edges are half transparent. */
 export function barAt(width: number, top: number, height: number): Band {
   const pixels = new Uint8ClampedArray(width * height * 4);
-  const words = wordsOf(pixels);
-  for (let at = 0; at < words.length; at += 1) {
-    const [x, y] = [at % width, Math.floor(at / width)];
-    const isText = y > height / 4 && y < (3 * height) / 4 && x % 40 < 12;
-    words[at] = isText ? (x % 40 < 2 ? HALF_WHITE : WHITE) : PLAIN_BAR;
-  }
+  const words = wordsOf(pixels).fill(PLAIN_BAR);
+  const textRow = Int32Array.from({ length: width }, (_, x) => {
+    if (x % 40 < 2) return HALF_WHITE;
+    return x % 40 < 12 ? WHITE : PLAIN_BAR;
+  });
+  for (let y = Math.floor(height / 4) + 1; y < (3 * height) / 4; y += 1) words.set(textRow, y * width);
   return { top, height, width, pixels };
 }
 
