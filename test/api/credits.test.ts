@@ -56,6 +56,8 @@ function credits(response: Response): [string | null, string | null] {
 /** Runs a statement on the database of the running server. */
 function sql(statement: string, ...parameters: string[]): Record<string, unknown>[] {
   const database = new Database(path.join(server.dataDirectory, 'storybar.db'));
+  // The server may be writing.
+  database.pragma('busy_timeout = 10000');
   try {
     return database.prepare(statement).all(parameters) as Record<string, unknown>[];
   } finally {
