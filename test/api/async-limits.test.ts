@@ -23,10 +23,10 @@ const ASYNC = { prefer: 'respond-async' };
 const CANVAS = { text: 'Hello', width: '320', height: '240' };
 
 let server: RunningServer;
-let folder: string;
+let directory: string;
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'storybar-plans-'));
-  const plans = path.join(folder, 'plans.json');
+  directory = mkdtempSync(path.join(tmpdir(), 'storybar-plans-'));
+  const plans = path.join(directory, 'plans.json');
   const plan = { name: 'small', monthlyPriceCents: 0, credits: 100, requestsPerMinute: 600, concurrentRenders: 1 };
   const limits = { queuedRenders: 2, storedBytes: 200_000, videoSeconds: 1, asyncVideoSeconds: 20 };
   writeFileSync(plans, JSON.stringify({ plans: [{ ...plan, limits }] }));
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 describe('a server with limits', () => {
@@ -109,7 +109,9 @@ describe('a running server', () => {
   };
 
   it('renders a video asynchronously that is too long for a request that waits', async () => {
-    const clip = readFileSync(plainClip(path.join(folder, 'clip.mp4'), { frames: 60, timeBase: { num: 1, den: 10 } }));
+    const clip = readFileSync(
+      plainClip(path.join(directory, 'clip.mp4'), { frames: 60, timeBase: { num: 1, den: 10 } }),
+    );
     const waiting = await post(server, form({ asset: clip, text: 'Hello' }));
     expect(await problemOf(waiting)).toMatchObject({ status: 413, code: 'asset_too_long' });
     const accepted = await post(server, form({ asset: clip, text: 'Hello' }), { headers: ASYNC });
