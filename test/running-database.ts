@@ -20,6 +20,8 @@ export function embeddedDatabase(): RunningDatabase {
     env: { STORYBAR_DATA_DIR: folder },
     read: async (sql) => {
       const database = new Database(path.join(folder, 'storybar.db'));
+      // The server may be writing.
+      database.pragma('busy_timeout = 10000');
       try {
         return database.prepare(sql).all([]) as Record<string, unknown>[];
       } finally {

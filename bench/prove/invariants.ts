@@ -131,6 +131,8 @@ export const CAPTION = 'Caption that must not be logged';
 /** Queries the database of the running server. */
 export function query(subject: Subject, statement: string): Record<string, unknown>[] {
   const database = new Database(path.join(subject.dataDirectory, 'storybar.db'));
+  // The server may be writing.
+  database.pragma('busy_timeout = 10000');
   try {
     return database.prepare(statement).all([]) as Record<string, unknown>[];
   } finally {
