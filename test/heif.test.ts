@@ -7,7 +7,6 @@ import path from 'node:path';
 import fc from 'fast-check';
 import sharp, { type AvifOptions, type Raw } from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { generateHeifConverter } from '../scripts/generate-assembly.ts';
 import { AppError } from '../src/errors.ts';
 import { decodeHeif } from '../src/media/heif/decode.ts';
 import { probeHeif } from '../src/media/heif/still-image.ts';
@@ -188,9 +187,4 @@ describe('damaged and hostile files', () => {
     expect(await outcomeOf(bomb(1, 1))).toBe('decoded');
     await expect(decodeHeif(bomb(5, 5), PLAN)).rejects.toThrow('its tiles have far more pixels than the image');
   });
-});
-
-it('the embedded converter is what the AssemblyScript in assembly/heif compiles to', () => {
-  const file = new URL('../src/media/heif/converter.generated.ts', import.meta.url);
-  expect(generateHeifConverter()).toBe(readFileSync(file, 'utf8'));
 });

@@ -87,7 +87,7 @@ class Oracle {
     for (const { alias, file } of [...fonts.text, fonts.emoji]) {
       if (this.#registered.has(alias)) continue;
       this.#registered.add(alias);
-      this.#fonts.registerFont(Uint8Array.from(readFileSync(file)).buffer, alias);
+      this.#fonts.registerFont(new Uint8Array(readFileSync(file)).buffer, alias);
     }
   }
 }

@@ -19,8 +19,14 @@ import {
 
 let server: RunningServer;
 let photo: Buffer;
+/** So large that no worker finishes it before it is killed. */
+let large: Buffer;
 beforeAll(async () => {
-  [server, photo] = await Promise.all([startServer({ STORYBAR_WORKERS: '1' }), noisyJpeg(1000, 1000)]);
+  [server, photo, large] = await Promise.all([
+    startServer({ STORYBAR_WORKERS: '1' }),
+    noisyJpeg(1000, 1000),
+    noisyJpeg(4000, 3000),
+  ]);
 });
 afterAll(async () => {
   await server.stop();
@@ -67,13 +73,11 @@ describe('a worker that is killed', () => {
   });
 });
 
-/** Kills every worker that takes the render until there is a response. Large, so that no worker finishes before. */
+/** Kills every worker that takes the render until there is a response. */
 async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response> {
   await until(workersBack);
   let response: Response | undefined;
-  const done = post(server, form({ asset: await noisyJpeg(4000, 3000), text: 'slow' })).then(
-    (each) => (response = each),
-  );
+  const done = post(server, form({ asset: large, text: 'slow' })).then((each) => (response = each));
   await until(async () => {
     if (response === undefined && (await busy())) killWorkers(signal);
     return response !== undefined;

@@ -11,7 +11,7 @@ import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases
 import { LedgerModel } from './ledger-model.ts';
 import { Random } from './random.ts';
 
-const COMMANDS = randomCases({ usually: 3_000, all: 25_000 });
+const COMMANDS = randomCases({ usually: 1_500, all: 25_000 });
 const SERVERS = 3;
 const LANES = 4;
 /** With all commands, about 20 seconds each on an idle machine. */

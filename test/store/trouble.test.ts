@@ -10,6 +10,7 @@ import { integer } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createPostgres, NO_POSTGRES } from '../postgres-server.ts';
+import { until } from '../running-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 import { DELIVERED, World } from './world.ts';
 
@@ -115,13 +116,17 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
         }
       };
       const load = Array.from({ length: 20 }, async () => await render(world.store.ledger));
+      const grows = async (count: () => number): Promise<void> => {
+        const wanted = count() + 50;
+        await until(() => count() >= wanted);
+      };
       for (let round = 0; round < 3; round += 1) {
-        await wait(400);
+        await grows(() => delivered.size);
         await server?.stop(signal);
-        await wait(200);
+        await grows(() => failures.length);
         await server?.start();
       }
-      await wait(400);
+      await grows(() => delivered.size);
       stop.abort();
       await Promise.all(load);
       expect(failures.length).toBeGreaterThan(0);

@@ -35,9 +35,11 @@ function testImage(name: string, width: number, height: number, channels: 3 | 4,
   if (pattern === undefined) throw new Error(`there is no pattern named ${name}`);
   const random = randomNumbers(seed);
   const data = new Uint8Array(width * height * channels);
-  for (let index = 0; index < data.length; index += 1) {
-    const pixel = Math.floor(index / channels);
-    data[index] = pattern(pixel % width, Math.floor(pixel / width), index % channels, random);
+  let at = 0;
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      for (let channel = 0; channel < channels; channel += 1) data[at++] = pattern(x, y, channel, random);
+    }
   }
   return { width, height, channels, data };
 }
