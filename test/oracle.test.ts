@@ -183,7 +183,7 @@ describe('layoutParagraph compared with CanvasKit', () => {
     };
   }
 
-  const COUNT = randomCases({ usually: 100, all: 250 });
+  const COUNT = randomCases({ usually: 50, all: 250 });
 
   it(`lays out ${COUNT} random bidirectional captions with the same lines in the same visual order`, () => {
     const results = captions(COUNT).map(compare);

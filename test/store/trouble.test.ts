@@ -111,7 +111,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
             await ledger.settle(renderId, DELIVERED);
           } catch (error) {
             failures.push(error);
-            await wait(20);
+            await wait(100);
           }
         }
       };
