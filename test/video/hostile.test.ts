@@ -4,6 +4,7 @@ import { AppError } from '../../src/errors.ts';
 import { sniff, type VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { randomCases } from '../random-cases.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { makeClip, PLAIN_TAGS } from './clip.ts';
 import { BT709, paintYuv } from './painting.ts';
@@ -166,11 +167,13 @@ describe('hostile and damaged files', () => {
     expect(clip.frames.length).toBe(facts.frames);
   });
 
+  const ROUNDS = randomCases({ usually: 20, all: 60 });
+
   it('are rendered or refused with a documented error after random damage', async () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const outcomes = new Map<string, number>();
-    for (let round = 0; round < 60; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const path = altered('mutant.mp4', (bytes) => {
         for (let hit = 0; hit < 12; hit += 1) bytes[random(bytes.length)] = random(256);
         return bytes;
