@@ -15,6 +15,7 @@ import { KEY_PLACEHOLDER, type SnippetRequest, snippetsFor } from '../../src/das
 import { EXAMPLE_REQUESTS, EXAMPLE_URL } from '../../src/dashboard/example-requests.ts';
 import { form, post } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { plainClip } from '../video/plain-clip.ts';
 
 const run = promisify(execFile);
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -49,8 +50,11 @@ beforeAll(async () => {
   files.listen(0, FILES_HOST);
   await once(files, 'listening');
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
-  for (const name of ['photo.jpg', 'clip.mp4', 'subtitles.srt'])
+  for (const name of ['photo.jpg', 'subtitles.srt'])
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
+  // Some requests have the clip of the examples. Most have a small one, as long as the captions need it.
+  copyFileSync(path.join(ROOT, 'examples/clip.mp4'), path.join(folder, 'clip.mov'));
+  plainClip(path.join(folder, 'clip.mp4'), { frames: 96, timeBase: { num: 1, den: 24 } });
 });
 afterAll(async () => {
   files.close();
@@ -63,8 +67,7 @@ const fillIn = (code: string): string =>
     .replaceAll(KEY_PLACEHOLDER, server.key)
     .replaceAll(DOCUMENTED_URL, server.url)
     .replaceAll(EXAMPLE_URL, `http://${FILES_HOST}:${(files.address() as AddressInfo).port}/photo.jpg`)
-    .replaceAll('examples/photo.jpg', 'photo.jpg')
-    .replaceAll('clip.mov', 'clip.mp4');
+    .replaceAll('examples/photo.jpg', 'photo.jpg');
 
 /** Returns the first bytes of an output file and deletes the file. */
 function takeSignature(name: string): string {
