@@ -13,6 +13,7 @@ import { COVERAGE } from '../src/raster/coverage.generated.ts';
 import { FontIndex } from '../src/raster/font-index.ts';
 import { TextEngine } from '../src/raster/text-engine.ts';
 import { catchAllFont } from './catch-all-font.ts';
+import { randomCases } from './random-cases.ts';
 
 const CANVAS = { width: 200, height: 100 };
 const folder = mkdtempSync(path.join(tmpdir(), 'storybar-glyphs-'));
@@ -113,12 +114,14 @@ describe('a caption', () => {
     }),
   );
 
+  const CLUSTERS = randomCases({ usually: 150, all: 400 });
+
   it('never shows a missing-glyph box, whatever marks follow whatever characters', () => {
-    const texts = fc.sample(cluster, { numRuns: 400, seed: 15 });
-    expect(new Set(texts).size).toBeGreaterThan(350);
+    const texts = fc.sample(cluster, { numRuns: CLUSTERS, seed: 15 });
+    expect(new Set(texts).size).toBeGreaterThan(0.875 * CLUSTERS);
     const complete = texts.filter((text) => drawable(text).missingGlyphs === 0);
     // Otherwise, the property would only be about reduced clusters.
-    expect(complete.length).toBeGreaterThan(150);
+    expect(complete.length).toBeGreaterThan(0.375 * CLUSTERS);
     expect(texts.filter((text) => showsBox(drawable(text).text))).toEqual([]);
   });
 });
