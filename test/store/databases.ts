@@ -57,13 +57,16 @@ export async function migratedDatabase(serverUrl: string): Promise<string> {
 export async function emptyDatabase(place: string): Promise<void> {
   const client = new pg.Client({ connectionString: place });
   await client.connect();
-  const { rows } = await client.query<{ sql: string }>(`
-    select format('delete from %I', tablename) as sql from pg_tables
-    where schemaname = 'public' and tablename <> 'schema_version'
-    union all select format('alter sequence %I restart', sequencename) from pg_sequences`);
-  // As a replica, the session checks no foreign keys and runs no triggers.
-  await client.query(['set session_replication_role = replica', ...rows.map(({ sql }) => sql)].join(';'));
-  await client.end();
+  try {
+    const { rows } = await client.query<{ sql: string }>(`
+      select format('delete from %I', tablename) as sql from pg_tables
+      where schemaname = 'public' and tablename <> 'schema_version'
+      union all select format('alter sequence %I restart', sequencename) from pg_sequences`);
+    // As a replica, the session checks no foreign keys and runs no triggers.
+    await client.query(['set session_replication_role = replica', ...rows.map(({ sql }) => sql)].join(';'));
+  } finally {
+    await client.end();
+  }
 }
 
 /** An existing PostgreSQL database. */
