@@ -14,7 +14,7 @@ const COMMANDS = randomCases({ usually: 1_000, all: 2_500 });
 /** Fewer, because each takes some round trips. */
 const POSTGRES_COMMANDS = randomCases({ usually: 300, all: 700 });
 /** Only a run with many crashes says something about them. */
-const CRASHES_PER_COMMAND = 1 / 45;
+const CRASHES_PER_COMMAND = 1 / 41;
 const url = inject('postgresUrl');
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
