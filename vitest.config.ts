@@ -22,24 +22,9 @@ export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
     sequence: { sequencer: SlowestFirst },
-    projects: [
-      {
-        test: {
-          ...COMMON,
-          name: 'unit',
-          include: ['src/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SLOW],
-        },
-      },
-      {
-        test: {
-          ...COMMON,
-          name: 'system',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SLOW],
-          globalSetup: ['test/global-setup.ts'],
-        },
-      },
-    ],
+    ...COMMON,
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, SLOW],
+    globalSetup: ['test/global-setup.ts'],
   },
 });

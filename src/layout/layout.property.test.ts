@@ -11,7 +11,7 @@ import type { Size } from './geometry.ts';
 import { placeBars, type Rows } from './placement.ts';
 
 /** The seed is fixed, so that a failure is the same on every machine. Slow properties use fewer runs. */
-const RUNS = { seed: 20_240_229, numRuns: randomCases({ usually: 40, all: 400 }) } as const;
+const RUNS = { seed: 20_240_229, numRuns: randomCases({ usually: 25, all: 400 }) } as const;
 
 function layOut(overlays: readonly Overlay[], canvas: Size): Layout {
   return layoutOverlays(overlays, canvas, () => fakeMeasurer);
@@ -124,7 +124,7 @@ describe('every layout', () => {
           expect(top + height).toBeLessThanOrEqual(canvas.height);
         }
       }),
-      { ...RUNS, numRuns: randomCases({ usually: 40, all: 200 }) },
+      { ...RUNS, numRuns: randomCases({ usually: 25, all: 200 }) },
     );
   });
 

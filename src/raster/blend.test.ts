@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomCases } from '../../test/random-cases.ts';
 import { BAR_ALPHA_BYTE, type Band } from './band.ts';
 import { bakeBands } from './blend.ts';
 
@@ -47,7 +48,7 @@ describe('bakeBands', () => {
           new Set([77]),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: randomCases({ usually: 100, all: 300 }) },
     );
   });
 });

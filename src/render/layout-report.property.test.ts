@@ -34,7 +34,7 @@ it('a layout has the bars, warnings and missing characters of the render, and th
         expect([row, (pixelAt(pixels, 0, row)[3] ?? 0) > 0]).toEqual([row, isInBar]);
       }
     }),
-    { seed: 20_261_116, numRuns: randomCases({ usually: 15, all: 60 }) },
+    { seed: 20_261_116, numRuns: randomCases({ usually: 10, all: 60 }) },
   );
 });
 

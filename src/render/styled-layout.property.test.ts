@@ -56,7 +56,7 @@ it('a layout of styled captions has the bars and warnings of the render, which d
         expect([row, line.some((value) => value > 0)]).toEqual([row, false]);
       }
     }),
-    { seed: 20_261_117, numRuns: randomCases({ usually: 15, all: 60 }) },
+    { seed: 20_261_117, numRuns: randomCases({ usually: 10, all: 60 }) },
   );
 });
 

@@ -2,6 +2,7 @@ import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import type { Band } from '../band.ts';
 import { COLOR_TYPE } from './chunks.ts';
 import { ZeroRuns } from './deflate.ts';
@@ -55,7 +56,7 @@ describe('writeTransparentPng', () => {
         const data = await sharp(png, { failOn: 'warning' }).ensureAlpha().raw().toBuffer();
         expect(Buffer.compare(data, expected)).toBe(0);
       }),
-      { numRuns: 100 },
+      { numRuns: randomCases({ usually: 30, all: 100 }) },
     );
     expect(colorTypes).toContain(colorType);
   });
