@@ -53,6 +53,10 @@ describe('applyProviderState', () => {
     expect(applyProviderState(free, { ...over, followedBy: 'free' }, at('04-25'))).toBe(free);
   });
 
+  it('starts the free plan that was chosen although no report of the paid subscription arrived', () => {
+    expect(applyProviderState(undefined, { ...over, followedBy: 'free' }, now)).toEqual(granted('free'));
+  });
+
   it('continues the current period with what was used in it', () => {
     const free = applyProviderState(paid, { ...over, followedBy: 'free' }, now);
     expect(free).toEqual({ ...paid, plan: 'free', provider: 'manual' });

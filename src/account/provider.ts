@@ -34,6 +34,10 @@ export function applyProviderState(
     const plan = must(providerState.plan, 'the plan of an active subscription');
     return { plan, nextPlan, status, renews, provider: 'stripe', anchorAt: paid?.anchorAt ?? period.startsAt, period };
   }
+  if (before === undefined && providerState?.followedBy !== undefined) {
+    // Paid for, but every report of it got lost until the account chose the free plan.
+    return withPlan(undefined, providerState.followedBy, 'now', now);
+  }
   if (paid === undefined) return before;
   if (providerState === undefined) return { ...paid, status: 'inactive' };
   const { plan = paid.plan, renews, period, followedBy } = providerState;

@@ -131,7 +131,7 @@ async function run(steps: readonly Step[], finish: (world: StripeWorld) => Promi
 }
 
 const histories = fc.array(STEP, { minLength: 3, maxLength: 14 });
-const OPTIONS = { numRuns: randomCases({ usually: 20, all: 60 }), endOnFailure: true };
+const OPTIONS = { seed: 20_261_118, numRuns: randomCases({ usually: 20, all: 60 }), endOnFailure: true };
 
 describe('any history of a subscription', () => {
   it('ends in the state at Stripe after the last event', async () => {
