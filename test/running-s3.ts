@@ -34,7 +34,7 @@ export async function startS3rver(): Promise<RunningS3> {
 
 /** The Python that Debian's packages belong to. Where they are is checked without starting it, which takes a while. */
 const PYTHON = '/usr/bin/python3';
-export const hasSwift = existsSync(PYTHON) && existsSync('/usr/lib/python3/dist-packages/swift');
+export const hasSwift = existsSync(PYTHON) && existsSync('/usr/lib/python3/dist-packages/swift/__init__.py');
 export const NO_SWIFT = 'OpenStack Swift is not installed (apt-get install python3-swift)';
 
 export async function startSwift(): Promise<RunningS3> {
