@@ -53,7 +53,7 @@ describe('applyProviderState', () => {
     expect(applyProviderState(free, { ...over, followedBy: 'free' }, at('04-25'))).toBe(free);
   });
 
-  it('starts the free plan that was chosen although no report of the paid subscription arrived', () => {
+  it('starts the chosen free plan even if no event of the paid subscription arrived', () => {
     expect(applyProviderState(undefined, { ...over, followedBy: 'free' }, now)).toEqual(granted('free'));
   });
 

@@ -35,7 +35,7 @@ export function applyProviderState(
     return { plan, nextPlan, status, renews, provider: 'stripe', anchorAt: paid?.anchorAt ?? period.startsAt, period };
   }
   if (before === undefined && providerState?.followedBy !== undefined) {
-    // Paid for, but every report of it got lost until the account chose the free plan.
+    // It was paid for, but no event arrived before the account chose the free plan.
     return withPlan(undefined, providerState.followedBy, 'now', now);
   }
   if (paid === undefined) return before;

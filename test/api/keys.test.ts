@@ -67,7 +67,7 @@ it.each([
   [['keys', 'create'], 'give --plan for a new account'],
   [['keys', 'create', '--plan', 'gold'], 'unknown plan "gold"; the plans are free, starter, pro, business'],
   [['keys', 'suspend'], 'missing <id>; usage: storybar keys suspend <id>'],
-  [['keys', 'revoke', 'nobody'], 'Key "nobody" not found'],
+  [['keys', 'revoke', 'unknown'], 'Key "unknown" not found'],
   [['keys', 'frobnicate'], 'unknown action "keys frobnicate"'],
   [['frobnicate'], 'unknown command "frobnicate"'],
   [['keys', 'list', '--frob'], "Unknown option '--frob'"],

@@ -216,7 +216,7 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
   });
 
   // The last test, because its ticket stays in the queue.
-  it('returns 503 within seconds when there is no worker', async () => {
+  it('returns 503 within seconds without workers', async () => {
     const server = await fleet.startApiServer();
     const response = await post(server, form(OVERLAY));
     expect(response.headers.get('retry-after')).toBe('2');

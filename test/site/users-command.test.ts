@@ -77,8 +77,8 @@ describe('users', () => {
 
   it.each([
     [['users', 'reset'], 'missing <email>; usage: storybar users reset <email>'],
-    [['users', 'promote', 'nobody@example.com'], 'User "nobody@example.com" not found'],
-    [['users', 'reset', 'nobody@example.com'], 'User "nobody@example.com" not found'],
+    [['users', 'promote', 'unknown@example.com'], 'User "unknown@example.com" not found'],
+    [['users', 'reset', 'unknown@example.com'], 'User "unknown@example.com" not found'],
     [['users', 'invite', 'boss@example.com'], 'is already a user'],
     [['users', 'invite', 'new@example.com', '--account', 'none'], 'Account "none" not found'],
     [['users', 'frobnicate'], 'unknown action "users frobnicate"'],

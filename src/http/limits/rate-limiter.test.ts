@@ -32,7 +32,7 @@ describe('RateLimiter', () => {
   it('keeps a name that is in use while a flood of other names comes and goes', () => {
     const limiter = new RateLimiter(() => 0);
     for (let count = 0; count < 3; count += 1) limiter.take('busy', RATE);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       for (let index = 0; index < 50_000; index += 1) limiter.take(`other ${round} ${index}`, RATE);
       expect(limiter.take('busy', RATE).allowed).toBe(false);
     }
