@@ -1,8 +1,10 @@
 // Renders golden images again: all of them, or only the cases named on the command line. Only this script writes
-// test/golden/*.png. Review each image before you commit it.
+// test/golden/*.png and, with all cases, assets/samples/*.png. Review each image before you commit it.
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { ALL_SAMPLES, overlayFile } from '../src/dashboard/samples.ts';
+import { renderOverlay } from '../src/index.ts';
 import { createRenderTools } from '../src/render/renderer-tools.ts';
 import { GOLDEN_CASES } from '../test/golden/cases.ts';
 import { encodeGolden, renderGolden } from '../test/golden/picture.ts';
@@ -21,5 +23,11 @@ const tools = createRenderTools();
 for (const golden of chosen) {
   const image = await encodeGolden(await renderGolden(golden, tools), golden.photo !== undefined);
   writeFileSync(path.join(folder, `${golden.name}.png`), image);
+}
+if (names.length === 0) {
+  for (const sample of ALL_SAMPLES) {
+    const { bytes } = await renderOverlay(sample, sample.overlays);
+    writeFileSync(path.join(import.meta.dirname, '..', 'assets', overlayFile(sample)), bytes);
+  }
 }
 console.log(`Rendered ${chosen.length} golden images. Review them before you commit.`);

@@ -5,9 +5,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanText } from '../src/caption/clean.ts';
 import { textFaults } from '../src/caption/overlays-field.ts';
+import { ALL_SAMPLES, overlayFile } from '../src/dashboard/samples.ts';
+import { renderOverlay } from '../src/index.ts';
 import { createRenderTools } from '../src/render/renderer-tools.ts';
 import { GOLDEN_CASES, type GoldenCase } from './golden/cases.ts';
-import { decodeGolden, renderGolden, SHARE_TOLERANCE, shareOfDifferentPixels } from './golden/picture.ts';
+import { decodeGolden, onGray, renderGolden, SHARE_TOLERANCE, shareOfDifferentPixels } from './golden/picture.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'golden');
 const tools = createRenderTools();
@@ -42,6 +44,16 @@ describe('golden images', () => {
         expect(tools.text.drawable(text).missingGlyphs).toBe(0);
       }
     }
+  });
+});
+
+describe('the overlays of the front page', () => {
+  it.each(ALL_SAMPLES)('match the render of $name', async (sample) => {
+    const { bytes } = await renderOverlay(sample, sample.overlays);
+    const file = path.join(import.meta.dirname, '../assets', overlayFile(sample));
+    // On gray, the comparison sees the alpha of every pixel.
+    const [drawn, stored] = await Promise.all([onGray(bytes), onGray(file)]);
+    expect(shareOfDifferentPixels(drawn, stored), 'run npm run golden:update').toBeLessThanOrEqual(SHARE_TOLERANCE);
   });
 });
 

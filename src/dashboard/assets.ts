@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.jpg': 'image/jpeg',
+  '.png': 'image/png',
   '.webp': 'image/webp',
   '.mp4': 'video/mp4',
   '.woff2': 'font/woff2',

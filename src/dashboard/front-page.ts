@@ -1,4 +1,4 @@
-// The front page. Its examples are rendered by this server.
+// The front page. Its example images are output of the renderer.
 
 import { GUEST_MAX_SIDE } from '../account/guest.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from './browser/snippets.ts';
@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 import type { Page, Site } from './page.ts';
 import { type PlanOffer, planCards } from './plan-cards.ts';
 import { RULER } from './ruler.ts';
-import { EXAMPLE, HERO, overlayPath, type Sample, SAMPLES } from './samples.ts';
+import { EXAMPLE, HERO, overlayFile, type Sample, SAMPLES } from './samples.ts';
 import { codeBlock, snippetTabs } from './snippet-tabs.ts';
 
 export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: string): Page {
@@ -48,7 +48,7 @@ function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
   const captions = overlays.map(({ text }) => `“${text}”`).join(', ');
   return html`<div class="frame" data-width="${width}" data-height="${height}" data-max-side="${GUEST_MAX_SIDE}">
 <img src="${site.assets.url(sample.file)}" width="${width}" height="${height}" loading="${loading}" alt="${alt}. Captioned ${captions}.">
-<img class="overlay" src="${overlayPath(sample)}" width="${width}" height="${height}" loading="${loading}" alt="">
+<img class="overlay" src="${site.assets.url(overlayFile(sample))}" width="${width}" height="${height}" loading="${loading}" alt="">
 </div>`;
 }
 

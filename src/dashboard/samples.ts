@@ -1,14 +1,8 @@
-// The sample images of the front page and their captions. Each caption is a transparent overlay on top of the image,
-// rendered on first request and then cached.
+// The sample images of the front page and their captions. Each caption is a transparent overlay on top of the image. The
+// overlays are files, so the page looks complete at once, however many renders wait for a worker. `npm run golden:update`
+// renders them, and a test compares them with the renderer.
 
-import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Overlay } from '../caption/overlay.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
-import { AppError } from '../errors.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import type { WorkArea } from '../media/work-area.ts';
-import { composeTransparentRecipe } from '../render/recipe.ts';
 
 export interface Sample {
   readonly name: string;
@@ -72,47 +66,9 @@ export const SAMPLES: readonly Sample[] = [
   },
 ];
 
-const ALL_SAMPLES: readonly Sample[] = [HERO, EXAMPLE, ...SAMPLES];
+export const ALL_SAMPLES: readonly Sample[] = [HERO, EXAMPLE, ...SAMPLES];
 
-export function overlayPath({ name }: Sample): string {
-  return `/samples/${name}.png`;
-}
-
-interface SampleDependencies {
-  readonly renderer: Pick<Renderer, 'render'>;
-  readonly workArea: WorkArea;
-  readonly shutdown: AbortSignal;
-}
-
-export function sampleRoutes(dependencies: SampleDependencies): RouteGroup {
-  const rendered = new Map<string, Promise<Buffer>>();
-  const overlayOf = (sample: Sample): Promise<Buffer> => {
-    const overlay = rendered.get(sample.name) ?? renderSample(sample, dependencies);
-    rendered.set(sample.name, overlay);
-    // A failed render is retried on the next request.
-    overlay.catch(() => rendered.delete(sample.name));
-    return overlay;
-  };
-  return {
-    register: (app) => {
-      app.get<{ Params: { name: string } }>('/samples/:name', async ({ params }, reply) => {
-        const sample = ALL_SAMPLES.find(({ name }) => `${name}.png` === params.name);
-        if (sample === undefined) throw new AppError('not_found', "That sample doesn't exist.");
-        const bytes = await overlayOf(sample);
-        return reply.headers({ 'content-type': 'image/png', 'cache-control': 'public, max-age=300' }).send(bytes);
-      });
-    },
-  };
-}
-
-async function renderSample(sample: Sample, { renderer, workArea, shutdown }: SampleDependencies): Promise<Buffer> {
-  const directory = await workArea.directory(randomUUID());
-  try {
-    const output = directory.file('output');
-    const recipe = composeTransparentRecipe({ width: sample.width, height: sample.height }, sample.overlays);
-    await renderer.render({ recipe, asset: undefined, output }, shutdown);
-    return await readFile(output);
-  } finally {
-    await directory.remove();
-  }
+/** The name of the asset. */
+export function overlayFile({ name }: Sample): string {
+  return `samples/${name}.png`;
 }

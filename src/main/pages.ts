@@ -15,7 +15,6 @@ import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages, type PublicPagesDependencies, publicTitles } from '../dashboard/public-pages.ts';
-import { sampleRoutes } from '../dashboard/samples.ts';
 import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/reference/problem.ts';
@@ -95,7 +94,6 @@ export async function createPages(dependencies: PagesDependencies): Promise<
         limits: plans.lowest.limits,
         titles: publicTitles(publicDependencies),
       }),
-      sampleRoutes({ renderer: guestRenderer, workArea, shutdown }),
       ...playground.groups,
       privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
     ],

@@ -35,9 +35,13 @@ export async function encodeGolden({ width, height, channels, data }: RawImage, 
     .toBuffer();
 }
 
-export async function decodeGolden(file: string): Promise<RawImage> {
+export async function decodeGolden(file: string | Buffer): Promise<RawImage> {
   const { data, info } = await sharp(file).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   return { width: info.width, height: info.height, channels: 3, data };
+}
+
+export async function onGray(image: string | Buffer): Promise<RawImage> {
+  return await decodeGolden(await sharp(image).flatten({ background: '#808080' }).png().toBuffer());
 }
 
 /**

@@ -150,13 +150,6 @@ describe('public pages', () => {
     expect(seen.size).toBeGreaterThan(12);
   });
 
-  it('serve the overlays of the sample images', async () => {
-    const response = await fetch(`${server.url}/samples/bus.png`);
-    expect(response.headers.get('content-type')).toBe('image/png');
-    expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 1120, height: 630, channels: 4 });
-    expect((await fetch(`${server.url}/samples/other.png`)).status).toBe(404);
-  });
-
   it('have a Markdown twin, and one file with everything for language models', async () => {
     const twin = await fetch(`${server.url}/docs/quickstart.md`);
     expect(twin.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
