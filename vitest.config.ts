@@ -8,9 +8,10 @@ const SLOW = '**/*.slow.test.ts';
 export const MAX_WORKERS = Math.min(6, 2 * availableParallelism());
 
 export const COMMON = {
-  testTimeout: 180_000,
-  hookTimeout: 240_000,
-  expect: { poll: { timeout: 60_000 } },
+  // Limits for tests that hang. They are no measure of speed: the machine may be slow, shared or paused for a while.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 180_000 } },
   env: { DISABLE_SYSTEM_FONTS_LOAD: '1' },
   // Tests leave no global state behind, so one process can run many files and load libraries once.
   isolate: false,

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 /** Runs the server and kills it when the pipe to this process closes, so it doesn't outlive a test run that crashes. */
 const RUN_WHILE_PIPE_IS_OPEN =
   'exec 3<&0; (cat <&3 >/dev/null; kill -QUIT $$ 2>/dev/null) & exec "$0" "$@" 3<&- </dev/null';
-const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 300_000;
 /** Where Debian installs the binaries, in a folder for each version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 

@@ -74,7 +74,7 @@ export async function startContainer({
   };
   const probe = `${container.url}/${command === 'serve' ? 'ready' : 'health'}`;
   try {
-    await until(async () => await responds(container, probe), 60_000);
+    await until(async () => await responds(container, probe));
   } catch (error) {
     const logs = await container.logs();
     await container.remove();

@@ -121,7 +121,7 @@ async function isReady({ url }: RunningServer): Promise<boolean> {
 }
 
 /** Long, because machines that run tests are often small and shared. */
-const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 300_000;
 
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {
   try {
@@ -200,7 +200,7 @@ export function innermost(pid: number): number {
 /** Polls until the check returns a truthy value, and returns that value. */
 export async function until<Value>(
   check: () => Value | Promise<Value>,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<Exclude<Value, undefined | null | false | 0 | ''>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -46,7 +46,7 @@ async function start(): Promise<{ readonly server: RunningServer; hasExited: boo
 }
 
 /** Renders that an earlier file didn't wait for have this long to end. */
-const IDLE_TIMEOUT_MS = 20_000;
+const IDLE_TIMEOUT_MS = 120_000;
 
 async function troubleOf(running: { readonly server: RunningServer; hasExited: boolean }): Promise<string | undefined> {
   const isIdle = async (): Promise<boolean> => {

@@ -140,7 +140,7 @@ describe('credits', () => {
     );
     await until(() => balanceOf(caller.account)?.['reserved'] === 0);
     expect(balanceOf(caller.account)?.['used']).toBe(statuses.filter((status) => status === 200).length);
-  }, 120_000);
+  });
 
   it('releases reserved credits when the client disconnects', async () => {
     const caller = await createKey('ten');

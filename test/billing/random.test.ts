@@ -148,7 +148,7 @@ describe('any history of a subscription', () => {
       }),
       OPTIONS,
     );
-  }, 180_000);
+  });
 
   it('ends in the state at Stripe after a reconciliation, even if every event is lost', async () => {
     await fc.assert(
@@ -163,5 +163,5 @@ describe('any history of a subscription', () => {
       }),
       OPTIONS,
     );
-  }, 180_000);
+  });
 });

@@ -12,7 +12,7 @@ const SYSTEM_CHROMIUM = ['chromium-headless-shell', 'chromium', 'chromium-browse
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 
 /** Of each action and navigation. Longer than Playwright's own, because machines that run tests are often busy. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
 /** Why there is no browser, when there is none. */
 type BrowserOrReason = { readonly browser: Browser } | { readonly reason: string };

@@ -28,7 +28,7 @@ const PATHS = ['/docs', '/dev/components', '/status', '/terms', ...GUIDES];
 /** Guides share a template, so two of them stand for all. */
 const SHALLOW = new Set(GUIDES.slice(2));
 
-describe.skipIf('reason' in found)(`looks${whySkipped(found)}`, { timeout: 120_000 }, () => {
+describe.skipIf('reason' in found)(`looks${whySkipped(found)}`, () => {
   let server: RunningServer;
   let browser: Browser;
 
@@ -50,7 +50,7 @@ describe.skipIf('reason' in found)(`looks${whySkipped(found)}`, { timeout: 120_0
     await page.context().close();
   });
 
-  it('pages of an account and of the operator', { timeout: 180_000 }, async () => {
+  it('pages of an account and of the operator', async () => {
     const { page, complaints } = await visit(browser, server.url);
     const look = async (path?: string): Promise<void> => {
       if (path !== undefined) await page.goto(path);

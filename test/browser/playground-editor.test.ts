@@ -12,7 +12,7 @@ import { accessibilityFaults, launchBrowser, lookFaults, visit, type Visit, whyS
 const found = await launchBrowser();
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
-describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, { timeout: 120_000 }, () => {
+describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, () => {
   let server: SharedServer;
   let visited: Visit;
   let page: Page;
@@ -324,7 +324,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await page.unroute('**/playground/render');
     await render().click();
     expect(await page.locator('[data-progress] progress').isVisible()).toBe(true);
-    await page.locator('[data-result-media] video').waitFor({ timeout: 90_000 });
+    await page.locator('[data-result-media] video').waitFor();
     await render().click();
     await expect
       .poll(() => page.getByRole('alert').textContent())

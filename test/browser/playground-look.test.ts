@@ -7,7 +7,7 @@ import { accessibilityFaults, launchBrowser, visit, whySkipped } from './browser
 
 const found = await launchBrowser();
 
-describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, { timeout: 120_000 }, () => {
+describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, () => {
   let server: SharedServer;
   beforeAll(async () => {
     server = await sharedServer();

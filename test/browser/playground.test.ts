@@ -28,7 +28,7 @@ const COMPARE = `async (stacks) => {
 }`;
 const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
-describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeout: 120_000 }, () => {
+describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   let server: SharedServer;
   let visited: Visit;
   let page: Page;
@@ -189,7 +189,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, { timeo
     await page.locator('[data-key]').fill(server.key);
     expect(await page.locator('[data-price]').textContent()).toMatch(/^\d\.\d s = 1 credit\.$/u);
     await page.getByRole('button', { name: 'Render', exact: true }).click();
-    await page.locator('[data-result-media] video').waitFor({ timeout: 90_000 });
+    await page.locator('[data-result-media] video').waitFor();
     expect(await page.locator('[data-headers]').textContent()).toContain('video/mp4');
     // The key isn't stored in the document or in local storage.
     expect(

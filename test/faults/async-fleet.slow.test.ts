@@ -85,7 +85,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
       const response = await fetch(`${other.url}/v1/renders?limit=100`, { headers });
       const list = ((await response.json()) as { renders: Render[] }).renders;
       return list.every(({ status }) => status === 'succeeded' || status === 'failed') && list;
-    }, 150_000);
+    });
     expect(renders.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(renders.filter(({ status }) => status !== 'succeeded')).toEqual([]);
     expect(await database.read('select max(attempts) as most from render_jobs')).not.toEqual([{ most: 1 }]);
@@ -108,15 +108,15 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     const link = new URL(new URL(expired?.output?.url ?? '').pathname, other.url);
     expect(await problemOf(await fetch(link))).toMatchObject({ status: 410, code: 'result_expired' });
     // Both servers sweep. Assets go when their renders have ended, at the latest now.
-    await until(async () => (await storage.size(object)) === undefined, 90_000);
+    await until(async () => (await storage.size(object)) === undefined);
     const isEmpty = async (): Promise<boolean> => (await storage.list('assets').next()).done === true;
-    await until(isEmpty, 90_000);
+    await until(isEmpty);
     expect(await problemOf(await fetch(link))).toMatchObject({ status: 410, code: 'result_expired' });
     // The row is changed after the object.
     const sums = 'select sum(has_asset) as assets, sum(has_output) as outputs from render_jobs';
     await until(async () => (await database.read(sums))[0]?.['outputs'] !== COUNT);
     expect(await database.read(sums)).toEqual([{ assets: 0, outputs: COUNT - 1 }]);
-  }, 400_000);
+  });
 }
 
 describe.skipIf(postgresUrl === '' || !hasNats)(

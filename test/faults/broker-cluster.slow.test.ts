@@ -32,7 +32,7 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
       }),
       startWorker(url, { STORYBAR_NATS_REPLICAS: '3' }),
     ]);
-    await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1), 60_000);
+    await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1));
   });
   afterAll(async () => {
     await server.stop();
@@ -72,12 +72,12 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
         // There is no response during an election.
         const now = await queue().catch(() => undefined);
         return now?.isComplete && now;
-      }, 60_000);
+      });
       expect(replicas).toBe(3);
       const victim = brokers[NAMES.indexOf(leader)];
       await victim?.kill();
       const before = statuses.length;
-      await until(() => statuses.length > before + 20, 60_000);
+      await until(() => statuses.length > before + 20);
       await victim?.restart();
     }
     done.abort();

@@ -10,7 +10,7 @@ export async function usedIn(place: string): Promise<number> {
     const settled = await until(async () => {
       const now = await balance();
       return now.reserved === 0 && now;
-    }, 60_000);
+    });
     return settled.used;
   });
 }

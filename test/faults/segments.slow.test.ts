@@ -21,7 +21,7 @@ const SECONDS = 12;
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
 
-describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-server)', { timeout: 180_000 }, () => {
+describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-server)', () => {
   const work = workDirectory();
   const running: { stop(): Promise<void> }[] = [];
   let nats: RunningNats;

@@ -93,7 +93,6 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
 
   it.each(['SIGINT', 'SIGQUIT'] as const)(
     'that is restarted under load (%s) charges each delivered render once',
-    { timeout: 240_000 },
     async (signal) => {
       database = await postgresDatabase(server?.url ?? '');
       const world = await World.begin(database);
