@@ -1,23 +1,29 @@
 // Uploads, results and accounts on disk are readable by the service's own user only, even under a permissive umask.
 
-import { chmodSync, lstatSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 
-const umaskBefore = process.umask(0o000);
+let umaskBefore: number;
 let server: RunningServer | undefined;
+beforeEach(() => {
+  umaskBefore = process.umask(0o000);
+});
 afterEach(async () => {
   process.umask(umaskBefore);
   await server?.stop();
 });
 
-/** Files and directories that other users may read, write or list. */
+/** Files and directories that other users may read, write or list. The server may delete some of them meanwhile. */
 function exposed(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => {
-    const info = lstatSync(path.join(directory, name));
-    return !info.isSymbolicLink() && !info.isSocket() && (info.mode & 0o077) !== 0;
+  const names = readdirSync(directory, { encoding: 'utf8' }).map((name) => path.join(directory, name));
+  return names.flatMap((name) => {
+    const info = lstatSync(name, { throwIfNoEntry: false });
+    if (info === undefined || info.isSymbolicLink() || info.isSocket()) return [];
+    const inside = info.isDirectory() && existsSync(name) ? exposed(name) : [];
+    return (info.mode & 0o077) === 0 ? inside : [name, ...inside];
   });
 }
 
