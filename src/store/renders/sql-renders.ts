@@ -9,6 +9,7 @@ import { closeHold, completeKey } from '../sql-ledger.ts';
 import { addUsage } from '../sql-usage.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
+import { ACTIVE, RenderQueue } from './render-queue.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
 import {
@@ -35,11 +36,6 @@ import {
   type StorageLimits,
 } from './renders.ts';
 
-/** Renewed far more often, so that some failed renewals do no harm. */
-const LEASE_MS = 30_000;
-/** No pause is that long, so a waiting render that is due later was written before the clock was set back. */
-const MAX_PAUSE_MS = 60_000;
-const ACTIVE = "status in ('queued', 'rendering')";
 const IS_LATEST = "id = ? and attempts = ? and status = 'rendering'";
 
 /** Thrown to roll back the end of a render whose hold isn't reserved any more. */
@@ -51,12 +47,14 @@ export class SqlRenders implements Renders {
   readonly #clock: Clock;
   readonly #owner: string;
   readonly #retention: RenderRetention;
+  readonly #queue: RenderQueue;
 
   constructor(engine: Engine, clock: Clock, owner: string) {
     this.#engine = engine;
     this.#clock = clock;
     this.#owner = owner;
     this.#retention = new RenderRetention(engine, clock);
+    this.#queue = new RenderQueue(engine, clock, owner);
     this.events = createEvents(engine, clock);
   }
 
@@ -67,37 +65,12 @@ export class SqlRenders implements Renders {
   }
 
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
-    const now = this.#clock();
-    const at = now.toISOString();
-    const tooLate = new Date(now.getTime() + MAX_PAUSE_MS).toISOString();
-    const isDue = "(due_at <= ? or (due_at > ? and status = 'queued'))";
-    // The running renders of the account of `j`: a lease in the past belongs to a dead server.
-    const running = `(select count(*) from render_jobs r
-                      where r.account_id = j.account_id and r.status = 'rendering' and r.due_at > ?)`;
-    const row = await this.#engine.transaction(
-      async (session) =>
-        await first(
-          session,
-          `update render_jobs set status = 'rendering', owner = ?, due_at = ?, attempts = attempts + 1,
-             started_at = coalesce(started_at, ?)
-           where ${ACTIVE} and ${isDue} and id = (
-             select j.id from render_jobs j
-             where j.lane = ? and j.${ACTIVE} and ${isDue} and ${running} < j.max_running
-             order by ${running},
-               coalesce((select max(r.started_at) from render_jobs r where r.account_id = j.account_id), ''),
-               j.created_at, j.id
-             limit 1${this.#engine.dialect === 'postgres' ? ' for update skip locked' : ''})
-           returning *`,
-          [this.#owner, this.#leaseEnd(now), at, at, tooLate, lane, at, tooLate, at, at],
-        ),
-    );
-    if (row === undefined) return undefined;
-    return { attempt: { renderId: text(row, 'id'), number: Number(row['attempts']) }, render: toRender(row) };
+    return await this.#queue.claim(lane);
   }
 
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
     const renewed = await this.#engine.run(`update render_jobs set due_at = ?, progress = ? where ${IS_LATEST}`, [
-      this.#leaseEnd(this.#clock()),
+      this.#queue.leaseEnd(this.#clock()),
       Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
       renderId,
       number,
@@ -262,10 +235,6 @@ export class SqlRenders implements Renders {
 
   async deleteBefore(at: Date): Promise<number> {
     return await this.#retention.deleteBefore(at);
-  }
-
-  #leaseEnd(now: Date): string {
-    return new Date(now.getTime() + LEASE_MS).toISOString();
   }
 
   async #writeSuccess(
