@@ -7,6 +7,7 @@ import { fairness } from './scenarios/fairness.ts';
 import { fullDisk } from './scenarios/full-disk.ts';
 import { hostile } from './scenarios/hostile.ts';
 import { overload } from './scenarios/overload.ts';
+import { queue } from './scenarios/queue.ts';
 import { serverKills } from './scenarios/server-kills.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
@@ -18,6 +19,7 @@ import type { Scenario } from './world.ts';
 export const SCENARIOS: readonly Scenario[] = [
   overload,
   fairness,
+  queue,
   slowClients,
   disconnects,
   workerKills,

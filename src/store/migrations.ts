@@ -5,7 +5,7 @@ import { CREDIT_NOTICE_LIMITS } from './schema/credit-notice-limits.ts';
 import { LINKED_IDENTITIES } from './schema/linked-identities.ts';
 import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
-import { RENDER_QUEUE } from './schema/render-queue.ts';
+import { BOUNDED_STATEMENTS } from './schema/bounded-statements.ts';
 import { USAGE_DETAILS } from './schema/usage-details.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
 
@@ -325,7 +325,7 @@ export const MIGRATIONS: readonly Migration[] = [
   USAGE_DETAILS,
   CREDIT_NOTICE_LIMITS,
   LINKED_IDENTITIES,
-  RENDER_QUEUE,
+  BOUNDED_STATEMENTS,
 ];
 
 export interface SchemaState {

@@ -1,6 +1,7 @@
 import type { Actor } from './actor.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { integer, jsonObject, type SqlRow, type SqlValue, text, textOrNull } from './rows.ts';
+import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
+import { type Condition, listInSteps } from './steps.ts';
 import type { Audit, AuditEntry, AuditFilter } from './store.ts';
 
 /** The clock of the store, which tests can set. */
@@ -34,17 +35,14 @@ export class SqlAudit implements Audit {
   }
 
   async list({ accountId, action, actor, before, count }: AuditFilter): Promise<AuditEntry[]> {
-    const conditions: [sql: string, values: readonly SqlValue[]][] = [
-      ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]],
-      ...(accountId === undefined ? [] : [['account_id = ?', [accountId]] as [string, SqlValue[]]]),
-      ...(action === undefined ? [] : [['substr(action, 1, ?) = ?', [action.length, action]] as [string, SqlValue[]]]),
-      ...(actor === undefined ? [] : [['actor = ?', [actor]] as [string, SqlValue[]]]),
-    ];
-    const rows = await this.#engine.all(
-      `select seq, at, actor, action, account_id, subject, details from audit
-       where ${conditions.map(([sql]) => sql).join(' and ')} order by seq desc limit ?`,
-      [...conditions.flatMap(([, values]) => values), count],
-    );
+    const within: Condition[] = [['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]]];
+    if (accountId !== undefined) within.push(['account_id = ?', [accountId]]);
+    const filter: Condition[] = [];
+    if (action !== undefined) filter.push(['substr(action, 1, ?) = ?', [action.length, action]]);
+    if (actor !== undefined) filter.push(['actor = ?', [actor]]);
+    const columns = 'seq, at, actor, action, account_id, subject, details';
+    const list = { columns, from: 'audit', order: ['seq'], within, filter, count };
+    const rows = await listInSteps(this.#engine, list);
     return rows.map(toEntry);
   }
 }

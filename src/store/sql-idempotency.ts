@@ -1,13 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
 import { oneOf, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
+import { deleteInSteps } from './steps.ts';
 import type { Claim, Idempotency } from './store.ts';
 
 const LIFETIME_MS = 24 * 3_600_000;
-const BATCH = 500;
 
 export class SqlIdempotency implements Idempotency {
   readonly #engine: Engine;
@@ -48,13 +47,7 @@ export class SqlIdempotency implements Idempotency {
 
   async removeExpired(): Promise<void> {
     const now = this.#clock().toISOString();
-    for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
-      removed = await this.#engine.run(
-        `delete from idempotency
-         where (account_id, key) in (select account_id, key from idempotency where expires_at <= ? limit ?)`,
-        [now, BATCH],
-      );
-    }
+    await deleteInSteps(this.#engine, 'idempotency', ['account_id', 'key'], ['expires_at <= ?', [now]]);
   }
 
   async #claim(

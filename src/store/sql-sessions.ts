@@ -3,6 +3,7 @@ import { type Engine, first } from './engine.ts';
 import { date, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { toUser } from './sql-users.ts';
+import { deleteInSteps } from './steps.ts';
 import type { NewSession, SessionSummary, Sessions, UserSession } from './users.ts';
 
 export class SqlSessions implements Sessions {
@@ -72,6 +73,7 @@ export class SqlSessions implements Sessions {
 
   async removeExpired(): Promise<void> {
     const now = this.#clock().toISOString();
-    await this.#engine.run('delete from sessions where idle_until <= ? or ends_at <= ?', [now, now]);
+    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['idle_until <= ?', [now]]);
+    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['ends_at <= ?', [now]]);
   }
 }

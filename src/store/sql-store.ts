@@ -24,6 +24,7 @@ import { SqlLedger } from './sql-ledger.ts';
 import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
+import { deleteInSteps } from './steps.ts';
 import type { PaymentEvents, Store } from './store.ts';
 import { SqlWebhookDeliveries } from './webhooks/sql-webhook-deliveries.ts';
 import { SqlWebhookEndpoints } from './webhooks/sql-webhook-endpoints.ts';
@@ -94,6 +95,6 @@ function createPayments(engine: Engine, clock: Clock): PaymentEvents {
       return added === 1;
     },
     deleteBefore: async (at) =>
-      await engine.run('delete from payment_events where received_at < ?', [at.toISOString()]),
+      await deleteInSteps(engine, 'payment_events', ['id'], ['received_at < ?', [at.toISOString()]]),
   };
 }

@@ -1,13 +1,14 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../account/api-key.ts';
 import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
+import { type Condition, deleteInSteps, listInSteps } from './steps.ts';
 import { usageDetails } from './usage/sql-usage-details.ts';
 import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay, UsageDetail } from './store.ts';
 
-const BATCH = 500;
+/** Of renders whose credits were settled. */
+const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['delivered', BROKEN_CHARGED]);
 
 /** Adds to the sums of a day. */
 export async function addUsage(
@@ -42,14 +43,14 @@ export class SqlUsage implements Usage {
   }
 
   async keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]> {
-    const rows = await this.#engine.all(
-      `select substr(finished_at, 1, 10) as day, key_id, mode, count(*) as renders, sum(credits) as credits
-       from renders where account_id = ? and state = 'settled' and finished_at >= ? and finished_at < ?
-       group by substr(finished_at, 1, 10), key_id, mode order by day, key_id, mode`,
-      // The next character after the T of a timestamp, so that the last day is included.
-      [accountId, from, `${to}U`],
-    );
-    return rows.map((row) => ({ day: text(row, 'day'), keyId: textOrNull(row, 'key_id'), ...toCounts(row) }));
+    const days = new Map<string, KeyDay>();
+    for (const { day, keyId, mode, outcome, renders, credits } of await this.details(accountId, from, to)) {
+      if (!CHARGED_OUTCOMES.has(outcome)) continue;
+      const name = `${day} ${keyId} ${mode}`;
+      const sum = days.get(name) ?? { day, keyId, mode, renders: 0, credits: 0 };
+      days.set(name, { ...sum, renders: sum.renders + renders, credits: sum.credits + credits });
+    }
+    return [...days.values()];
   }
 
   async details(accountId: string, from: string, to: string): Promise<UsageDetail[]> {
@@ -76,11 +77,10 @@ export class SqlUsage implements Usage {
   }
 
   async latest(accountId: string, count: number): Promise<RenderSummary[]> {
-    const rows = await this.#engine.all(
-      `select id, kind, mode, state, outcome, credits, created_at, duration_ms
-       from renders where account_id = ? order by created_at desc, id limit ?`,
-      [accountId, count],
-    );
+    const rows = await listInSteps(this.#engine, {
+      columns: 'id, kind, mode, state, outcome, credits, created_at, duration_ms',
+      ...{ from: 'renders', order: ['created_at', 'id'], within: [['account_id = ?', [accountId]]], filter: [], count },
+    });
     return rows.map(toRender);
   }
 
@@ -101,16 +101,8 @@ export class SqlUsage implements Usage {
   }
 
   async deleteBefore(at: Date): Promise<number> {
-    let deleted = 0;
-    for (let removed = BATCH; removed === BATCH; await yieldToEventLoop()) {
-      removed = await this.#engine.run(
-        `delete from renders
-         where id in (select id from renders where state <> 'reserved' and finished_at < ? limit ?)`,
-        [at.toISOString(), BATCH],
-      );
-      deleted += removed;
-    }
-    return deleted;
+    const isOver: Condition = ["state <> 'reserved' and finished_at < ?", [at.toISOString()]];
+    return await deleteInSteps(this.#engine, 'renders', ['id'], isOver);
   }
 }
 

@@ -6,6 +6,7 @@ import { type Engine, first, type SqlSession } from './engine.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { date, integer, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
+import { type Condition, deleteInSteps, listInSteps } from './steps.ts';
 import { lockExisting } from './subscription-rows.ts';
 import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users, UserWithPassword } from './users.ts';
 
@@ -185,26 +186,26 @@ export class SqlUsers implements Users {
     };
     const onPlan =
       "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active' and s.plan = ?)";
-    const rows = await this.#engine.all(
-      `select a.id from accounts a
-       where (a.id = ? or lower(a.name) like ? escape '\\' or exists (
-         select 1 from users u where u.account_id = a.id
-         and (u.email like ? escape '\\' or u.unconfirmed_email like ? escape '\\')
-       )) ${state === undefined ? '' : `and ${states[state]}`} ${plan === undefined ? '' : `and ${onPlan}`}
-       ${after === undefined ? '' : 'and (a.created_at, a.id) < (select created_at, id from accounts where id = ?)'}
-       order by a.created_at desc, a.id desc limit ?`,
-      [
-        ...[query.trim(), pattern, pattern, pattern],
-        ...(plan === undefined ? [] : [plan]),
-        ...(after === undefined ? [] : [after]),
-        count,
-      ],
-    );
+    const filter: Condition[] = [];
+    if (query.trim() !== '') {
+      const matches = `(a.id = ? or lower(a.name) like ? escape '\\' or exists (
+        select 1 from users u where u.account_id = a.id
+        and (u.email like ? escape '\\' or u.unconfirmed_email like ? escape '\\')))`;
+      filter.push([matches, [query.trim(), pattern, pattern, pattern]]);
+    }
+    if (state !== undefined) filter.push([states[state], []]);
+    if (plan !== undefined) filter.push([onPlan, [plan]]);
+    const older = '(a.created_at, a.id) < (select created_at, id from accounts where id = ?)';
+    const within: Condition[] = after === undefined ? [["a.created_at > ''", []]] : [[older, [after]]];
+    const order = ['a.created_at', 'a.id'];
+    const columns = 'a.id, a.created_at';
+    const rows = await listInSteps(this.#engine, { columns, from: 'accounts a', order, within, filter, count });
     return rows.map((row) => text(row, 'id'));
   }
 
   async removeExpired(): Promise<void> {
-    await this.#engine.run('delete from password_links where expires_at <= ?', [this.#clock().toISOString()]);
+    const isOver: Condition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    await deleteInSteps(this.#engine, 'password_links', ['hash'], isOver);
   }
 
   async eraseUnconfirmed(before: Date): Promise<number> {

@@ -8,12 +8,13 @@ import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
+import { LIMITS } from './render-setup.ts';
 import { DAY, DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** Tables with one row per live process, and the lanes that a statement itself finds through an index. */
-const SMALL = /\b(?:owners|o|trusted_time|lanes)\b/u;
+/** Tables with one row per live process, and the lanes and accounts that a statement itself finds through an index. */
+const SMALL = /\b(?:owners|o|trusted_time|lanes|accounts_waiting|CONSTANT ROW)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const record = (session: SqlSession): SqlSession => ({
@@ -63,6 +64,31 @@ async function useWebhooks(
   await webhookDeliveries.deleteBefore(new Date());
 }
 
+async function useRenders(accountId: string, world: World, { renders }: Store): Promise<void> {
+  const { period, renews, plan } = await world.subscription(accountId);
+  const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
+  const render = { id: 'stored', accountId, keyId: 'k', mode: 'test', batchId: undefined, request: '{}' } as const;
+  const origin = { plan, period, renews, lane: 'image', asset, maxRunning: 2 } as const;
+  await renders.accept([{ ...render, ...origin }], { limits: LIMITS });
+  const claim = await renders.claim('image');
+  await renders.releaseLost(() => false);
+  if (claim) await renders.fail(claim.attempt, { error: '{}', code: 'x', durationMs: 1 });
+  for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);
+  await renders.list({ accountId, mode: 'test', keyId: 'k' }, { limit: 5, status: 'failed', after: 'stored' });
+  await renders.list({ accountId }, { limit: 5, batchId: 'b', day: '2026-01-31' });
+}
+
+async function usePages(accountId: string, { requests, operator, users, audit, accountData }: Store): Promise<void> {
+  await requests.list(accountId, { statuses: [500, 599], keyId: 'k', day: '2026-01-31', count: 5 });
+  await operator.days('2026-01-30', '2026-01-31');
+  await operator.signUps('2026-01-30', '2026-01-31');
+  await operator.plans();
+  await operator.recordView(accountId, 'operator:x');
+  await users.searchAccounts('x', { plan: 'free', state: 'active', after: accountId, count: 5 });
+  await audit.list({ action: 'key.', actor: 'system', count: 5 });
+  for await (const section of accountData.exported(accountId)) expect(section.rows.length).toBeGreaterThanOrEqual(0);
+}
+
 async function useAll(world: World, store: Store) {
   const { accounts, keys, ledger, idempotency, usage, audit, payments, creditNotices } = store;
   const id = await world.account();
@@ -96,12 +122,27 @@ async function useAll(world: World, store: Store) {
   await audit.list({ count: 20 });
   await payments.once('e', 't', async () => undefined);
   await useWebhooks(id, store);
+  await useRenders(id, world, store);
+  await usePages(id, store);
   world.pass(2 * DAY);
   const other = await world.server('there/2');
   await other.ledger.reserve(await world.hold(id));
   await ledger.sweep(() => true);
   await idempotency.removeExpired();
   await usage.deleteBefore(world.clock());
+  await store.sessions.removeExpired();
+  await store.users.removeExpired();
+  await store.members.removeExpired();
+  await store.passkeys.removeExpired();
+  await payments.deleteBefore(world.clock());
+  await store.requests.trim(world.clock(), 10);
+  await store.renders.deleteBefore(world.clock());
+  await store.users.eraseUnconfirmed(world.clock());
+  await store.accountData.erase(id, 'cli:x');
+  world.pass(DAY);
+  await store.accountData.purge((_id, error) => {
+    throw error;
+  });
 }
 
 async function explain(engine: Engine, sql: string, parameters: readonly SqlValue[]): Promise<string[]> {

@@ -5,18 +5,16 @@ import { TABLES } from '../copy.ts';
 import type { Engine, SqlSession } from '../engine.ts';
 import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
+import { type Condition, deleteInSteps, rangesOf } from '../steps.ts';
 import type { AccountData, ExportedRows } from './account-data.ts';
 import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
 
-const BATCH = 500;
+const BATCH = 100;
 /** By then every server knows that the keys are gone, so that no request of the account is still running. */
 const PURGE_AFTER_MS = 2 * 60_000;
 
 /** Deleted immediately, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
-
-/** They have no account of their own, and would keep their deliveries from being deleted. */
-const ATTEMPTS_OF_ACCOUNT = 'delivery_id in (select id from webhook_deliveries where account_id = ?)';
 
 export class SqlAccountData implements AccountData {
   readonly #engine: Engine;
@@ -34,6 +32,7 @@ export class SqlAccountData implements AccountData {
         const rows = await this.#batch(section, accountId, last);
         yield { name: section.name, rows: rows.map(toExported) };
         count = rows.length;
+        await yieldToEventLoop();
         if (count === BATCH) last = keyOf(must(rows.at(-1), 'the last row'), section.order);
       }
     }
@@ -61,21 +60,24 @@ export class SqlAccountData implements AccountData {
 
   /** False when another server was first. */
   async #purge(accountId: string): Promise<boolean> {
+    const own: Condition = ['account_id = ?', [accountId]];
     for (const { name, key, columns } of TABLES.toReversed()) {
-      if (name === 'webhook_attempts') await this.#empty(name, key, accountId, ATTEMPTS_OF_ACCOUNT);
-      if (columns.includes('user_id')) await this.#empty(name, key, accountId, OF_USERS);
-      if (columns.includes('account_id') && name !== 'audit') await this.#empty(name, key, accountId);
+      if (name === 'webhook_attempts') await this.#deleteAttempts(accountId);
+      if (columns.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, [accountId]]);
+      if (columns.includes('account_id')) await deleteInSteps(this.#engine, name, key, own);
     }
-    return await this.#engine.transaction(async (session) => await removeAccount(session, accountId));
+    return (await this.#engine.run('delete from accounts where id = ?', [accountId])) === 1;
   }
 
-  async #empty(table: string, key: readonly string[], accountId: string, where = 'account_id = ?'): Promise<void> {
-    const columns = key.join(', ');
-    for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
-      deleted = await this.#engine.run(
-        `delete from ${table} where (${columns}) in (select ${columns} from ${table} where ${where} limit ?)`,
-        [accountId, BATCH],
-      );
+  /** They have no account of their own, and would keep their deliveries from being deleted. */
+  async #deleteAttempts(accountId: string): Promise<void> {
+    const deliveries = { table: 'webhook_deliveries', column: 'created_at', rows: BATCH };
+    const own: Condition = ['account_id = ?', [accountId]];
+    for await (const { after, to } of rangesOf(this.#engine, { ...deliveries, within: own })) {
+      const condition = `delivery_id in (
+        select id from webhook_deliveries where account_id = ? and created_at > ? and created_at <= ?)`;
+      const key = ['delivery_id', 'number'];
+      await deleteInSteps(this.#engine, 'webhook_attempts', key, [condition, [accountId, after, to]]);
     }
   }
 
@@ -102,10 +104,9 @@ export async function eraseAccount(session: SqlSession, accountId: string, actor
       await session.run(`delete from ${name} where ${OF_USERS}`, [accountId]);
     }
   }
-  await session.run(
-    'delete from password_links where account_id = ? or email in (select email from users where account_id = ?)',
-    [accountId, accountId],
-  );
+  await session.run('delete from password_links where account_id = ?', [accountId]);
+  const ofUsers = 'email in (select email from users where account_id = ?)';
+  await session.run(`delete from password_links where ${ofUsers}`, [accountId]);
   for (const name of ['users', ...PERSONAL]) {
     await session.run(`delete from ${name} where account_id = ?`, [accountId]);
   }
@@ -124,11 +125,4 @@ function toExported(row: SqlRow): Readonly<Record<string, unknown>> {
       return [name, isJson ? (JSON.parse(value) as unknown) : value];
     }),
   );
-}
-
-/** The account and its audit log, which can be deleted only after the account. False when another server was first. */
-async function removeAccount(session: SqlSession, accountId: string): Promise<boolean> {
-  const removed = await session.run('delete from accounts where id = ?', [accountId]);
-  await session.run('delete from audit where account_id = ?', [accountId]);
-  return removed === 1;
 }

@@ -1,10 +1,13 @@
 import type { Engine } from '../engine.ts';
 import { integer, type SqlValue, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
+import { type Condition, rangesOf } from '../steps.ts';
 import type { CreditLevel, CreditNotice, CreditNotices } from './credit-notices.ts';
 
 /** Longer than an attempt to send an email can take. */
 const CLAIM_MS = 10 * 60_000;
+/** How many periods a statement looks at. */
+const PERIODS = 500;
 
 export class SqlCreditNotices implements CreditNotices {
   readonly #engine: Engine;
@@ -19,6 +22,23 @@ export class SqlCreditNotices implements CreditNotices {
     if (plans.length === 0) return [];
     // Granted credits only raise the level, so this bound lets the index skip most periods.
     const lowest = Math.ceil((Math.min(...plans.map(({ credits }) => credits)) * percent) / 100);
+    const now = this.#now();
+    const current: Condition = ['ends_at > ?', [now]];
+    const notices: CreditNotice[] = [];
+    const ranges = rangesOf(this.#engine, { table: 'periods', column: 'ends_at', within: current, rows: PERIODS });
+    for await (const { after, to } of ranges) {
+      const left = count - notices.length;
+      notices.push(...(await this.#dueIn({ plans, percent }, { after: after < now ? now : after, to, lowest }, left)));
+      if (notices.length >= count) break;
+    }
+    return notices;
+  }
+
+  async #dueIn(
+    { plans, percent }: CreditLevel,
+    { after, to, lowest }: { after: string; to: string; lowest: number },
+    count: number,
+  ): Promise<CreditNotice[]> {
     const rows = await this.#engine.all(
       `select u.id, u.email, p.account_id, p.starts_at, p.ends_at, p.used, p.credits
        from (
@@ -26,7 +46,7 @@ export class SqlCreditNotices implements CreditNotices {
            case s.plan ${plans.map(() => 'when ? then p.granted + ?').join(' ')} end as credits
          from periods p
          join subscriptions s on s.account_id = p.account_id and s.period_starts_at = p.starts_at
-         where p.ends_at > ? and p.used >= ? and s.status = 'active') p
+         where p.ends_at > ? and p.ends_at <= ? and p.used >= ? and s.status = 'active') p
        join users u on u.account_id = p.account_id
        where p.used * 100 >= p.credits * ?
          and u.unconfirmed_email is null and u.account_role in ('owner', 'billing')
@@ -37,7 +57,7 @@ export class SqlCreditNotices implements CreditNotices {
        order by p.ends_at, u.id limit ?`,
       [
         ...plans.flatMap(({ name, credits }) => [name, credits]),
-        ...[this.#now(), lowest, percent, percent, this.#staleBefore(), count],
+        ...[after, to, lowest, percent, percent, this.#staleBefore(), count],
       ],
     );
     return rows.map((row) => ({

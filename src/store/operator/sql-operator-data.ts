@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../../account/api-key.ts';
 import { must } from '../../primitives/must.ts';
 import type { Actor } from '../actor.ts';
@@ -5,7 +6,9 @@ import { type Engine, first } from '../engine.ts';
 import { integer, oneOf, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { addPeriod } from '../sql-ledger.ts';
+import { type Condition, rangesOf } from '../steps.ts';
 import type { UsageDay } from '../store.ts';
+import { daysOf } from '../usage/sql-usage-details.ts';
 import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
 import { ACCOUNT_VIEWED, type OperatorData, type PlanCount, type SignUpDay } from './operator-data.ts';
 
@@ -22,40 +25,62 @@ export class SqlOperatorData implements OperatorData {
   }
 
   async days(from: string, to: string): Promise<UsageDay[]> {
-    const rows = await this.#engine.all(
-      `select day, mode, outcome, sum(renders) as renders, sum(credits) as credits from usage_days
-       where day >= ? and day <= ? group by day, mode, outcome order by day, mode, outcome`,
-      [from, to],
-    );
-    return rows.map((row) => ({
-      day: text(row, 'day'),
-      mode: oneOf(row, 'mode', KEY_MODES),
-      outcome: text(row, 'outcome'),
-      renders: integer(row, 'renders'),
-      credits: integer(row, 'credits'),
-    }));
+    const days: UsageDay[] = [];
+    for (const day of daysOf(from, to)) days.push(...(await this.#day(day)));
+    return days;
+  }
+
+  async #day(day: string): Promise<UsageDay[]> {
+    const sums = new Map<string, UsageDay>();
+    const within: Condition = ['day = ?', [day]];
+    for await (const { after, to } of rangesOf(this.#engine, { table: 'usage_days', column: 'account_id', within })) {
+      const rows = await this.#engine.all(
+        `select mode, outcome, sum(renders) as renders, sum(credits) as credits from usage_days
+         where day = ? and account_id > ? and account_id <= ? group by mode, outcome`,
+        [day, after, to],
+      );
+      for (const row of rows) {
+        const [mode, outcome] = [oneOf(row, 'mode', KEY_MODES), text(row, 'outcome')];
+        const sum = sums.get(`${mode} ${outcome}`);
+        const renders = integer(row, 'renders') + (sum?.renders ?? 0);
+        const credits = integer(row, 'credits') + (sum?.credits ?? 0);
+        sums.set(`${mode} ${outcome}`, { day, mode, outcome, renders, credits });
+      }
+    }
+    return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   }
 
   async signUps(from: string, to: string): Promise<SignUpDay[]> {
-    const rows = await this.#engine.all(
-      `select substr(created_at, 1, 10) as day, count(*) as accounts from accounts
-       where created_at >= ? and created_at < ? group by substr(created_at, 1, 10) order by day`,
-      // The next character after the T of a timestamp, so that the last day is included.
-      [from, `${to}U`],
-    );
-    return rows.map((row) => ({ day: text(row, 'day'), accounts: integer(row, 'accounts') }));
+    const days: SignUpDay[] = [];
+    for (const day of daysOf(from, to)) {
+      // The next character after the T of a timestamp ends the day.
+      const within: Condition = ['created_at >= ? and created_at < ?', [`${day}T`, `${day}U`]];
+      const row = await first(this.#engine, `select count(*) as accounts from accounts where ${within[0]}`, within[1]);
+      const accounts = integer(must(row, 'a count'), 'accounts');
+      if (accounts > 0) days.push({ day, accounts });
+      await yieldToEventLoop();
+    }
+    return days;
   }
 
   async plans(): Promise<PlanCount[]> {
-    const rows = await this.#engine.all(
-      `select plan, provider, count(*) as accounts from subscriptions where status = 'active'
-       group by plan, provider order by plan, provider`,
-    );
-    return rows.map((row) => ({
-      plan: text(row, 'plan'),
-      provider: oneOf(row, 'provider', ['manual', 'stripe', 'marketplace']),
-      accounts: integer(row, 'accounts'),
-    }));
+    const counts = new Map<string, PlanCount>();
+    const all: Condition = ['1 = 1', []];
+    for await (const { after, to } of rangesOf(this.#engine, {
+      ...{ table: 'subscriptions', column: 'account_id', within: all },
+    })) {
+      const rows = await this.#engine.all(
+        `select plan, provider, count(*) as accounts from subscriptions
+         where account_id > ? and account_id <= ? and status = 'active' group by plan, provider`,
+        [after, to],
+      );
+      for (const row of rows) {
+        const [plan, provider] = [text(row, 'plan'), oneOf(row, 'provider', ['manual', 'stripe', 'marketplace'])];
+        const accounts = integer(row, 'accounts') + (counts.get(`${plan} ${provider}`)?.accounts ?? 0);
+        counts.set(`${plan} ${provider}`, { plan, provider, accounts });
+      }
+    }
+    return [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, count]) => count);
   }
 
   async grantCredits(accountId: string, credits: number, reason: string, actor: Actor): Promise<number | undefined> {

@@ -127,10 +127,9 @@ export async function storageExceeded(
 async function storedBytes(session: SqlSession, accountId: string): Promise<number> {
   const row = await first(
     session,
-    `select coalesce(sum(case when has_asset = 1 then asset_bytes else 0 end), 0)
-          + coalesce(sum(case when has_output = 1 then output_bytes else 0 end), 0) as n
-     from render_jobs where account_id = ? and (has_asset = 1 or has_output = 1)`,
-    [accountId],
+    `select (select coalesce(sum(asset_bytes), 0) from render_jobs where account_id = ? and has_asset = 1)
+          + (select coalesce(sum(output_bytes), 0) from render_jobs where account_id = ? and has_output = 1) as n`,
+    [accountId, accountId],
   );
   return integer(must(row, 'a sum'), 'n');
 }

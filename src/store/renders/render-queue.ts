@@ -1,8 +1,8 @@
 // Claims accepted renders: first the account, then its oldest render. A claim looks at a bounded number of accounts and finds each
 // of its facts with one step in an index, so it takes as long with a long queue or history as with a short one.
 
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Engine } from '../engine.ts';
+import { ROUND, Rounds } from '../rounds.ts';
 import { integer, integerOrNull, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { toRender } from './render-rows.ts';
@@ -12,8 +12,6 @@ import type { ClaimedRender, RenderLane } from './renders.ts';
 const LEASE_MS = 30_000;
 /** No pause is that long, so a waiting render that is due later was written before the clock was set back. */
 const MAX_PAUSE_MS = 60_000;
-/** How many accounts a claim compares. With more, the next claim continues with the following ones, in a circle. */
-const ACCOUNTS = 100;
 
 /** Exactly the condition of the index `render_jobs_queue`. */
 export const ACTIVE = "status in ('queued', 'rendering')";
@@ -38,7 +36,7 @@ function candidatesOf(lane: RenderLane): string {
       select (select min(q.account_id) ${waiting} and q.account_id > ?), 1
       union all
       select (select min(q.account_id) ${waiting} and q.account_id > accounts_waiting.account_id), n + 1
-      from accounts_waiting where account_id is not null and n < ${ACCOUNTS}
+      from accounts_waiting where account_id is not null and n < ${ROUND}
     )
     select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
       (select count(*) from render_jobs r
@@ -55,8 +53,11 @@ export class RenderQueue {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;
-  /** The last account that was looked at. */
-  readonly #after: Record<RenderLane, string> = { image: '', video: '', fetch: '' };
+  readonly #rounds: Record<RenderLane, Rounds<Candidate>> = {
+    image: new Rounds(nameOf),
+    video: new Rounds(nameOf),
+    fetch: new Rounds(nameOf),
+  };
 
   constructor(engine: Engine, clock: Clock, owner: string) {
     this.#engine = engine;
@@ -66,46 +67,28 @@ export class RenderQueue {
 
   /** See `Renders.claim`. */
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
-    const seen = new Set<string>();
-    for (; ; await yieldToEventLoop()) {
+    for (let isBeaten = true; isBeaten; ) {
+      isBeaten = false;
       const now = this.#clock();
-      const accounts = await this.#nextAccounts(lane, now);
-      const ready = accounts.filter(
-        ({ renderId, running, maxRunning }) => renderId !== undefined && running < maxRunning,
-      );
-      for (const { renderId = '' } of ready.toSorted(byTurn)) {
-        // Another server may have claimed it a moment ago.
-        const claimed = await this.#take(renderId, now);
-        if (claimed !== undefined) return claimed;
+      for await (const accounts of this.#rounds[lane].next(async (after) => await this.#accounts(after, lane, now))) {
+        for (const { renderId } of accounts.filter(isReady).toSorted(byTurn)) {
+          const claimed = await this.#take(renderId, now);
+          if (claimed !== undefined) return claimed;
+          // Another server was faster. The account may have more renders.
+          isBeaten = true;
+        }
       }
-      // If other servers were faster each time, these accounts may have more renders.
-      if (ready.length > 0) continue;
-      if (accounts.every(({ accountId }) => seen.has(accountId))) return undefined;
-      for (const { accountId } of accounts) seen.add(accountId);
-      if (accounts.length < ACCOUNTS) return undefined;
     }
+    return undefined;
   }
 
   leaseEnd(now: Date): string {
     return new Date(now.getTime() + LEASE_MS).toISOString();
   }
 
-  /** All accounts of the lane if there are at most `ACCOUNTS`. */
-  async #nextAccounts(lane: RenderLane, now: Date): Promise<Candidate[]> {
-    const after = this.#after[lane];
-    const accounts = await this.#accountsAfter(after, lane, now);
-    if (after !== '' && accounts.length < ACCOUNTS) {
-      const known = new Set(accounts.map(({ accountId }) => accountId));
-      const fromStart = (await this.#accountsAfter('', lane, now)).filter(({ accountId }) => !known.has(accountId));
-      accounts.push(...fromStart.slice(0, ACCOUNTS - accounts.length));
-    }
-    this.#after[lane] = (accounts.length === ACCOUNTS && accounts.at(-1)?.accountId) || '';
-    return accounts;
-  }
-
-  async #accountsAfter(accountId: string, lane: RenderLane, now: Date): Promise<Candidate[]> {
+  async #accounts(after: string, lane: RenderLane, now: Date): Promise<Candidate[]> {
     const at = now.toISOString();
-    const rows = await this.#engine.all(candidatesOf(lane), [accountId, at, at, tooLate(now)]);
+    const rows = await this.#engine.all(candidatesOf(lane), [after, at, at, tooLate(now)]);
     return rows.map(toCandidate);
   }
 
@@ -133,6 +116,14 @@ function toCandidate(row: SqlRow): Candidate {
     running: integer(row, 'running'),
     rank: `${textOrNull(row, 'last_start') ?? ''} ${textOrNull(row, 'created_at') ?? ''} ${textOrNull(row, 'id') ?? ''}`,
   };
+}
+
+function nameOf({ accountId }: Candidate): string {
+  return accountId;
+}
+
+function isReady(candidate: Candidate): candidate is Candidate & { readonly renderId: string } {
+  return candidate.renderId !== undefined && candidate.running < candidate.maxRunning;
 }
 
 function byTurn(one: Candidate, other: Candidate): number {

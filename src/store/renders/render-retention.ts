@@ -1,13 +1,12 @@
 // What is no longer needed. Deleting an object and noting that in its row aren't one step, so both may be repeated, also by
 // several servers at the same time.
 
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Engine } from '../engine.ts';
 import { oneOf, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
+import { type Condition, deleteInSteps } from '../steps.ts';
 import type { ExpiredObject } from './renders.ts';
 
-const BATCH = 200;
 const ENDED = "status in ('succeeded', 'failed', 'canceled')";
 
 export class RenderRetention {
@@ -52,21 +51,12 @@ export class RenderRetention {
   }
 
   async deleteBefore(at: Date): Promise<number> {
-    let total = 0;
-    for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
-      deleted = await this.#engine.run(
-        `delete from render_jobs where id in (
-           select id from render_jobs where finished_at < ? and has_asset = 0 and has_output = 0 limit ?)`,
-        [at.toISOString(), BATCH],
-      );
-      total += deleted;
-    }
-    await this.#engine.run('delete from render_events where created_at < ?', [at.toISOString()]);
-    await this.#engine.run(
-      `delete from render_batches where created_at < ?
-       and not exists (select 1 from render_jobs j where j.batch_id = render_batches.id)`,
-      [at.toISOString()],
-    );
+    const before = at.toISOString();
+    const isOver: Condition = ['finished_at < ? and has_asset = 0 and has_output = 0', [before]];
+    const total = await deleteInSteps(this.#engine, 'render_jobs', ['id'], isOver);
+    await deleteInSteps(this.#engine, 'render_events', ['id'], ['created_at < ?', [before]]);
+    const isEmpty = 'not exists (select 1 from render_jobs j where j.batch_id = render_batches.id)';
+    await deleteInSteps(this.#engine, 'render_batches', ['id'], [`created_at < ? and ${isEmpty}`, [before]]);
     return total;
   }
 }

@@ -3,9 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Engine, first, type SqlSession } from '../engine.ts';
-import { date, oneOf, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
+import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
+import { type Condition, listInSteps } from '../steps.ts';
 import { addUsage } from '../sql-usage.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
@@ -168,19 +169,18 @@ export class SqlRenders implements Renders {
   }
 
   async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
-    const { sql, values } = inScope(scope);
-    const conditions: [sql: string, values: readonly SqlValue[]][] = [[sql, values]];
-    if (batchId !== undefined) conditions.push(['batch_id = ?', [batchId]]);
-    if (status !== undefined) conditions.push(['status = ?', [status]]);
-    if (day !== undefined) conditions.push(['created_at >= ? and created_at <= ?', [`${day}T`, `${day}U`]]);
+    const { accountId, mode, keyId } = scope;
+    const within: Condition[] = [['account_id = ?', [accountId]]];
+    if (batchId !== undefined) within.push(['batch_id = ?', [batchId]]);
+    if (day !== undefined) within.push(['created_at >= ? and created_at <= ?', [`${day}T`, `${day}U`]]);
     const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)';
-    if (after !== undefined) conditions.push([older, [after]]);
-    const rows = await this.#engine.all(
-      `select * from render_jobs where ${conditions.map(([condition]) => condition).join(' and ')}
-       order by created_at desc, id desc limit ?`,
-      [...conditions.flatMap(([, parameters]) => parameters), limit],
-    );
-    return rows.map(toRender);
+    if (after !== undefined) within.push([older, [after]]);
+    const filter: Condition[] = [];
+    if (mode !== undefined) filter.push(['mode = ?', [mode]]);
+    if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
+    if (status !== undefined) filter.push(['status = ?', [status]]);
+    const list = { columns: '*', from: 'render_jobs', order: ['created_at', 'id'], within, filter, count: limit };
+    return (await listInSteps(this.#engine, list)).map(toRender);
   }
 
   async remove(scope: RenderScope, renderId: string): Promise<void> {

@@ -1,12 +1,14 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first } from '../engine.ts';
 import { integer, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
+import { type Condition, deleteInSteps, listInSteps, rangesOf, SUMMED_ROWS } from '../steps.ts';
 import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
 
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
 /** Rows per statement, well below the number of parameters that either database allows. */
 const BATCH = 50;
-const DELETE_BATCH = 500;
+/** How many entries of an index a statement skips. */
+const SKIPPED_ROWS = 10_000;
 const ROW = `(${COLUMNS.split(', ')
   .map(() => '?')
   .join(', ')})`;
@@ -28,19 +30,15 @@ export class SqlRequestLog implements RequestLog {
     }
   }
 
-  async list(accountId: string, filter: RequestFilter): Promise<LoggedRequest[]> {
-    const { statuses, keyId, day, before, count } = filter;
-    const conditions: [sql: string, values: readonly SqlValue[]][] = [['account_id = ?', [accountId]]];
-    if (statuses) conditions.push(['status >= ? and status <= ?', statuses]);
-    if (keyId !== undefined) conditions.push(['key_id = ?', [keyId]]);
-    if (day !== undefined) conditions.push(['at >= ? and at <= ?', [`${day}T`, `${day}U`]]);
-    if (before) conditions.push(['(at, id) < (?, ?)', [before.at, before.id]]);
-    const rows = await this.#engine.all(
-      `select ${COLUMNS} from requests where ${conditions.map(([sql]) => sql).join(' and ')}
-       order by at desc, id desc limit ?`,
-      [...conditions.flatMap(([, values]) => values), count],
-    );
-    return rows.map(toRequest);
+  async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
+    const within: Condition[] = [['account_id = ?', [accountId]]];
+    if (day !== undefined) within.push(['at >= ? and at <= ?', [`${day}T`, `${day}U`]]);
+    if (before) within.push(['(at, id) < (?, ?)', [before.at, before.id]]);
+    const filter: Condition[] = [];
+    if (statuses) filter.push(['status >= ? and status <= ?', statuses]);
+    if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
+    const list = { columns: COLUMNS, from: 'requests', order: ['at', 'id'], within, filter, count };
+    return (await listInSteps(this.#engine, list)).map(toRequest);
   }
 
   async find(accountId: string, id: string): Promise<LoggedRequest | undefined> {
@@ -50,33 +48,31 @@ export class SqlRequestLog implements RequestLog {
   }
 
   async trim(before: Date, maxPerAccount: number): Promise<number> {
-    let deleted = await this.#deleteInBatches('at < ?', [before.toISOString()]);
-    const crowded = await this.#engine.all('select account_id from requests group by account_id having count(*) > ?', [
-      maxPerAccount,
-    ]);
-    for (const row of crowded) {
-      const accountId = text(row, 'account_id');
-      // The newest request that is one too many.
-      const sql = 'select at, id from requests where account_id = ? order by at desc, id desc limit 1 offset ?';
-      const last = await first(this.#engine, sql, [accountId, maxPerAccount]);
+    let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < ?', [before.toISOString()]]);
+    // A range has no more rows than an account may have, so only its last account can have too many.
+    const rows = Math.min(maxPerAccount, SUMMED_ROWS);
+    const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: ['1 = 1', []], rows });
+    for await (const { to: accountId } of ranges) {
+      const last = await this.#nthNewest(accountId, maxPerAccount + 1);
       if (last === undefined) continue;
-      const values = [accountId, text(last, 'at'), text(last, 'id')];
-      deleted += await this.#deleteInBatches('account_id = ? and (at, id) <= (?, ?)', values);
+      const tooMany: Condition = ['account_id = ? and (at, id) <= (?, ?)', [accountId, ...last]];
+      deleted += await deleteInSteps(this.#engine, 'requests', ['id'], tooMany);
     }
     return deleted;
   }
 
-  /** With a pause after each batch, so that neither the server nor writers to the database wait for all of them. */
-  async #deleteInBatches(condition: string, values: readonly SqlValue[]): Promise<number> {
-    let total = 0;
-    for (let deleted = DELETE_BATCH; deleted === DELETE_BATCH; await yieldToEventLoop()) {
-      deleted = await this.#engine.run(
-        `delete from requests where id in (select id from requests where ${condition} limit ?)`,
-        [...values, DELETE_BATCH],
-      );
-      total += deleted;
+  /** The time and id of a request. Undefined when the account has fewer. */
+  async #nthNewest(accountId: string, n: number): Promise<readonly [at: string, id: string] | undefined> {
+    let last: readonly [at: string, id: string] | undefined;
+    for (let left = n; left > 0; left -= SKIPPED_ROWS) {
+      const [older, values] = last === undefined ? ['', []] : ['and (at, id) < (?, ?)', last];
+      const sql = `select at, id from requests where account_id = ? ${older} order by at desc, id desc limit 1 offset ?`;
+      const row = await first(this.#engine, sql, [accountId, ...values, Math.min(left, SKIPPED_ROWS) - 1]);
+      if (row === undefined) return undefined;
+      last = [text(row, 'at'), text(row, 'id')];
+      await yieldToEventLoop();
     }
-    return total;
+    return last;
   }
 }
 

@@ -7,8 +7,11 @@ import { type Engine, first } from '../engine.ts';
 import { ACCOUNT_VIEWED } from '../operator/operator-data.ts';
 import { text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
+import { type Condition, rangesOf } from '../steps.ts';
 
-const ACCOUNTS = 100;
+const ACCOUNTS = 50;
+
+const UNCONFIRMED: Condition = ['unconfirmed_email is not null', []];
 
 const IS_UNUSED = `
   a.state = 'active' and a.created_at < ?
@@ -25,20 +28,20 @@ const IS_UNUSED = `
 /** Returns how many accounts from before `before` were erased. */
 export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Date): Promise<number> {
   let erased = 0;
-  for (let last = ''; ; ) {
+  const users = { table: 'users', column: 'account_id', within: UNCONFIRMED, rows: ACCOUNTS };
+  for await (const { after, to } of rangesOf(engine, users)) {
     const rows = await engine.all(
-      `select a.id from accounts a where a.id > ?
-       and a.id in (select account_id from users where unconfirmed_email is not null) and ${IS_UNUSED}
-       order by a.id limit ?`,
-      [last, before.toISOString(), ACCOUNTS],
+      `select a.id from accounts a where a.id in (
+         select account_id from users where unconfirmed_email is not null and account_id > ? and account_id <= ?)
+       and ${IS_UNUSED}`,
+      [after, to, before.toISOString()],
     );
     for (const row of rows) {
-      last = text(row, 'id');
-      if (await eraseIfUnused(engine, last, before, clock())) erased += 1;
+      if (await eraseIfUnused(engine, text(row, 'id'), before, clock())) erased += 1;
       await yieldToEventLoop();
     }
-    if (rows.length < ACCOUNTS) return erased;
   }
+  return erased;
 }
 
 /** False when the account has changed since it was found. */

@@ -2,6 +2,7 @@ import { must } from '../../primitives/must.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
+import { type Condition, deleteInSteps } from '../steps.ts';
 import { MAX_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from './passkeys.ts';
 
 const LOCK_ACCOUNT =
@@ -79,7 +80,8 @@ export class SqlPasskeys implements Passkeys {
   }
 
   async removeExpired(): Promise<void> {
-    await this.#engine.run('delete from passkey_challenges where expires_at <= ?', [this.#clock().toISOString()]);
+    const isOver: Condition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    await deleteInSteps(this.#engine, 'passkey_challenges', ['hash'], isOver);
   }
 
   async #record(session: SqlSession, userId: string, action: string, details: object): Promise<void> {

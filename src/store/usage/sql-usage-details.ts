@@ -6,6 +6,7 @@ import { KEY_MODES } from '../../account/api-key.ts';
 import type { Engine } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
+import { type Condition, rangesOf } from '../steps.ts';
 import type { UsageDetail } from '../store.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -52,7 +53,8 @@ export async function usageDetails(
   return details;
 }
 
-function daysOf(from: string, to: string): string[] {
+/** Every day from the first to the last. */
+export function daysOf(from: string, to: string): string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   return Array.from({ length: Math.max(0, Math.floor((last - first) / DAY_MS) + 1) }, (_, index) =>
     new Date(first + index * DAY_MS).toISOString().slice(0, 10),
@@ -64,22 +66,44 @@ function isOver(day: string, now: Date): boolean {
 }
 
 async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
-  const rows = await engine.all(
-    `select key_id, kind, mode, outcome, count(*) as renders,
-            sum(case state when 'settled' then credits else 0 end) as credits
-     from renders where account_id = ? and finished_at >= ? and finished_at < ?
-     group by key_id, kind, mode, outcome order by key_id, kind, mode, outcome`,
-    // The next character after the T of a timestamp.
+  // The next character after the T of a timestamp ends the day.
+  const within: Condition = [
+    'account_id = ? and finished_at >= ? and finished_at < ?',
     [accountId, `${day}T`, `${day}U`],
-  );
-  return rows.map((row) => ({
+  ];
+  const sums = new Map<string, Omit<UsageDetail, 'day'>>();
+  for await (const { after, to } of rangesOf(engine, { table: 'renders', column: 'finished_at', within })) {
+    const rows = await engine.all(
+      `select key_id, kind, mode, outcome, count(*) as renders,
+              sum(case state when 'settled' then credits else 0 end) as credits
+       from renders where account_id = ? and finished_at >= ? and finished_at > ? and finished_at <= ?
+       group by key_id, kind, mode, outcome`,
+      [accountId, `${day}T`, after, to],
+    );
+    for (const row of rows) addTo(sums, toDetail(row));
+  }
+  return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, detail]) => detail);
+}
+
+function toDetail(row: SqlRow): Omit<UsageDetail, 'day'> {
+  return {
     keyId: textOrNull(row, 'key_id'),
     kind: oneOf(row, 'kind', RENDER_KINDS),
     mode: oneOf(row, 'mode', KEY_MODES),
     outcome: text(row, 'outcome'),
     renders: integer(row, 'renders'),
     credits: integer(row, 'credits'),
-  }));
+  };
+}
+
+function addTo(sums: Map<string, Omit<UsageDetail, 'day'>>, detail: Omit<UsageDetail, 'day'>): void {
+  const name = [detail.keyId, detail.kind, detail.mode, detail.outcome].join(' ');
+  const sum = sums.get(name);
+  sums.set(name, {
+    ...detail,
+    renders: detail.renders + (sum?.renders ?? 0),
+    credits: detail.credits + (sum?.credits ?? 0),
+  });
 }
 
 /** Another server may have stored the same sums at the same time. */

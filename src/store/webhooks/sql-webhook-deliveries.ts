@@ -3,6 +3,7 @@
 import { MAX_AHEAD_MS, MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
+import { ROUND, Rounds } from '../rounds.ts';
 import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
@@ -43,30 +44,30 @@ const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <
   (${FIRST_OF_LANE} and d.due_at > ? order by d.due_at limit 1))`;
 
 /**
- * The first due delivery of every lane. Looks up one lane after the other in the index, so that a lane with a long backlog
- * takes no longer than others.
+ * The lanes after the given one, each with its first due delivery if another may be sent. Looks up one lane after the other in
+ * the index, so that a lane with a long backlog takes no longer than others.
  */
 const CANDIDATES = `
-  with recursive lanes (lane) as (
-    select min(lane) from webhook_deliveries where status = 'pending'
+  with recursive lanes (lane, n) as (
+    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > ?), 1
     union all
-    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > lanes.lane)
-    from lanes where lanes.lane is not null
+    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > lanes.lane), n + 1
+    from lanes where lanes.lane is not null and n < ${ROUND}
   )
-  select c.id, c.account_id, (
+  select lanes.lane, c.id, c.account_id, (
     select count(*) from webhook_deliveries r where r.account_id = c.account_id and ${IS_LEASED}
-  ) as running
-  from lanes join webhook_deliveries c on c.id = ${FIRST_DUE}
-  where (select count(*) from webhook_deliveries r where r.account_id = c.account_id and r.lane = c.lane
+  ) as running, case when c.due_at < '1' then c.created_at else c.due_at end as since
+  from lanes left join webhook_deliveries c on c.id = ${FIRST_DUE}
+    and (select count(*) from webhook_deliveries r where r.account_id = c.account_id and r.lane = c.lane
          and ${IS_LEASED}) < ${MAX_PER_RECEIVER}
     and not exists (select 1 from accounts a where a.id = c.account_id and a.state = 'suspended')
-  order by running, case when c.due_at < '1' then c.created_at else c.due_at end, c.id
-  limit ?`;
+  where lanes.lane is not null order by n`;
 
 export class SqlWebhookDeliveries implements WebhookDeliveries {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;
+  readonly #rounds = new Rounds<SqlRow>((row) => text(row, 'lane'));
 
   constructor(engine: Engine, clock: Clock, owner: string) {
     this.#engine = engine;
@@ -102,7 +103,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const now = this.#clock();
     const at = now.toISOString();
     const due = [at, new Date(now.getTime() + MAX_AHEAD_MS).toISOString()];
-    const candidates = await this.#engine.all(CANDIDATES, [...due, ...due, ...due, count]);
+    const candidates = await this.#candidates(due, count);
     const running = new Map(candidates.map((row) => [text(row, 'account_id'), integer(row, 'running')]));
     const claimed: ClaimedDelivery[] = [];
     for (const candidate of candidates) {
@@ -122,6 +123,17 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       claimed.push(...(await this.#load(row, at)));
     }
     return claimed;
+  }
+
+  /** Accounts with few running deliveries first, then those that have been due for long. */
+  async #candidates(due: readonly string[], count: number): Promise<SqlRow[]> {
+    const read = async (after: string): Promise<SqlRow[]> =>
+      await this.#engine.all(CANDIDATES, [after, ...due, ...due, ...due]);
+    for await (const lanes of this.#rounds.next(read)) {
+      const found = lanes.filter((row) => row['id'] !== null);
+      if (found.length > 0) return found.toSorted(byTurn).slice(0, count);
+    }
+    return [];
   }
 
   async #load(row: SqlRow, at: string): Promise<ClaimedDelivery[]> {
@@ -307,6 +319,11 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const entry = { actor: 'system', action: 'webhook.disabled', accountId, subject: endpointId, details: { reason } };
     await recordAudit(session, at, entry);
   }
+}
+
+function byTurn(one: SqlRow, other: SqlRow): number {
+  const rankOf = (row: SqlRow): string => `${text(row, 'since')} ${text(row, 'id')}`;
+  return integer(one, 'running') - integer(other, 'running') || (rankOf(one) < rankOf(other) ? -1 : 1);
 }
 
 async function findDelivery(

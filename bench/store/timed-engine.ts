@@ -1,0 +1,78 @@
+// An engine that remembers how long each statement took, and the longest time that the event loop was blocked.
+
+import type { Engine, SqlSession } from '../../src/store/engine.ts';
+
+export interface Timing {
+  /** The slowest statement, and its milliseconds. */
+  statement: string;
+  worstMs: number;
+  /** Of several statements in a row without a pause, on SQLite with their commits. */
+  blockedMs: number;
+}
+
+export class TimedEngine implements Engine {
+  readonly dialect: Engine['dialect'];
+  readonly #engine: Engine;
+  readonly #session: SqlSession;
+  #timing: Timing = { statement: '', worstMs: 0, blockedMs: 0 };
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.dialect = engine.dialect;
+    this.#session = this.#timed(engine);
+  }
+
+  /** The timing of everything that `work` runs. */
+  async watch(work: () => Promise<unknown>): Promise<Timing> {
+    this.#timing = { statement: '', worstMs: 0, blockedMs: 0 };
+    let last = performance.now();
+    let isWatching = true;
+    const tick = (): void => {
+      const now = performance.now();
+      this.#timing.blockedMs = Math.max(this.#timing.blockedMs, now - last);
+      last = now;
+      if (isWatching) setImmediate(tick);
+    };
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    last = performance.now();
+    setImmediate(tick);
+    await work();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    isWatching = false;
+    return this.#timing;
+  }
+
+  async all(...parameters: Parameters<SqlSession['all']>): ReturnType<SqlSession['all']> {
+    // In a transaction, so that the time of the commit, which waits for the disk, isn't the statement's.
+    if (/^\s*(?:insert|update|delete)\b/u.test(parameters[0])) {
+      return await this.transaction(async (session) => await session.all(...parameters));
+    }
+    return await this.#session.all(...parameters);
+  }
+
+  async run(...parameters: Parameters<SqlSession['run']>): ReturnType<SqlSession['run']> {
+    return await this.transaction(async (session) => await session.run(...parameters));
+  }
+
+  async transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> {
+    return await this.#engine.transaction(async (session) => await work(this.#timed(session)));
+  }
+
+  async close(): Promise<void> {
+    await this.#engine.close();
+  }
+
+  #timed(session: SqlSession): SqlSession {
+    const time = async <Result>(sql: string, run: () => Promise<Result>): Promise<Result> => {
+      const started = performance.now();
+      const result = await run();
+      const ms = performance.now() - started;
+      if (ms > this.#timing.worstMs) Object.assign(this.#timing, { worstMs: ms, statement: sql });
+      return result;
+    };
+    return {
+      all: async (sql, parameters) => await time(sql, async () => await session.all(sql, parameters)),
+      run: async (sql, parameters) => await time(sql, async () => await session.run(sql, parameters)),
+    };
+  }
+}

@@ -1,0 +1,112 @@
+// Work on many rows in small steps with a pause after each. On SQLite a statement blocks the whole server, so a statement reads or
+// changes no more rows than a few milliseconds are enough for.
+
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { must } from '../primitives/must.ts';
+import { type Engine, first } from './engine.ts';
+import { type SqlRow, type SqlValue, storedValue, text } from './rows.ts';
+
+/** A condition in SQL and its parameters. */
+export type Condition = readonly [sql: string, values: readonly SqlValue[]];
+
+const DELETED_ROWS = 50;
+const LISTED_ROWS = 250;
+const SCANNED_ROWS = 500;
+export const SUMMED_ROWS = 1_000;
+
+export function allOf(conditions: readonly Condition[]): { readonly sql: string; readonly values: SqlValue[] } {
+  return {
+    sql: conditions.map(([sql]) => sql).join(' and '),
+    values: conditions.flatMap(([, values]) => values),
+  };
+}
+
+/** Deletes all rows that match, and returns their number. The condition must be one that an index answers. */
+export async function deleteInSteps(
+  engine: Engine,
+  table: string,
+  key: readonly string[],
+  [condition, values]: Condition,
+): Promise<number> {
+  const columns = key.join(', ');
+  let total = 0;
+  for (let deleted = DELETED_ROWS; deleted === DELETED_ROWS; await yieldToEventLoop()) {
+    deleted = await engine.run(
+      `delete from ${table} where (${columns}) in (select ${columns} from ${table} where ${condition} limit ?)`,
+      [...values, DELETED_ROWS],
+    );
+    total += deleted;
+  }
+  return total;
+}
+
+/** A page of a list, newest first. */
+export interface SteppedList {
+  readonly columns: string;
+  readonly from: string;
+  /** Columns of an index, after those that `within` compares with one value. They must be among `columns`. */
+  readonly order: readonly string[];
+  readonly within: readonly Condition[];
+  /** Conditions that no index answers. */
+  readonly filter: readonly Condition[];
+  readonly count: number;
+}
+
+/** Reads until the page is full or there are no more rows, however many of them the filter leaves out. */
+export async function listInSteps(engine: Engine, list: SteppedList): Promise<SqlRow[]> {
+  const { columns, from, order, count } = list;
+  const hasFilter = list.filter.length > 0;
+  const names = order.join(', ');
+  const marks = `(${order.map(() => '?').join(', ')})`;
+  const sorted = `order by ${order.map((name) => `${name} desc`).join(', ')} limit ?`;
+  const found: SqlRow[] = [];
+  for (let within = list.within; ; await yieldToEventLoop()) {
+    const rest = allOf(within);
+    // The last row that this step looks at. Without a filter, that is the last row that it finds.
+    const bound = hasFilter
+      ? await first(engine, `select ${names} from ${from} where ${rest.sql} ${sorted} offset ?`, [
+          ...rest.values,
+          ...[1, SCANNED_ROWS - 1],
+        ])
+      : undefined;
+    const atLeast: Condition[] = bound ? [[`(${names}) >= ${marks}`, keyOf(bound, order)]] : [];
+    const { sql, values } = allOf([...within, ...atLeast, ...list.filter]);
+    const limit = Math.min(count - found.length, LISTED_ROWS);
+    const rows = await engine.all(`select ${columns} from ${from} where ${sql} ${sorted}`, [...values, limit]);
+    found.push(...rows);
+    if (found.length >= count || (rows.length < limit && bound === undefined)) return found;
+    const last = rows.length === limit || bound === undefined ? must(rows.at(-1), 'the last row') : bound;
+    within = [...list.within, [`(${names}) < ${marks}`, keyOf(last, order)]];
+  }
+}
+
+/** Without the name of the table. */
+function keyOf(row: SqlRow, order: readonly string[]): SqlValue[] {
+  return order.map((name) => storedValue(row, name.replace(/^.*\./u, '')));
+}
+
+/**
+ * Divides rows into ranges of a text column with few rows each, lowest first: those above `after` and up to `to`. The column is
+ * the one of an index after those that `within` compares with one value.
+ */
+export async function* rangesOf(
+  engine: Engine,
+  { table, column, within, rows = SUMMED_ROWS }: { table: string; column: string; within: Condition; rows?: number },
+): AsyncGenerator<{ readonly after: string; readonly to: string }> {
+  const [condition, values] = within;
+  for (let after = ''; ; await yieldToEventLoop()) {
+    const next = async (sorted: string, ...limits: number[]): Promise<SqlRow | undefined> =>
+      await first(
+        engine,
+        `select ${column} as bound from ${table} where ${condition} and ${column} > ? order by ${column} ${sorted}`,
+        [...values, after, ...limits],
+      );
+    const full = await next('limit 1 offset ?', rows - 1);
+    const last = full ?? (await next('desc limit 1'));
+    if (last === undefined) return;
+    const to = text(last, 'bound');
+    yield { after, to };
+    if (full === undefined) return;
+    after = to;
+  }
+}

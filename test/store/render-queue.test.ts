@@ -1,0 +1,106 @@
+// What a claim of a stored render costs: it must not grow with the queue or the history, on either database.
+
+import { describe, expect, inject, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { integer, type SqlValue, text } from '../../src/store/rows.ts';
+import { createStore } from '../../src/store/sql-store.ts';
+import { NO_POSTGRES } from '../postgres-server.ts';
+import { postgresDatabase, sqliteDatabase } from './databases.ts';
+import { START, World } from './world.ts';
+
+const url = inject('postgresUrl');
+const FORTY_DAYS = 40 * 24 * 3_600_000;
+
+/** Adds renders with numbers from `from` to `to` to an account, in one statement. */
+async function addRenders(engine: Engine, accountId: string, status: string, from: number, to: number): Promise<void> {
+  const [at, end] = [START.toISOString(), new Date(START.getTime() + FORTY_DAYS).toISOString()];
+  const isOver = status === 'succeeded';
+  await engine.run(
+    `insert into render_jobs (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
+       max_running, due_at, created_at, started_at, finished_at)
+     with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${to})
+     select '${accountId}-${status}-' || n, '${accountId}', 'live', '${status}', 'image', '{}', 'free', '${at}', '${end}', 1,
+       100, '', '${at}', ${isOver ? `'${at}', '${at}'` : 'null, null'} from numbers`,
+  );
+}
+
+/** Every reading statement of one claim, with its parameters. */
+async function readsOfClaim(world: World): Promise<(readonly [sql: string, parameters: readonly SqlValue[]])[]> {
+  const reads: (readonly [string, readonly SqlValue[]])[] = [];
+  const { engine } = world;
+  const recorded: Engine = {
+    dialect: engine.dialect,
+    all: async (sql, parameters = []) => {
+      if (sql.includes('select')) reads.push([sql, parameters]);
+      return await engine.all(sql, parameters);
+    },
+    run: async (sql, parameters) => await engine.run(sql, parameters),
+    transaction: async (work) => await engine.transaction(work),
+    close: async () => await engine.close(),
+  };
+  expect(await createStore(recorded, world.clock, 'here/3/c').renders.claim('image')).toBeDefined();
+  return reads;
+}
+
+describe('claiming a render', () => {
+  it('reads no row of SQLite that it does not find through an index made for it', async () => {
+    const world = await World.begin(sqliteDatabase());
+    const id = await world.account();
+    await addRenders(world.engine, id, 'succeeded', 1, 300);
+    await addRenders(world.engine, id, 'queued', 1, 300);
+    const plan: string[] = [];
+    for (const [sql, parameters] of await readsOfClaim(world)) {
+      const rows = await world.engine.all(`explain query plan ${sql}`, parameters);
+      plan.push(...rows.map((row) => text(row, 'detail')).filter((line) => /^(?:SCAN|SEARCH) [qrc]\b/u.test(line)));
+    }
+    expect(plan.length).toBeGreaterThan(5);
+    const found = /^SEARCH [qrc] USING (?:COVERING )?INDEX (?<index>\w+)/u;
+    const indexes = new Set(plan.map((line) => found.exec(line)?.groups?.['index'] ?? line));
+    expect([...indexes].toSorted()).toEqual([
+      ...['render_jobs_by_start', 'render_jobs_queue', 'render_jobs_rendering', 'sqlite_autoindex_render_jobs_1'],
+    ]);
+    await world.database.remove();
+  });
+
+  it.skipIf(url === '')(
+    `reads about as many pages of PostgreSQL with 50 times the queue and history${url === '' ? `: ${NO_POSTGRES}` : ''}`,
+    async () => {
+      const world = await World.begin(await postgresDatabase(url));
+      const id = await world.account();
+      const pagesRead = async (): Promise<number> => {
+        await world.engine.run('analyze render_jobs');
+        let pages = 0;
+        for (const [sql, parameters] of await readsOfClaim(world)) {
+          const [row] = await world.engine.all(`explain (analyze, buffers, format json) ${sql}`, parameters);
+          const [{ Plan: plan }] = must(row, 'a plan')['QUERY PLAN'] as [{ Plan: Record<string, unknown> }];
+          pages += integer(plan, 'Shared Hit Blocks') + integer(plan, 'Shared Read Blocks');
+        }
+        return pages;
+      };
+      await addRenders(world.engine, id, 'succeeded', 1, 200);
+      await addRenders(world.engine, id, 'queued', 1, 200);
+      const few = await pagesRead();
+      await addRenders(world.engine, id, 'succeeded', 201, 10_000);
+      await addRenders(world.engine, id, 'queued', 201, 10_000);
+      expect(await pagesRead()).toBeLessThan(few * 3);
+      await world.database.remove();
+    },
+  );
+
+  it('serves every account when more wait than one claim compares, and none of them twice before the others', async () => {
+    const world = await World.begin(sqliteDatabase({ synchronous: 'off' }));
+    const busy = await world.account();
+    await addRenders(world.engine, busy, 'queued', 1, 400);
+    for (let count = 0; count < 249; count += 1) {
+      await addRenders(world.engine, await world.account(), 'queued', 1, 1);
+    }
+    const served: string[] = [];
+    for (let count = 0; count < 300; count += 1) {
+      served.push(must(await world.store.renders.claim('image'), 'a render').render.accountId);
+    }
+    expect(new Set(served.slice(0, 250)).size).toBeGreaterThan(225);
+    expect(new Set(served).size).toBe(250);
+    await world.database.remove();
+  });
+});
