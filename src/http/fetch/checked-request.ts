@@ -1,7 +1,7 @@
 // Requests to URLs that callers choose. Nothing is connected to before all addresses of the host have passed the policy, and
 // the connection is made to these addresses, so a host name can't change its address in between.
 
-import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type FetchPolicy, hostOf } from './fetch-policy.ts';
 import { fixedLookup, resolveHost } from './resolve-host.ts';
@@ -25,6 +25,11 @@ export class ForbiddenAddress extends Error {
     this.host = host;
   }
 }
+
+/** Hosts send one or two such responses, if any: early hints, or word that they are still at work. */
+const MAX_INFORMATIONAL = 16;
+/** Four times the headers that Node accepts. */
+const MAX_BYTES_BEFORE_RESPONSE = 64 * 1024;
 
 /** Aborting `attempt` counts until the response headers are there; aborting `signal` also ends the response. */
 export async function sendChecked(
@@ -57,6 +62,7 @@ export async function sendChecked(
     attempt.addEventListener('abort', endAttempt, { once: true });
     // After the response headers, only the caller's own signal counts.
     signal.addEventListener('abort', end, { once: true });
+    limitBeforeResponse(outgoing, reject);
     outgoing.once('response', (response) => {
       attempt.removeEventListener('abort', endAttempt);
       // An error without a listener would end the process.
@@ -70,6 +76,32 @@ export async function sendChecked(
     });
     outgoing.end(body);
   });
+}
+
+/**
+ * Node reads any number of informational responses and empty lines before the response. A host that sends nothing else would
+ * keep the event loop busy, so the connection is closed when there is too much of it.
+ */
+function limitBeforeResponse(outgoing: ClientRequest, reject: (error: Error) => void): void {
+  let [informational, bytes, isResponding] = [0, 0, false];
+  const limit = (count: number, max: number): void => {
+    if (isResponding || count <= max) return;
+    reject(new TooMuchBeforeResponse());
+    outgoing.destroy();
+  };
+  const onData = (chunk: Buffer): void => limit((bytes += chunk.length), MAX_BYTES_BEFORE_RESPONSE);
+  outgoing.on('information', () => limit((informational += 1), MAX_INFORMATIONAL));
+  outgoing.once('socket', (socket) => {
+    socket.on('data', onData);
+    outgoing.once('response', () => {
+      isResponding = true;
+      socket.off('data', onData);
+    });
+  });
+}
+
+class TooMuchBeforeResponse extends Error {
+  readonly code = 'TOO_MUCH_BEFORE_RESPONSE';
 }
 
 async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -2,7 +2,7 @@
 
 import { AppError } from '../../errors.ts';
 
-/** Error codes of Node for the most common failures. */
+/** Error codes of Node for the most common failures, and our own. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name doesn't exist",
   ENODATA: "the host name doesn't exist",
@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "the host can't be reached",
   ENETUNREACH: "the host can't be reached",
   HPE_HEADER_OVERFLOW: 'its response headers are too long',
+  TOO_MUCH_BEFORE_RESPONSE: 'it sends too many informational responses or too many bytes before its response',
 };
 
 export function unreachable(
