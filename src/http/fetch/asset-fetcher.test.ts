@@ -253,6 +253,16 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(url, { times: TIMES })).toContain('too slowly');
   });
 
+  it('is given up when it sends much less than 32 KiB per second', async () => {
+    const url = await serve((_request, response) => {
+      response.write(PNG);
+      const timer = setInterval(() => response.write(Buffer.alloc(1_000)), 100);
+      response.once('close', () => clearInterval(timer));
+    });
+    const times = { ...TIMES, paceIntervalMs: 1_000, maxSeconds: 600 };
+    expect(await failureOf(url, { times, maxBytes: 1e9 })).toContain('at 32768 bytes per second or more');
+  });
+
   it('is given up when the whole file takes too long, however steadily it arrives', async () => {
     const url = await serve((_request, response) => {
       response.write(PNG);

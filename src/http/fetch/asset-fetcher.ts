@@ -13,6 +13,8 @@ import { type FetchPolicy, forbiddenAddress } from './fetch-policy.ts';
 const MAX_REDIRECTS = 3;
 const FIRST_BYTE_MS = 10_000;
 const MAX_SECONDS = 120;
+/** More than an upload needs, because files come from servers and not over the connection of a phone. */
+const MIN_BYTES_PER_SECOND = 32 * 1024;
 
 export interface FetcherOptions {
   readonly policy: FetchPolicy;
@@ -41,16 +43,21 @@ export class AssetFetcher {
     signal: AbortSignal,
     allowedSeconds = MAX_SECONDS,
   ): Promise<ReceivedFile> {
-    const { paceIntervalMs, maxSeconds = allowedSeconds } = this.#options.times ?? {};
+    const { paceIntervalMs: intervalMs, maxSeconds = allowedSeconds } = this.#options.times ?? {};
     const started = performance.now();
     const response = await this.#open(url, signal);
     const secondsLeft = maxSeconds - (performance.now() - started) / 1_000;
     const onTooSlow = (): void => {
       response.destroy(
-        unreachable(`${url.host} sends the file too slowly. It must arrive within ${maxSeconds} seconds.`),
+        unreachable(
+          `${url.host} sends the file too slowly. It must arrive within ${maxSeconds} seconds, at ${MIN_BYTES_PER_SECOND} bytes per second or more.`,
+        ),
       );
     };
-    const stopWatching = watchPace(response, onTooSlow, Math.max(0, secondsLeft), paceIntervalMs);
+    const stopWatching = watchPace(response, onTooSlow, Math.max(0, secondsLeft), {
+      ...(intervalMs !== undefined && { intervalMs }),
+      minBytesPerSecond: MIN_BYTES_PER_SECOND,
+    });
     try {
       assertSize(Number(response.headers['content-length'] ?? 0), destination.maxBytes);
       const { save, ...file } = await receiveAsset(response, destination);

@@ -46,6 +46,8 @@ export interface AsyncRequest {
 }
 
 const RETRY_AFTER_SECONDS = 2;
+/** With files to fetch, so that the hosts of one account can't take all connections of a server. */
+const MAX_FETCHES_PER_ACCOUNT = 16;
 
 export class RenderAcceptor {
   readonly #options: AcceptorOptions;
@@ -133,13 +135,14 @@ interface RenderParts {
 
 export function newRender(caller: Caller, id: string, { request, parsed, asset, batchId }: RenderParts): NewRender {
   const { accountId, keyId, mode, plan, subscription } = caller;
+  const isFetched = 'assetUrl' in parsed;
   return {
     ...{ id, accountId, keyId, mode, batchId, request, asset },
-    lane: 'assetUrl' in parsed ? 'fetch' : (parsed.asset?.kind ?? 'image'),
+    lane: isFetched ? 'fetch' : (parsed.asset?.kind ?? 'image'),
     plan: plan.name,
     period: subscription.period,
     renews: subscription.renews,
-    maxRunning: plan.concurrentRenders,
+    maxRunning: isFetched ? Math.min(plan.concurrentRenders, MAX_FETCHES_PER_ACCOUNT) : plan.concurrentRenders,
   };
 }
 

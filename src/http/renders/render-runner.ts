@@ -33,8 +33,8 @@ const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 /** A render that ends its worker again and again is at fault itself. */
 const MAX_ATTEMPTS = 20;
-/** Fetching needs no worker, so a few more can wait for other servers. */
-const EXTRA_FETCHES = 4;
+/** Fetching takes a connection and little else. The store limits what one account can have of them. */
+const MAX_FETCHES = 64;
 /** Trouble of this service that may be over soon. */
 const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
@@ -50,6 +50,8 @@ export class RenderRunner {
     video: new Map(),
     fetch: new Map(),
   };
+  /** Renders whose file is being fetched. One that waits for a worker afterwards must not keep other files from arriving. */
+  readonly #fetching = new Set<AbortController>();
   readonly #ended = new Set<Promise<void>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #filling = new Set<RenderLane>();
@@ -108,16 +110,16 @@ export class RenderRunner {
     clearTimeout(abort);
   }
 
-  #capacity(lane: RenderLane): number {
-    const { slots } = this.#options;
-    return lane === 'fetch' ? slots.total('image') + slots.total('video') + EXTRA_FETCHES : slots.total(lane);
+  #hasRoom(lane: RenderLane): boolean {
+    if (lane === 'fetch') return this.#fetching.size < MAX_FETCHES;
+    return this.#running[lane].size < this.#options.slots.total(lane);
   }
 
   async #fill(lane: RenderLane): Promise<void> {
     if (this.#filling.has(lane)) return;
     this.#filling.add(lane);
     try {
-      while (!this.#isStopping && this.#running[lane].size < this.#capacity(lane)) {
+      while (!this.#isStopping && this.#hasRoom(lane)) {
         const claim = await this.#options.renders.claim(lane);
         if (claim === undefined) break;
         this.#begin(lane, claim);
@@ -133,7 +135,9 @@ export class RenderRunner {
     const { renderId } = claim.attempt;
     const controller = new AbortController();
     this.#running[lane].set(renderId, controller);
-    const ended = this.#run(claim, controller).finally(() => {
+    if (lane === 'fetch') this.#fetching.add(controller);
+    const ended = this.#run(lane, claim, controller).finally(() => {
+      this.#fetching.delete(controller);
       // After a stall, this server may have claimed its own render again.
       if (this.#running[lane].get(renderId) === controller) this.#running[lane].delete(renderId);
       this.#ended.delete(ended);
@@ -148,15 +152,20 @@ export class RenderRunner {
   }
 
   /** Never rejects. */
-  async #run(claim: ClaimedRender, controller: AbortController): Promise<void> {
+  async #run(lane: RenderLane, claim: ClaimedRender, controller: AbortController): Promise<void> {
     const started = performance.now();
     const { logger } = this.#options;
     const entry = { renderId: claim.render.id, accountId: claim.render.accountId, attempt: claim.attempt.number };
     let progress = 0;
     const stopRenewing = this.#keepLease(claim, controller, () => progress);
     try {
-      const success = await runAttempt(this.#options, claim, controller.signal, (fraction) => {
-        progress = fraction;
+      const success = await runAttempt(this.#options, claim, controller.signal, {
+        onLoaded: () => {
+          if (this.#fetching.delete(controller)) void this.#fill(lane);
+        },
+        onProgress: (fraction) => {
+          progress = fraction;
+        },
       });
       await this.#succeed(claim.attempt, success);
       await this.#deleteAsset(claim.render);

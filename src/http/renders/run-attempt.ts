@@ -47,12 +47,19 @@ export interface AttemptDependencies extends StepDependencies {
 export const DEADLINE_MS = 3_600_000;
 const FETCH_SECONDS = 600;
 
+/** What the runner wants to know about an attempt. */
+export interface AttemptListener {
+  /** The file is on this server. From here on, the attempt waits for a worker or uses one. */
+  readonly onLoaded: () => void;
+  readonly onProgress: (fraction: number) => void;
+}
+
 /** Returns the stored result. Whether it counts is decided when the row is changed. */
 export async function runAttempt(
   dependencies: AttemptDependencies,
   claim: ClaimedRender,
   signal: AbortSignal,
-  onProgress: (fraction: number) => void,
+  { onLoaded, onProgress }: AttemptListener,
 ): Promise<RenderSuccess> {
   const { workArea, uploads } = dependencies;
   const { renderId, number } = claim.attempt;
@@ -63,6 +70,7 @@ export async function runAttempt(
     // An account without room for a single byte needs no fetch and no worker.
     await assertStorageRoom(dependencies.renders, caller, { renders: 0, bytes: 1 });
     const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
+    onLoaded();
     const kind = parsed.asset ? workerKindFor(parsed.asset) : 'image';
     return await dependencies.slots.run(kind, signal, async () => {
       return await renderAndStore(dependencies, claim, { caller, directory, disk, signal, parsed, onProgress });

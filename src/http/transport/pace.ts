@@ -16,16 +16,16 @@ export function watchPace(
   request: IncomingMessage,
   onTooSlow: (reason: AppError) => void,
   maxSeconds: number,
-  intervalMs = INTERVAL_MS,
+  { intervalMs = INTERVAL_MS, minBytesPerSecond = MIN_BYTES_PER_SECOND } = {},
 ): () => void {
   const { socket } = request;
   let bytesBefore = socket.bytesRead;
   const timer = setInterval(() => {
     const received = socket.bytesRead - bytesBefore;
     bytesBefore = socket.bytesRead;
-    if (request.complete || received >= (MIN_BYTES_PER_SECOND * intervalMs) / 1_000) return;
+    if (request.complete || received >= (minBytesPerSecond * intervalMs) / 1_000) return;
     clearInterval(timer);
-    const detail = `The upload was slower than ${MIN_BYTES_PER_SECOND} bytes per second.`;
+    const detail = `The upload was slower than ${minBytesPerSecond} bytes per second.`;
     onTooSlow(new AppError('upload_too_slow', detail));
   }, intervalMs);
   const deadline = setTimeout(() => {

@@ -31,7 +31,7 @@ export interface WebhookRunnerOptions {
 const POLL_MS = 500;
 const EVENTS_AT_ONCE = 50;
 /** Each takes a connection and little else. The store limits what one receiver and one account can have of them. */
-const MAX_SENDING = 64;
+const MAX_SENDING = 256;
 const GONE = 410;
 
 export class WebhookRunner {
