@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'overloaded'
   | 'renderer_unavailable'
   | 'storage_unavailable'
+  | 'storage_full'
   | 'shutting_down'
   | 'deadline_exceeded'
   | 'client_closed';

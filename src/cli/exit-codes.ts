@@ -88,6 +88,7 @@ export const EXIT_CODES = {
   overloaded: 69,
   renderer_unavailable: 69,
   storage_unavailable: 69,
+  storage_full: 69,
   shutting_down: 69,
   deadline_exceeded: 69,
   client_closed: 70,

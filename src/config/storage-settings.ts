@@ -52,6 +52,12 @@ export const STORAGE_SETTINGS = {
     'Where uploads and results of asynchronous renders are kept: `s3://bucket/prefix` in an S3-compatible service, or `file:` and a directory that all API servers share. Default: `objects` in the data directory. With PostgreSQL, asynchronous renders are refused until it is set, because other servers could not find the files.',
     storageLocation,
   ),
+  storedGigabytes: setting<number | undefined>(
+    'STORYBAR_STORED_GB',
+    '',
+    'Gigabytes that uploads and results of all accounts together may take up in storage. Requests that would store more get 503 `storage_full`: on plans without a price when half is in use, on other plans when nine tenths are. Default: half of the disk that a directory is on, or 1000 for a bucket.',
+    (text) => (text === '' ? { value: undefined } : wholeNumber(1, 1_000_000_000)(text)),
+  ),
   resultHours: setting(
     'STORYBAR_RESULT_HOURS',
     '24',

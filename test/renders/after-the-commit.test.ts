@@ -70,7 +70,7 @@ async function begin(database: TestDatabase): Promise<void> {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   const logger = pino({ level: 'silent' });
   const acceptor = new RenderAcceptor({
-    ...{ renders, storage, linkBase, logger, wake: () => undefined },
+    ...{ renders, storage, linkBase, logger, wake: () => undefined, serviceBytes: 1e12 },
     marketplace: marketplace as never,
   });
   const dependencies = {
@@ -91,7 +91,9 @@ async function begin(database: TestDatabase): Promise<void> {
     await acceptor.accept({ caller, idempotencyKey: undefined, request, reply, lifetime }, upload, parsed);
     return reply;
   });
-  const links = new LinkDelivery({ renders, storage, linkBase, marketplace: marketplace as never, resultHours: 24 });
+  const links = new LinkDelivery({
+    ...{ renders, storage, linkBase, marketplace: marketplace as never, resultHours: 24, serviceBytes: 1e12 },
+  });
   app.post('/link', async (request, reply) => {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
     const lifetime = { signal: new AbortController().signal };

@@ -74,7 +74,7 @@ export function accountDataContract(world: () => World): void {
       maxRunning: 1,
     } as const;
     await renders.accept([accepted], {
-      limits: { queuedRenders: 9, storedBytes: 9, testRendersPerDay: 9 },
+      limits: { queuedRenders: 9, storedBytes: 9, serviceBytes: 1e12, testRendersPerDay: 9 },
       batch: { ...origin, id: job.batchId },
     });
     await renders.cancel({ accountId }, job.id);

@@ -245,7 +245,7 @@ export function rendersContract(world: () => World): void {
     const { renders } = world().store;
     const id = await world().account();
     const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
-    const limits = { queuedRenders: 3, storedBytes: 1_000, testRendersPerDay: 2 };
+    const limits = { queuedRenders: 3, storedBytes: 1_000, serviceBytes: 1e12, testRendersPerDay: 2 };
     const results = await Promise.all(
       Array.from({ length: 6 }, async () => await renders.accept([await newRender(id)], { limits })),
     );

@@ -17,6 +17,7 @@ import { passkeysContract } from './contract-passkeys.ts';
 import { rendersContract } from './contract-renders.ts';
 import { requestsContract } from './contract-requests.ts';
 import { secondFactorsContract } from './contract-second-factors.ts';
+import { storedBytesContract } from './contract-stored-bytes.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
@@ -34,6 +35,7 @@ const CONTRACTS = {
   'stored renders': rendersContract,
   'attempts of stored renders': renderAttemptsContract,
   'ends of stored renders': renderEndsContract,
+  'stored bytes': storedBytesContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,
   'accounts without a confirmed address': unconfirmedContract,

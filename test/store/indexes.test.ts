@@ -13,8 +13,8 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** Tables with one row per live process, and the lanes and accounts that a statement itself finds through an index. */
-const SMALL = /\b(?:owners|o|trusted_time|lanes|accounts_waiting|CONSTANT ROW)\b/u;
+/** Tables with one row per live process or shard, and the lanes and accounts that a statement itself finds through an index. */
+const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|CONSTANT ROW)\b/u;
 
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const record = (session: SqlSession): SqlSession => ({

@@ -7,7 +7,7 @@ import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../
 import type { Store } from '../../src/store/store.ts';
 import { DAY, LIMIT, type World } from './world.ts';
 
-export const LIMITS = { queuedRenders: 1_000, storedBytes: 1_000_000, testRendersPerDay: 500 };
+export const LIMITS = { queuedRenders: 1_000, storedBytes: 1_000_000, serviceBytes: 1e12, testRendersPerDay: 500 };
 export const OPTIONS: AcceptOptions = { limits: LIMITS };
 
 /** `world` is the current one; each test has its own. */

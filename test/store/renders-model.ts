@@ -19,7 +19,7 @@ import { START } from './world.ts';
 
 const ACCOUNTS = ['ann', 'bob', 'eve'];
 const CREDIT_LIMIT = 1_000_000;
-const LIMITS = { queuedRenders: 40, storedBytes: 1_000_000, testRendersPerDay: 1_000_000 };
+const LIMITS = { queuedRenders: 40, storedBytes: 1_000_000, serviceBytes: 1e12, testRendersPerDay: 1_000_000 };
 
 interface Work {
   readonly claim: ClaimedRender;

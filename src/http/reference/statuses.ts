@@ -277,6 +277,12 @@ export const PROBLEMS = {
     title: 'Storage unavailable',
     advice: "The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.",
   },
+  storage_full: {
+    status: 503,
+    title: 'No room for stored renders',
+    advice:
+      'All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.',
+  },
   payment_unavailable: {
     status: 503,
     title: 'Payments unavailable',

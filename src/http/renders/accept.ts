@@ -32,6 +32,8 @@ export interface AcceptorOptions {
   readonly marketplace: Marketplace;
   readonly linkBase: LinkBase;
   readonly logger: Logger;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
   /** Called when there is new work. */
   readonly wake: () => void;
 }
@@ -104,7 +106,9 @@ export class RenderAcceptor {
     renders: readonly NewRender[],
     options: Omit<AcceptOptions, 'limits'>,
   ): Promise<{ readonly id: string; readonly isReplay: boolean }> {
-    const limits = { ...storageLimitsOf(caller), queuedRenders: caller.plan.limits.queuedRenders };
+    const { serviceBytes } = this.#options;
+    const storage = storageLimitsOf(caller, { serviceBytes, of: 'request' });
+    const limits = { ...storage, queuedRenders: caller.plan.limits.queuedRenders };
     const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
     if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
     if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);

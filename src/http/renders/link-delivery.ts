@@ -22,7 +22,7 @@ import type { Upload } from '../overlay/receive.ts';
 import type { LinkBase } from './link-base.ts';
 import { putResult } from './render-result.ts';
 import { RENDERS_PATH, renderToJson } from './render-view.ts';
-import { assertStorageRoom, storageError, storageLimitsOf } from './storage-room.ts';
+import { assertStorageRoom, type StorageUse, storageError, storageLimitsOf } from './storage-room.ts';
 import { storeRequest } from './stored-request.ts';
 
 export interface LinkDeliveryOptions {
@@ -31,6 +31,8 @@ export interface LinkDeliveryOptions {
   readonly marketplace: Marketplace;
   readonly linkBase: LinkBase;
   readonly resultHours: number;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
 }
 
 export interface FinishedRequest {
@@ -64,16 +66,17 @@ export class LinkDelivery {
   }
 
   /** Throws when the account can't store another result. */
-  async assertRoom(caller: Caller): Promise<void> {
+  async assertRoom(caller: Caller, of: StorageUse['of'] = 'request'): Promise<void> {
+    const { renders, serviceBytes } = this.#options;
     // Its size isn't known yet, but every result has at least one byte.
-    await assertStorageRoom(this.#options.renders, caller, { renders: 1, bytes: 1 });
+    await assertStorageRoom(renders, caller, { renders: 1, bytes: 1 }, { serviceBytes, of });
   }
 
   /** Stores and charges the render in one transaction. */
   async deliver(context: OverlayContext, request: FinishedRequest): Promise<void> {
     const { storage, marketplace, resultHours } = this.#options;
     const { caller, request: raw, reply, lifetime } = context;
-    await this.assertRoom(caller);
+    await this.assertRoom(caller, 'result');
     const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours, lifetime.signal);
     let render: RenderRecord;
     try {
@@ -94,7 +97,7 @@ export class LinkDelivery {
     success: RenderSuccess,
   ): Promise<RenderRecord> {
     const { accountId, keyId, mode, plan, subscription } = caller;
-    const limits = storageLimitsOf(caller);
+    const limits = storageLimitsOf(caller, { serviceBytes: this.#options.serviceBytes, of: 'result' });
     const at = new Date();
     const render: NewRender = {
       ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },

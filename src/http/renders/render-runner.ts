@@ -40,6 +40,7 @@ const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'renderer_unavailable',
   'storage_unavailable',
+  'storage_full',
   'shutting_down',
 ]);
 
@@ -216,8 +217,8 @@ export class RenderRunner {
     const entry = { renderId, accountId: render.accountId, attempt: number, code: error.code };
     const age = Date.now() - (render.startedAt ?? new Date()).getTime();
     const isShutdown = error.code === 'shutting_down';
-    // Neither a shutdown nor a storage that is away can be the fault of the render.
-    const mayRepeat = number < MAX_ATTEMPTS || isShutdown || error.code === 'storage_unavailable';
+    // Neither a shutdown nor a storage that is away or full can be the fault of the render.
+    const mayRepeat = number < MAX_ATTEMPTS || isShutdown || error.code.startsWith('storage_');
     try {
       if (TEMPORARY.has(error.code) && age < DEADLINE_MS && mayRepeat) {
         const delayMs = isShutdown ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, number - 1));

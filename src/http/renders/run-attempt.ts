@@ -41,6 +41,8 @@ export interface AttemptDependencies extends StepDependencies {
   readonly plans: PlanBook;
   readonly slots: BackgroundSlots;
   readonly resultHours: number;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
 }
 
 /** From the first attempt to the result. */
@@ -68,7 +70,7 @@ export async function runAttempt(
   try {
     const caller = await callerOf(dependencies, claim.render);
     // An account without room for a single byte needs no fetch and no worker.
-    await assertStorageRoom(dependencies.renders, caller, { renders: 0, bytes: 1 });
+    await assertRoom(dependencies, caller, 1);
     const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
     onLoaded();
     const kind = parsed.asset ? workerKindFor(parsed.asset) : 'image';
@@ -79,6 +81,11 @@ export async function runAttempt(
     disk.release();
     await directory.remove();
   }
+}
+
+/** For the result of a request that was accepted, and counted, before. */
+async function assertRoom({ renders, serviceBytes }: AttemptDependencies, caller: Caller, bytes: number): Promise<void> {
+  await assertStorageRoom(renders, caller, { renders: 0, bytes }, { serviceBytes, of: 'result' });
 }
 
 /** The caller as it was when the request was accepted. Its period is the one to charge. */
@@ -143,7 +150,7 @@ async function renderAndStore(
   const finished = await executeRender(dependencies, run, prepared);
   // Only now is the size known. The render fails here without a charge.
   const { size: bytes } = await stat(finished.output);
-  await assertStorageRoom(dependencies.renders, caller, { renders: 0, bytes });
+  await assertRoom(dependencies, caller, bytes);
   const renderMs = performance.now() - started;
   const headers = describeRender(prepared, finished, { renderId, receiveMs: 0, renderMs });
   const success = await putResult(

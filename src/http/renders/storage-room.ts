@@ -1,4 +1,4 @@
-// The limits of what an account has stored, for results. The limits of accepted requests are in accept.ts.
+// The limits of what an account and the service have stored. The limits of accepted requests are in accept.ts.
 
 import { AppError } from '../../errors.ts';
 import type { OverStorage, Renders, StorageLimits } from '../../store/renders/renders.ts';
@@ -8,20 +8,40 @@ import type { Caller } from '../access/caller.ts';
 const TEST_RENDERS_PER_DAY = 500;
 const RETRY_AFTER_SECONDS = 2;
 const RETRY_TEST_AFTER_SECONDS = 3_600;
+const RETRY_SERVICE_AFTER_SECONDS = 60;
 
-export function storageLimitsOf({ plan }: Pick<Caller, 'plan'>): StorageLimits {
-  return { storedBytes: plan.limits.storedBytes, testRendersPerDay: TEST_RENDERS_PER_DAY };
+/**
+ * Which part of the service's storage may be in use when something is added. What is left is for results of requests that
+ * were accepted before. Plans without a price get less, so that accounts that cost nothing can't use up what others pay for.
+ */
+const SHARES = { request: 0.9, freeRequest: 0.5, result: 1 } as const;
+
+/** The storage of the service, and what is added to it: a new request, or the result of one that was accepted. */
+export interface StorageUse {
+  readonly serviceBytes: number;
+  readonly of: 'request' | 'result';
 }
 
-/** Throws when the account has no room for a result of this size. `renders` is 0 for a render that was accepted before. */
+export function storageLimitsOf({ plan }: Pick<Caller, 'plan'>, { serviceBytes, of }: StorageUse): StorageLimits {
+  const share = SHARES[of === 'request' && plan.monthlyPriceCents === 0 ? 'freeRequest' : of];
+  return {
+    storedBytes: plan.limits.storedBytes,
+    serviceBytes: Math.floor(serviceBytes * share),
+    testRendersPerDay: TEST_RENDERS_PER_DAY,
+  };
+}
+
+/** Throws when there is no room for a result of this size. `renders` is 0 for a render that was accepted before. */
 export async function assertStorageRoom(
   renders: Pick<Renders, 'storageExceeded'>,
   caller: Caller,
   demand: { readonly renders: 0 | 1; readonly bytes: number },
+  use: StorageUse,
 ): Promise<void> {
   const { accountId, mode } = caller;
-  const exceeded = await renders.storageExceeded({ accountId, mode, ...demand }, storageLimitsOf(caller));
-  if (exceeded) throw storageError(exceeded, storageLimitsOf(caller));
+  const limits = storageLimitsOf(caller, use);
+  const exceeded = await renders.storageExceeded({ accountId, mode, ...demand }, limits);
+  if (exceeded) throw storageError(exceeded, limits);
 }
 
 export function storageError({ what, actual }: OverStorage, limits: StorageLimits): AppError {
@@ -32,6 +52,10 @@ export function storageError({ what, actual }: OverStorage, limits: StorageLimit
       limit: { limit, actual },
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
+  }
+  if (what === 'serviceBytes') {
+    const detail = "This service has no room for more stored renders right now. Try again later, or don't use async and deliver.";
+    return new AppError('storage_full', detail, { retryAfterSeconds: RETRY_SERVICE_AFTER_SECONDS });
   }
   const detail = `Test keys of an account can store ${limit} renders per day.`;
   return new AppError('test_renders_exceeded', detail, {

@@ -1,7 +1,7 @@
 // Opens the storage of the settings and checks at startup that it can be used.
 
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../../config/settings.ts';
 import { AppError } from '../../errors.ts';
@@ -11,15 +11,32 @@ import type { ObjectStorage } from '../../storage/object-storage.ts';
 import { S3Error } from '../../storage/s3/s3-error.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
+const GIGABYTE = 1_000_000_000;
+/** The rest is for the database, for files of running requests and for everything else on the disk. */
+const DISK_SHARE = 0.5;
+const BUCKET_GIGABYTES = 1_000;
+
 export async function openStorage(settings: Settings, logger: Logger): Promise<ObjectStorage> {
   const { storage, dataDirectory } = settings;
   if (storage.kind === 's3') return await openBucket(settings, storage, logger);
-  const directory = storage.kind === 'file' ? storage.directory : path.join(dataDirectory, 'objects');
+  const directory = directoryOf(storage, dataDirectory);
   try {
     return await FileStorage.open(directory);
   } catch (error) {
     throw new SettingsError([`STORYBAR_STORAGE ${directory} cannot be used: ${messageOf(error)}`]);
   }
+}
+
+/** How many bytes all accounts together may store, where the setting doesn't say. Call it when the storage is open. */
+export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory }: Settings): Promise<number> {
+  if (storedGigabytes !== undefined) return storedGigabytes * GIGABYTE;
+  if (storage.kind === 's3') return BUCKET_GIGABYTES * GIGABYTE;
+  const { blocks, bsize } = await statfs(directoryOf(storage, dataDirectory));
+  return Math.floor(blocks * bsize * DISK_SHARE);
+}
+
+function directoryOf(storage: Exclude<Settings['storage'], { readonly kind: 's3' }>, dataDirectory: string): string {
+  return storage.kind === 'file' ? storage.directory : path.join(dataDirectory, 'objects');
 }
 
 async function openBucket(

@@ -18,7 +18,7 @@ import type { RouteGroup } from '../../http/route-group.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import { isGone } from '../../store/sql-store.ts';
 import type { Store } from '../../store/store.ts';
-import { openStorage } from './open-storage.ts';
+import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
 type Shared = Pick<RunnerOptions, 'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'logger' | 'metrics'> &
@@ -50,6 +50,7 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   const { renders, accounts, keys, users } = store;
   const { resultHours, publicUrl, host, isAsync } = settings;
   const storage = await openStorage(settings, logger);
+  const serviceBytes = await storedBytesLimit(settings);
   const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage.kind === 'default';
   if (isAsync && lacksSharedStorage) {
     logger.warn(
@@ -58,8 +59,9 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   }
   const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
   const slots = new BackgroundSlots(() => renderer.status());
-  const runner = new RenderRunner({ ...options, renders, accounts, storage, plans, slots, resultHours, publicUrl });
-  const common = { renders, storage, marketplace, linkBase };
+  const stored = { renders, storage, serviceBytes };
+  const runner = new RenderRunner({ ...options, ...stored, accounts, plans, slots, resultHours, publicUrl });
+  const common = { ...stored, marketplace, linkBase };
   const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
   const tasks = startTasks(options, storage);
   // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.

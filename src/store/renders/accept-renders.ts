@@ -14,6 +14,7 @@ import type {
   StorageDemand,
   StorageLimits,
 } from './renders.ts';
+import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 /** Sorts before every time, so that a new render is due whatever happens to the clock. */
@@ -110,8 +111,10 @@ export async function storageExceeded(
   limits: StorageLimits,
   now: Date,
 ): Promise<OverStorage | undefined> {
-  const stored = (await storedBytes(session, accountId)) + bytes;
+  const stored = (await storedBytesOf(session, accountId)) + bytes;
   if (stored > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: stored };
+  const ofService = (await storedBytesOfService(session)) + bytes;
+  if (ofService > limits.serviceBytes) return { kind: 'over limit', what: 'serviceBytes', actual: ofService };
   if (mode === 'live' || renders === 0) return undefined;
   const today = await first(
     session,
@@ -122,16 +125,6 @@ export async function storageExceeded(
   return tests > limits.testRendersPerDay
     ? { kind: 'over limit', what: 'testRendersPerDay', actual: tests }
     : undefined;
-}
-
-async function storedBytes(session: SqlSession, accountId: string): Promise<number> {
-  const row = await first(
-    session,
-    `select (select coalesce(sum(asset_bytes), 0) from render_jobs where account_id = ? and has_asset = 1)
-          + (select coalesce(sum(output_bytes), 0) from render_jobs where account_id = ? and has_output = 1) as n`,
-    [accountId, accountId],
-  );
-  return integer(must(row, 'a sum'), 'n');
 }
 
 async function insertBatch(

@@ -102,6 +102,8 @@ export interface ClaimedRender {
 export interface StoredLimits {
   readonly queuedRenders: number;
   readonly storedBytes: number;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
   /** With a test key, since midnight UTC. */
   readonly testRendersPerDay: number;
 }
