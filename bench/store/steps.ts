@@ -8,7 +8,7 @@ import { BIG, uuid } from './seed.ts';
 const DAY_MS = 24 * 3_600_000;
 const OPERATOR = `operator:${uuid('user', 0)}`;
 const SMALL = uuid('account', 1);
-const LIMITS = { queuedRenders: 1_000_000, storedBytes: 1e15, testRendersPerDay: 500 };
+const LIMITS = { queuedRenders: 1_000_000, storedBytes: 1e15, serviceBytes: 1e15, testRendersPerDay: 500 };
 const PLANS = [
   { name: 'free', credits: 100 },
   { name: 'pro', credits: 10_000 },

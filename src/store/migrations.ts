@@ -6,6 +6,7 @@ import { LINKED_IDENTITIES } from './schema/linked-identities.ts';
 import { PASSKEYS } from './schema/passkeys.ts';
 import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { BOUNDED_STATEMENTS } from './schema/bounded-statements.ts';
+import { RENDERS_BY_KEY } from './schema/renders-by-key.ts';
 import { STORED_BYTES } from './schema/stored-bytes.ts';
 import { USAGE_DETAILS } from './schema/usage-details.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
@@ -328,6 +329,7 @@ export const MIGRATIONS: readonly Migration[] = [
   LINKED_IDENTITIES,
   BOUNDED_STATEMENTS,
   STORED_BYTES,
+  RENDERS_BY_KEY,
 ];
 
 export interface SchemaState {

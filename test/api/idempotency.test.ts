@@ -91,6 +91,49 @@ describe('a repeated request with the same idempotency key', () => {
   });
 });
 
+describe('a request that is repeated asynchronously', () => {
+  const sendAsync = async (key: string, fields: Parameters<typeof form>[0]): Promise<Response> =>
+    await post(server, form(fields), { headers: { 'idempotency-key': key, prefer: 'respond-async' } });
+  const ended = async (response: Response): Promise<Record<string, unknown>> => {
+    expect(response.status).toBe(202);
+    const { id } = (await response.json()) as { id: string };
+    const render = await fetch(`${server.url}/v1/renders/${id}?wait=60`, { headers: { 'x-api-key': server.key } });
+    return (await render.json()) as Record<string, unknown>;
+  };
+
+  it('waits for the first request, and is free after its delivery', async () => {
+    const key = randomUUID();
+    const release = holdImages(server);
+    const first = send(key, { asset: photo, text: 'Both' });
+    await until(async () => (await send(key, { asset: photo, text: 'Both' })).status === 409);
+    let isAccepted = false;
+    const repeated = sendAsync(key, { asset: photo, text: 'Both' }).finally(() => (isAccepted = true));
+    await until(async () => (await send(key, { asset: photo, text: 'Both' })).status === 409);
+    expect(isAccepted).toBe(false);
+    release();
+    const delivered = await first;
+    expect([delivered.status, delivered.headers.get('x-credits-charged')]).toEqual([200, '1']);
+    const bytes = Buffer.from(await delivered.arrayBuffer());
+    const render = await ended(await repeated);
+    expect(render).toMatchObject({ status: 'succeeded', credits: 0 });
+    const result = await fetch((render as { output: { url: string } }).output.url);
+    expect(Buffer.from(await result.arrayBuffer()).equals(bytes)).toBe(true);
+    // Both ways of repeating it still find the same render, and other content is refused.
+    expect(await ended(await sendAsync(key, { asset: photo, text: 'Both' }))).toMatchObject({ id: render['id'] });
+    expect((await send(key, { asset: photo, text: 'Both' })).headers.get('x-credits-charged')).toBe('0');
+    const other = await sendAsync(key, { asset: photo, text: 'Other' });
+    expect(await problemOf(other)).toMatchObject({ status: 422, code: 'idempotency_mismatch' });
+  });
+
+  it('is rendered and charged when the first request failed', async () => {
+    const key = randomUUID();
+    expect((await send(key, { asset: photo.subarray(0, 200), text: 'Broken' })).status).toBe(422);
+    const render = await ended(await sendAsync(key, { asset: photo.subarray(0, 200), text: 'Broken' }));
+    expect(render).toMatchObject({ status: 'failed', credits: 0 });
+    expect(await ended(await sendAsync(randomUUID(), { asset: photo, text: 'Good' }))).toMatchObject({ credits: 1 });
+  });
+});
+
 describe('an idempotency key', () => {
   it.each([
     ['a different caption', { text: 'Other' }],

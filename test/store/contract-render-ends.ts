@@ -8,6 +8,23 @@ import { DAY, START, type World } from './world.ts';
 export function renderEndsContract(world: () => World): void {
   const { newRender, accepted, claimed, reserve, success, scopeOf, statusOf } = renderSetup(world);
 
+  it('ends the link to a result when its account is deleted, and while it is suspended', async () => {
+    const { renders, accounts, accountData } = world().store;
+    const id = await world().account();
+    const { id: renderId } = await accepted(id);
+    const claim = await claimed();
+    await reserve(claim);
+    await renders.succeed(claim.attempt, success(renderId));
+    const isFound = async (): Promise<boolean> => (await renders.findByToken(`token-${renderId}`)) !== undefined;
+    expect(await isFound()).toBe(true);
+    await accounts.setSuspended(id, true, 'cli:test');
+    expect(await isFound()).toBe(false);
+    await accounts.setSuspended(id, false, 'cli:test');
+    expect(await isFound()).toBe(true);
+    await accountData.erase(id, 'cli:test');
+    expect(await isFound()).toBe(false);
+  });
+
   it('reports objects that are no longer needed until they are marked as deleted, and then deletes the records', async () => {
     const { renders } = world().store;
     const id = await world().account();

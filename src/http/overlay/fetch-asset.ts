@@ -2,7 +2,6 @@
 
 import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import type { IdempotentRequest } from './idempotency.ts';
 import { type ParsedRequest, type UnfetchedRequest, withFetched } from './parse.ts';
 import type { Upload } from './receive.ts';
 
@@ -22,7 +21,11 @@ export async function fetchAsset(
 }
 
 /** A repeated request is free, so a URL must still return the file that was paid for. An upload is part of the fingerprint. */
-export function assertSameAsset({ replay }: IdempotentRequest, isFetched: boolean, sha256: string | undefined): void {
+export function assertSameAsset(
+  { replay }: { readonly replay: { readonly sha256?: string | undefined } | undefined },
+  isFetched: boolean,
+  sha256: string | undefined,
+): void {
   if (!isFetched || replay === undefined || replay.sha256 === sha256) return;
   throw new AppError('idempotency_mismatch', 'The file behind asset_url has changed since the first request.');
 }

@@ -1,6 +1,7 @@
 // Accepting an asynchronous request: its file goes to storage and its render into the database, then the response is sent.
 // From then on the render doesn't depend on this server.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
@@ -9,6 +10,7 @@ import {
   acceptedRecord,
   type OverLimit,
   type Acceptance,
+  type AcceptedKey,
   type AcceptOptions,
   type NewRender,
   type Renders,
@@ -24,7 +26,7 @@ import type { Upload } from '../overlay/receive.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { LinkBase } from './link-base.ts';
 import { RENDERS_PATH, renderToJson } from './render-view.ts';
-import { asyncFingerprint, storeRequest } from './stored-request.ts';
+import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from './stored-request.ts';
 
 export interface AcceptorOptions {
   readonly renders: Renders;
@@ -48,6 +50,9 @@ export interface AsyncRequest {
 }
 
 const RETRY_AFTER_SECONDS = 2;
+/** How often to look whether a request with the same key has ended, and for how long. */
+const WAIT_MS = 250;
+const MAX_WAIT_MS = 300_000;
 /** With files to fetch, so that the hosts of one account can't take all connections of a server. */
 const MAX_FETCHES_PER_ACCOUNT = 16;
 
@@ -75,12 +80,8 @@ export class RenderAcceptor {
     if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path, lifetime.signal);
     const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });
     const at = new Date();
-    const acceptance = await this.add(caller, [render], {
-      at,
-      ...(idempotencyKey !== undefined && {
-        idempotency: { key: `${caller.mode}:${idempotencyKey}`, fingerprint: asyncFingerprint(upload) },
-      }),
-    }).catch(async (error: unknown) => {
+    const idempotency = idempotencyKey === undefined ? undefined : keyOf(caller, idempotencyKey, upload);
+    const acceptance = await this.#addOrWait(caller, render, { at, idempotency }, lifetime.signal).catch(async (error: unknown) => {
       // The database didn't take the render, or may have: then the object is swept with the record.
       if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
       throw error;
@@ -100,6 +101,26 @@ export class RenderAcceptor {
     reply.code(202).send(JSON.stringify(renderToJson(must(record, 'the accepted render'), linkBase.urlFor(request))));
   }
 
+  /** The same request may be running without `async`. Its end decides whether this one is rendered, and who pays. */
+  async #addOrWait(
+    caller: Caller,
+    render: NewRender,
+    { at, idempotency }: { readonly at: Date; readonly idempotency: AcceptedKey | undefined },
+    signal: AbortSignal,
+  ): Promise<{ readonly id: string; readonly isReplay: boolean }> {
+    if (idempotency === undefined) return await this.add(caller, [render], { at });
+    const until = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      try {
+        return await this.add(caller, [render], { at, idempotency });
+      } catch (error) {
+        const isRunning = error instanceof AppError && error.code === 'idempotency_in_flight';
+        if (!isRunning || performance.now() > until) throw error;
+      }
+      await wait(WAIT_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
   /** Stores the renders, or finds those that an earlier request with the same idempotency key stored. */
   async add(
     caller: Caller,
@@ -111,6 +132,11 @@ export class RenderAcceptor {
     const limits = { ...storage, queuedRenders: caller.plan.limits.queuedRenders };
     const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
     if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
+    if (acceptance.kind === 'delivered') {
+      const repeated = renders.map((render) => ({ ...render, request: asReplay(render.request, acceptance.facts) }));
+      const idempotency = { ...must(options.idempotency, 'the key of a repeated request'), isRepeat: true };
+      return await this.add(caller, repeated, { ...options, idempotency });
+    }
     if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);
     this.#options.wake();
     return { id: options.batch?.id ?? must(renders[0], 'a render').id, isReplay: false };
@@ -122,6 +148,11 @@ export class RenderAcceptor {
       this.#options.logger.warn({ object: asset.name, err: error }, 'stored object not deleted, left to the sweep');
     });
   }
+}
+
+function keyOf({ mode }: Caller, key: string, upload: Upload): AcceptedKey {
+  const fingerprints = { fingerprint: asyncFingerprint(upload), waitingFingerprint: waitingFingerprint(upload) };
+  return { key: `${mode}:${key}`, ...fingerprints };
 }
 
 function assetOf(renderId: string, parsed: ParsedRequest | UnfetchedRequest): StoredAsset | undefined {
@@ -151,7 +182,7 @@ export function newRender(caller: Caller, id: string, { request, parsed, asset, 
 }
 
 function refusalOf(
-  acceptance: Exclude<Acceptance, { readonly kind: 'accepted' | 'replayed' }>,
+  acceptance: Exclude<Acceptance, { readonly kind: 'accepted' | 'replayed' | 'delivered' }>,
   limits: StoredLimits,
 ): AppError {
   switch (acceptance.kind) {

@@ -3,7 +3,6 @@
 
 import { AppError, type ErrorCode } from '../../errors.ts';
 import {
-  type Attempt,
   AttemptLost,
   type ClaimedRender,
   RENDER_LANES,
@@ -168,7 +167,7 @@ export class RenderRunner {
           progress = fraction;
         },
       });
-      await this.#succeed(claim.attempt, success);
+      await this.#succeed(claim, success);
       await this.#deleteAsset(claim.render);
       logger.info(
         { ...entry, credits: success.credits, ms: Math.round(success.durationMs) },
@@ -183,7 +182,7 @@ export class RenderRunner {
     }
   }
 
-  async #succeed(attempt: Attempt, success: RenderSuccess): Promise<void> {
+  async #succeed({ attempt, render }: ClaimedRender, success: RenderSuccess): Promise<void> {
     const { renders, storage, metrics } = this.#options;
     const { renderId } = attempt;
     const isFirst = await this.#write(renderId, async () => await renders.succeed(attempt, success));
@@ -192,8 +191,8 @@ export class RenderRunner {
       return;
     }
     // A repeated write finds the render ended by the first one, whose outcome was unknown.
-    const stored = await renders.findByToken(success.output.token);
-    if (stored !== undefined) return;
+    const stored = await renders.find({ accountId: render.accountId }, renderId);
+    if (stored?.output?.token === success.output.token) return;
     await storage.delete(success.output.name);
     throw new AttemptLost(renderId);
   }

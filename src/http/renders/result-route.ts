@@ -42,7 +42,7 @@ async function sendResult(
   const { name } = request.params as { readonly name: string };
   const render = await renders.findByToken(name.replace(/\..*$/u, ''));
   if (render?.output === undefined)
-    throw new AppError('not_found', "This result doesn't exist. It may have been deleted.");
+    throw new AppError('not_found', "This result doesn't exist. It may have been deleted, or its account closed.");
   const { output } = render;
   if (output.expiresAt.getTime() <= Date.now()) {
     throw new AppError('result_expired', `This result could be downloaded until ${output.expiresAt.toISOString()}.`);

@@ -21,7 +21,7 @@ import type { Accounts } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
-import { fetchAsset } from '../overlay/fetch-asset.ts';
+import { assertSameAsset, fetchAsset } from '../overlay/fetch-asset.ts';
 import { parseRequest, type ParsedRequest } from '../overlay/parse.ts';
 import type { ReceivedFile } from '../overlay/receive-asset.ts';
 import { destinationIn } from '../overlay/receive.ts';
@@ -29,7 +29,7 @@ import { describeRender, executeRender, prepareRender, type StepDependencies } f
 import type { BackgroundSlots } from './background-slots.ts';
 import { putResult } from './render-result.ts';
 import { assertStorageRoom } from './storage-room.ts';
-import { restoreRequest } from './stored-request.ts';
+import { replayOf, restoreRequest } from './stored-request.ts';
 
 export interface AttemptDependencies extends StepDependencies {
   readonly accounts: Pick<Accounts, 'find'>;
@@ -119,11 +119,14 @@ async function loadRequest(
     if (!(await storage.copyTo(name, file.path, signal))) throw new Error(`stored asset ${name} is missing`);
   }
   const parsed = parseRequest(restoreRequest(render.request, file), fetcher.policy);
+  const replay = replayOf(render.request);
   const destination = destinationIn(directory, disk, asyncLimits(caller.plan.limits), {
-    hash: false,
+    hash: replay !== undefined,
     assertRoom: () => undefined,
   });
-  return await fetchAsset(fetcher, parsed, { destination }, signal, FETCH_SECONDS);
+  const ready = await fetchAsset(fetcher, parsed, { destination }, signal, FETCH_SECONDS);
+  assertSameAsset({ replay }, 'assetUrl' in parsed, ready.asset?.sha256);
+  return ready;
 }
 
 interface RenderPart {
@@ -142,7 +145,7 @@ async function renderAndStore(
     ...{ renderId, caller, directory, signal },
     limits: asyncLimits(caller.plan.limits),
     requester: { account: accountId, budgetMs: DEADLINE_MS, renderId, onProgress },
-    isReplay: false,
+    isReplay: replayOf(render.request) !== undefined,
     attempt: attempt.number,
     onStep: () => undefined,
   };

@@ -5,6 +5,7 @@ import { integer, text } from '../rows.ts';
 import { addRendersOwner } from '../sql-lease.ts';
 import { must } from '../../primitives/must.ts';
 import type {
+  AcceptedKey,
   AcceptOptions,
   Acceptance,
   NewRender,
@@ -36,7 +37,7 @@ export async function acceptRenders(
   const exceeded = await limitExceeded(session, renders, limits, now);
   if (exceeded) {
     // Nothing was accepted, so the key is free for another try.
-    if (idempotency)
+    if (idempotency && idempotency.isRepeat !== true)
       await session.run('delete from idempotency where account_id = ? and key = ?', [accountId, idempotency.key]);
     return exceeded;
   }
@@ -51,19 +52,18 @@ export async function lockAccount(session: SqlSession, accountId: string): Promi
   await session.run('update accounts set name = name where id = ?', [accountId]);
 }
 
-interface KeyClaim {
+interface KeyClaim extends AcceptedKey {
   readonly accountId: string;
-  readonly key: string;
-  readonly fingerprint: string;
   readonly id: string;
 }
 
-/** Undefined when the key is new. It is complete from the start, because its render exists from now on. */
+/** Undefined when the renders are to be accepted. A new key is complete from the start, because its render exists from now on. */
 async function claimKey(
   session: SqlSession,
-  { accountId, key, fingerprint, id }: KeyClaim,
+  claim: KeyClaim,
   now: Date,
 ): Promise<Acceptance | undefined> {
+  const { accountId, key, fingerprint, id } = claim;
   const at = now.toISOString();
   await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
     accountId,
@@ -76,15 +76,33 @@ async function claimKey(
     [accountId, key, fingerprint, id, 'renders', new Date(now.getTime() + KEY_LIFETIME_MS).toISOString()],
   );
   if (added === 1) return undefined;
+  return await claimUsedKey(session, claim);
+}
+
+async function claimUsedKey(
+  session: SqlSession,
+  { accountId, key, fingerprint, waitingFingerprint, isRepeat = false }: KeyClaim,
+): Promise<Acceptance | undefined> {
   const row = await first(
     session,
-    'select fingerprint, render_id, state from idempotency where account_id = ? and key = ?',
+    'select fingerprint, render_id, state, facts from idempotency where account_id = ? and key = ?',
     [accountId, key],
   );
-  // A synchronous request has the key, and has just failed or is still running.
-  if (row === undefined || text(row, 'state') !== 'done') return { kind: 'in flight' };
-  if (text(row, 'fingerprint') !== fingerprint) return { kind: 'mismatch' };
-  return { kind: 'replayed', id: text(row, 'render_id') };
+  // A request without `async` had the key, and has just failed.
+  if (row === undefined) return { kind: 'in flight' };
+  const isDone = text(row, 'state') === 'done';
+  if (text(row, 'fingerprint') === fingerprint) {
+    return isDone ? { kind: 'replayed', id: text(row, 'render_id') } : { kind: 'in flight' };
+  }
+  if (text(row, 'fingerprint') !== waitingFingerprint) return { kind: 'mismatch' };
+  if (!isDone) return { kind: 'in flight' };
+  const stored = await first(
+    session,
+    'select id from render_jobs where account_id = ? and idempotency_key = ? order by created_at desc limit 1',
+    [accountId, key],
+  );
+  if (stored !== undefined) return { kind: 'replayed', id: text(stored, 'id') };
+  return isRepeat ? undefined : { kind: 'delivered', facts: text(row, 'facts') };
 }
 
 async function limitExceeded(

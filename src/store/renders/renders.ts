@@ -120,13 +120,24 @@ export interface AcceptOptions {
   /** The time of acceptance, if the caller has to know it; see `acceptedRecord`. */
   readonly at?: Date;
   readonly batch?: NewRenderBatch;
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string };
+  readonly idempotency?: AcceptedKey;
+}
+
+export interface AcceptedKey {
+  readonly key: string;
+  readonly fingerprint: string;
+  /** Of the same request without `async`. Undefined for a batch. */
+  readonly waitingFingerprint?: string;
+  /** The renders repeat a request that was delivered with this key. Without it, nothing is accepted for such a key. */
+  readonly isRepeat?: boolean;
 }
 
 export type Acceptance =
   | { readonly kind: 'accepted' }
   /** The same request was accepted before, as the render or batch with this id. */
   | { readonly kind: 'replayed'; readonly id: string }
+  /** The same request was delivered without `async`, and charged. `facts` are those of `Remembered`. */
+  | { readonly kind: 'delivered'; readonly facts: string }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in flight' }
   | OverLimit;
@@ -207,6 +218,7 @@ export interface Renders {
   /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
   cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
   find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
+  /** For the link to a result, which ends when its account is deleted, and rests while the account is suspended. */
   findByToken(token: string): Promise<RenderRecord | undefined>;
   /** Newest first. */
   list(scope: RenderScope, page: RenderPage): Promise<RenderRecord[]>;

@@ -164,7 +164,12 @@ export class SqlRenders implements Renders {
   }
 
   async findByToken(token: string): Promise<RenderRecord | undefined> {
-    const row = await first(this.#engine, 'select * from render_jobs where token = ?', [token]);
+    const row = await first(
+      this.#engine,
+      `select j.* from render_jobs j join accounts a on a.id = j.account_id
+       where j.token = ? and a.state <> 'suspended' and a.deleted_at is null`,
+      [token],
+    );
     return row && toRender(row);
   }
 
