@@ -8,6 +8,7 @@ import { type ColorConversion, conversionFor } from './color/conversion.ts';
 import { isSrgbProfile } from './color/icc.ts';
 import { withoutInvalidChunks } from './color/png-color.ts';
 import { cmykToSrgb, encodedToSrgb } from './color/to-srgb.ts';
+import { lacksMostData } from './data-bounds.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 import { withAlphaHint, withoutOpaqueAlpha } from './webp-alpha.ts';
 
@@ -99,6 +100,7 @@ async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<Deco
 
 async function metadataOf(source: Uint8Array): Promise<Metadata> {
   if (hasBrokenPngHeader(source.subarray(0, PNG_HEADER_LENGTH))) throw undecodable('its header is damaged');
+  if (lacksMostData(source)) throw undecodable('its data is far too short for the size in its header');
   try {
     return await open(source, { failOn: 'none', limitInputPixels: false }).metadata();
   } catch (error) {
@@ -174,9 +176,9 @@ function dropOpaqueAlpha(image: EightBitPixels): EightBitPixels {
   return rgb ? { data: rgb, channels: 3 } : image;
 }
 
-/** A decoder that finds no pixel data fills the image with one color. */
+/** A decoder that finds no pixel data fills the image with one color: then each pixel equals the one before it. */
 function isOneColor({ data, channels }: DecodedImage): boolean {
-  return data.every((value, index) => value === data[index % channels]);
+  return Buffer.compare(data.subarray(channels), data.subarray(0, -channels)) === 0;
 }
 
 function undecodable(reason: string, cause?: unknown): AppError {
