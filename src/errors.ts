@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'role_not_allowed'
   | 'marketplace_refused'
   | 'too_many_failed_keys'
+  | 'too_many_failures'
   | 'rate_limited'
   | 'too_many_renders'
   | 'quota_exceeded'
@@ -108,6 +109,7 @@ const CODES_WITHOUT_STACK: ReadonlySet<ErrorCode> = new Set([
   'rate_limited',
   'too_many_renders',
   'too_many_failed_keys',
+  'too_many_failures',
 ]);
 
 /** An error whose message is meant for the client. Any other error is a bug and is reported as `internal_error`. */

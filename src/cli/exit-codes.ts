@@ -51,6 +51,7 @@ export const EXIT_CODES = {
   role_not_allowed: 77,
   marketplace_refused: 77,
   too_many_failed_keys: 77,
+  too_many_failures: 69,
   rate_limited: 69,
   too_many_renders: 69,
   quota_exceeded: 69,

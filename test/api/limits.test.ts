@@ -8,7 +8,12 @@ import { form, health, post, problemOf, type RunningServer, startServer, until }
 
 let server: RunningServer;
 beforeAll(async () => {
-  const plans = plansFile({ slow: { requestsPerMinute: 5 }, narrow: { concurrentRenders: 2 }, wide: {} });
+  const plans = plansFile({
+    slow: { requestsPerMinute: 5 },
+    clumsy: { requestsPerMinute: 30 },
+    narrow: { concurrentRenders: 2 },
+    wide: {},
+  });
   server = await startServer({ STORYBAR_PLANS: plans });
 });
 afterAll(async () => {
@@ -49,6 +54,26 @@ describe('rate limit', () => {
     for (let count = 0; count < 5; count += 1) await post(first, form({ text: 'bad' }));
     expect((await post(second, form(OVERLAY))).status).toBe(429);
     expect((await post(await newKey('slow'), form(OVERLAY))).status).toBe(200);
+  });
+});
+
+describe('limit of files that cannot be decoded', () => {
+  it('ends in 429 before the next upload is read, and leaves other accounts alone', async () => {
+    const caller = await newKey('clumsy');
+    const damaged = Buffer.concat([Buffer.from('ffd8ffe00004', 'hex'), Buffer.alloc(100)]);
+    const codes: string[] = [];
+    // The rate limit of the plan allows a request every two seconds after the first 30.
+    const refused = await until(async () => {
+      const response = await post(caller, form({ text: 'Hi', asset: damaged }));
+      const { code } = await problemOf(response);
+      codes.push(code);
+      return code !== 'asset_undecodable' && code !== 'rate_limited' && response;
+    });
+    expect(codes.at(-1)).toBe('too_many_failures');
+    expect(codes.filter((code) => code === 'asset_undecodable').length).toBeGreaterThanOrEqual(30);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await post(await newKey('clumsy'), form(OVERLAY))).status).toBe(200);
   });
 });
 

@@ -1020,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -1211,6 +1211,8 @@ export interface components {
          *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
          *
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
          */
         Error429: {
             headers: {
@@ -1220,7 +1222,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                 };
             };
         };
@@ -1230,8 +1232,6 @@ export interface components {
          *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
          *
          *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-         *
-         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
          *
          *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
          *
@@ -1245,7 +1245,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                 };
             };
         };
@@ -1593,6 +1593,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1602,7 +1604,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1626,8 +1628,6 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1640,7 +1640,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1764,6 +1764,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1773,7 +1775,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1783,8 +1785,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1798,7 +1798,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1910,6 +1910,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1919,7 +1921,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1929,8 +1931,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1944,7 +1944,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2056,6 +2056,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2065,7 +2067,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2075,8 +2077,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2090,7 +2090,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2222,6 +2222,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2231,7 +2233,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2241,8 +2243,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2256,7 +2256,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2392,6 +2392,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2401,7 +2403,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2411,8 +2413,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2426,7 +2426,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2539,8 +2539,6 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2553,7 +2551,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2683,6 +2681,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2692,7 +2692,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2702,8 +2702,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2717,7 +2715,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2846,6 +2844,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2855,7 +2855,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2865,8 +2865,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2880,7 +2878,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -3016,6 +3014,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -3025,7 +3025,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -3035,8 +3035,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -3050,7 +3048,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };

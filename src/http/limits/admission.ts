@@ -1,8 +1,9 @@
-// Enforces the plan's limits on requests per minute and concurrent renders.
+// Enforces the plan's limits on requests per minute, concurrent renders and files that can't be decoded.
 
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
+import { FailedDecodes } from './failed-decodes.ts';
 
 const MINUTE_MS = 60_000;
 /** How many requests that render nothing an account may send for each one that renders. */
@@ -10,10 +11,12 @@ const READS_PER_RENDER = 10;
 
 export class Admission {
   readonly #limits: Limits;
+  readonly #failedDecodes: FailedDecodes;
   #inside = 0;
 
   constructor(limits: Limits) {
     this.#limits = limits;
+    this.#failedDecodes = new FailedDecodes(limits);
   }
 
   /** Admitted requests of all accounts that are still running. */
@@ -21,12 +24,18 @@ export class Admission {
     return this.#inside;
   }
 
-  /** Counts the request, and throws when the account exceeds its rate. Sets the rate limit headers in both cases. */
-  async countRequest(
-    { accountId, plan }: Caller,
-    setHeaders: (headers: Record<string, string>) => void,
-  ): Promise<void> {
-    await this.#count(accountId, plan.requestsPerMinute, setHeaders);
+  /**
+   * Counts the request, and throws when the account exceeds its rate or has sent too many files that can't be decoded. Sets
+   * the rate limit headers in any case.
+   */
+  async countRequest(caller: Caller, setHeaders: (headers: Record<string, string>) => void): Promise<void> {
+    await this.#count(caller.accountId, caller.plan.requestsPerMinute, setHeaders);
+    this.#failedDecodes.assertFew(caller);
+  }
+
+  /** Counts an error of the renderer if it means that the account's file can't be decoded. */
+  async countFailure(caller: Caller, error: unknown): Promise<void> {
+    await this.#failedDecodes.count(caller, error);
   }
 
   /** The same for requests that render nothing, which have a larger limit of their own. */

@@ -11,6 +11,7 @@ import type { RenderFacts } from '../../render/render.ts';
 import { mediaWarnings, uniqueWarnings } from '../../render/warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { RequestStep } from '../transport/request-record.ts';
 import type { ParsedRequest } from './parse.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
@@ -18,6 +19,7 @@ import { renderHeaders, type RenderHeaders, type RenderReport } from './send.ts'
 import { assertNoWarnings, layoutOf } from './strict.ts';
 
 export interface StepDependencies {
+  readonly admission: Admission;
   readonly reservations: CreditReservations;
   readonly renderer: Renderer;
   readonly logger: Logger;
@@ -61,7 +63,9 @@ export async function prepareRender(
   const { limits, signal, requester, onStep } = run;
   const { asset } = parsed;
   if (asset) onStep('queue');
-  const base: BaseLayer = parsed.asset ? await renderer.probe(parsed.asset, limits, signal, requester) : parsed.canvas;
+  const base: BaseLayer = asset
+    ? await countingFailures(dependencies, run, renderer.probe(asset, limits, signal, requester))
+    : parsed.canvas;
   const { recipe, reservation } = await composeAndReserve(dependencies, run, { parsed, base }).catch(
     (error: unknown) => {
       if (asset) renderer.refund(asset, requester);
@@ -94,15 +98,32 @@ async function composeAndReserve(
   return { recipe, reservation };
 }
 
+/** Waits for a task of the renderer. A file that can't be decoded counts against the account's allowance. */
+async function countingFailures<Result>(
+  { admission }: Pick<StepDependencies, 'admission'>,
+  { caller }: Pick<RenderRun, 'caller'>,
+  task: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await task;
+  } catch (error) {
+    await admission.countFailure(caller, error);
+    throw error;
+  }
+}
+
 export async function executeRender(
-  { renderer, logger }: StepDependencies,
-  { renderId, caller, directory, signal, requester, onStep }: RenderRun,
+  dependencies: StepDependencies,
+  run: RenderRun,
   { recipe, asset }: Pick<PreparedRender, 'recipe' | 'asset'>,
 ): Promise<FinishedRender> {
+  const { renderer, logger } = dependencies;
+  const { renderId, caller, directory, signal, requester, onStep } = run;
   await directory.make();
   const output = directory.file('output');
   onStep(asset ? 'render' : 'queue');
-  const rendered = await renderer.render({ recipe, asset, output }, signal, requester);
+  const job = { recipe, asset, output };
+  const rendered = await countingFailures(dependencies, run, renderer.render(job, signal, requester));
   signal.throwIfAborted();
   const warnings = uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]);
   if (warnings.length > 0) {

@@ -252,6 +252,12 @@ export const PROBLEMS = {
     title: 'Too many invalid API keys',
     advice: 'This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.',
   },
+  too_many_failures: {
+    status: 429,
+    title: 'Too many undecodable files',
+    advice:
+      "Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.",
+  },
   client_closed: {
     status: 499,
     title: 'Client closed request',
