@@ -17,9 +17,10 @@ export interface RateVerdict {
   readonly retryAfterMs: number;
 }
 
-export function take({ burst, windowMs }: Rate, fullAt: number, now: number): RateVerdict {
+/** `count`: how many requests this one counts as. */
+export function take({ burst, windowMs }: Rate, fullAt: number, now: number, count = 1): RateVerdict {
   const interval = windowMs / burst;
-  const after = Math.max(fullAt, now) + interval;
+  const after = Math.max(fullAt, now) + interval * count;
   const excess = after - now - windowMs;
   // Half a microsecond of tolerance: rounding errors must not refuse the last request of a full burst.
   if (excess > 0.000_5) return { allowed: false, fullAt, remaining: 0, retryAfterMs: excess };

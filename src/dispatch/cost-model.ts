@@ -19,10 +19,13 @@ const DROPPED_FRAME_COST = 0.25;
 /** HDR takes a deeper decoder and tone mapping, so it has a rate of its own. */
 type RenderClass = Recipe['kind'] | 'hdr';
 
-/** Until the first render: milliseconds per megapixel, for videos per megapixel and frame, measured on two cores. */
+/**
+ * Until the first render: milliseconds per megapixel, for videos per megapixel and frame, for layouts per bar, measured on two
+ * cores.
+ */
 const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   transparent: 4,
-  layout: 1,
+  layout: 3,
   image: 25,
   video: 12,
   hdr: 19,
@@ -58,9 +61,9 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Layouts, segments and joins say nothing about how long whole renders take.
-    if (recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece !== undefined)) return;
-    this.#usualMs = average(this.#usualMs, milliseconds);
+    // Segments, joins and layouts say nothing about how long whole renders take.
+    if (recipe.kind === 'video' && recipe.piece !== undefined) return;
+    if (recipe.kind !== 'layout') this.#usualMs = average(this.#usualMs, milliseconds);
     const units = unitsOf(recipe);
     if (recipe.kind === 'video' && units < MIN_LEARNED_VIDEO_UNITS) return;
     const msPerUnit = Math.max(0, milliseconds - MIN_MS) / units;
@@ -77,12 +80,10 @@ function classOf(recipe: Recipe): RenderClass {
   return recipe.kind === 'video' && recipe.video.tags.transfer !== 'sdr' ? 'hdr' : recipe.kind;
 }
 
-/** A layout draws nothing, so its cost follows its bars. */
-const MEGAPIXELS_PER_BAR = 0.05;
-
 function unitsOf(recipe: Recipe): number {
+  // A layout draws nothing, so its cost follows its bars and not its size.
+  if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length);
   const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
-  if (recipe.kind === 'layout') return Math.max(megapixels, MEGAPIXELS_PER_BAR * recipe.overlays.length);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 

@@ -15,6 +15,8 @@ export interface QueueEntry extends Requester {
   readonly isRetry?: boolean;
   /** Takes so long that it may not occupy the slots kept free for short entries. */
   readonly isLong?: boolean;
+  /** Lays out captions without drawing. Costs no credits, so such entries never hold more than half of the slots. */
+  readonly isLayout?: boolean;
 }
 
 /** The slots that entries wait for. Their owner knows how many there are and which ones are free. */
@@ -62,6 +64,7 @@ export class FairQueue<Slot> {
   #expected = 0;
   #virtualTime = 0;
   #longInService = 0;
+  #layoutsInService = 0;
   /** The account of the long entry served last. */
   #lastLong: string | undefined;
 
@@ -116,9 +119,10 @@ export class FairQueue<Slot> {
   }
 
   /** Ends the service of one entry of the account, whether or not its slot can be used again. */
-  release(account: string, isLong = false): void {
+  release(account: string, { isLong, isLayout }: Pick<QueueEntry, 'isLong' | 'isLayout'> = {}): void {
     const state = must(this.#accounts.get(account), 'the account in service');
     state.inService -= 1;
+    if (isLayout) this.#layoutsInService -= 1;
     if (isLong) {
       state.longInService -= 1;
       this.#longInService -= 1;
@@ -131,7 +135,7 @@ export class FairQueue<Slot> {
   dispatch(): void {
     while (this.waiting > 0 && this.#slots.free() > 0) {
       const next = this.#findRetry() ?? this.#findNext();
-      // Long entries wait, and the free slots are kept for short ones.
+      // Long entries or layouts wait, and the free slots are kept for others.
       if (!next) return;
       const slot = this.#serve(next.entry);
       this.#remove(next);
@@ -159,6 +163,7 @@ export class FairQueue<Slot> {
   #serve(entry: QueueEntry): Slot {
     const state = this.#stateOf(entry.account);
     state.inService += 1;
+    if (entry.isLayout) this.#layoutsInService += 1;
     if (entry.isLong) {
       state.longInService += 1;
       this.#lastLong = entry.account;
@@ -237,7 +242,7 @@ export class FairQueue<Slot> {
     // A correction may be charged before the account's turn. The virtual time must not overtake an account that waits.
     let reached = startTag;
     for (const other of this.#accounts.values()) {
-      if (other !== state && other.waiters.length > 0) reached = Math.min(reached, other.finishTag);
+      if (other !== state && this.#firstServable(other)) reached = Math.min(reached, other.finishTag);
     }
     this.#virtualTime = Math.max(this.#virtualTime, reached);
   }
@@ -249,8 +254,14 @@ export class FairQueue<Slot> {
     }
   }
 
-  #mayServe({ isLong = false }: QueueEntry): boolean {
+  #mayServe({ isLong, isLayout }: QueueEntry): boolean {
+    if (isLayout && this.#layoutsInService >= Math.max(1, Math.floor(this.#slots.total() / 2))) return false;
     return !isLong || this.#longInService < (this.#slots.maxLong?.() ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** The account's next entry. Layouts that have to wait for others don't hold up the account's renders. */
+  #firstServable({ waiters }: AccountState<Slot>): Waiter<Slot> | undefined {
+    return waiters.find(({ entry }) => this.#mayServe(entry));
   }
 
   /** The first that may be served. Long ones are taken from their accounts in turn. */
@@ -277,9 +288,11 @@ export class FairQueue<Slot> {
   #findNext(): Waiter<Slot> | undefined {
     let next: Waiter<Slot> | undefined;
     let lowest = Number.POSITIVE_INFINITY;
-    for (const { waiters, finishTag } of this.#accounts.values()) {
-      const [first] = waiters;
-      if (!first || finishTag > lowest) continue;
+    for (const state of this.#accounts.values()) {
+      const { finishTag } = state;
+      if (finishTag > lowest) continue;
+      const first = this.#firstServable(state);
+      if (!first) continue;
       if (next && finishTag === lowest && next.arrival < first.arrival) continue;
       next = first;
       lowest = finishTag;

@@ -45,6 +45,21 @@ function busyQueue(kind: 'image' | 'video') {
 }
 
 describe('a render queue', () => {
+  it('charges a layout for its bars, and learns how long they take', () => {
+    const { queue } = busyQueue('image');
+    const layoutOf = (bars: number) =>
+      ({
+        recipe: { kind: 'layout', canvas: { width: 100, height: 100 }, overlays: Array.from({ length: bars }) },
+        asset: undefined,
+      }) as unknown as { recipe: Recipe; asset: undefined };
+    const usualMs = queue.probeEntry(photo()).cost;
+    expect(queue.renderEntry(layoutOf(500)).cost).toBeGreaterThan(1_000);
+    expect(queue.renderEntry(layoutOf(1)).cost).toBeLessThan(10);
+    for (let count = 0; count < 100; count += 1) queue.learn(layoutOf(500).recipe, 10_000);
+    expect(queue.renderEntry(layoutOf(500)).cost).toBeGreaterThan(9_000);
+    expect(queue.probeEntry(photo()).cost).toBe(usualMs);
+  });
+
   it('charges a probe with the cost of an average render', () => {
     const { queue } = busyQueue('video');
     const before = queue.probeEntry(clip()).cost;

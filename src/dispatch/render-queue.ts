@@ -67,7 +67,7 @@ export class RenderQueue<Slot> extends FairQueue<Slot> {
   /** With an asset, charges what the render costs beyond the prepaid amount; its entry does not wait a second time. */
   renderEntry({ recipe, asset }: Pick<RenderJob, 'recipe' | 'asset'>, requester: Requester = ANONYMOUS): QueueEntry {
     const cost = this.#costs.estimateMs(recipe);
-    if (!asset) return { ...requester, cost };
+    if (!asset) return { ...requester, cost, isLayout: recipe.kind === 'layout' };
     this.adjustCost(requester.account, cost - (this.#prepaid.get(asset) ?? 0));
     this.#prepaid.delete(asset);
     return { ...requester, cost, isRetry: true, isLong: cost > LONG_RENDER_MS };

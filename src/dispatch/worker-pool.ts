@@ -160,7 +160,7 @@ export class WorkerPool {
         if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
         // The successor of a dead or killed worker becomes idle when it is ready.
         if (this.#ready.has(worker) && !worker.killed) this.#idle.push(worker);
-        this.#queue.release(entry.account, entry.isLong);
+        this.#queue.release(entry.account, entry);
       }
     }
   }

@@ -34,15 +34,16 @@ export class PostgresLimits implements Limits {
     this.#lease = lease;
   }
 
-  async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
+  async take(name: string, rate: Rate, count = 1): Promise<RateVerdict & { readonly fullInMs: number }> {
     const interval = rate.windowMs / rate.burst;
+    const taking = interval * count;
     const taken = await first(
       this.#engine,
       `insert into rates as r (name, full_at) values (?, ${NOW} + ?::float8)
        on conflict (name) do update set full_at = greatest(r.full_at, excluded.full_at - ?::float8) + ?::float8
          where greatest(r.full_at - (excluded.full_at - ?::float8), 0) + ?::float8 <= ?::float8
        returning r.full_at, ${NOW} as now`,
-      [name, interval, interval, interval, interval, interval, rate.windowMs + TOLERANCE_MS],
+      [name, taking, taking, taking, taking, taking, rate.windowMs + TOLERANCE_MS],
     );
     if (taken !== undefined) {
       const { fullAt, now } = toBucket(taken);
@@ -51,7 +52,7 @@ export class PostgresLimits implements Limits {
       return { allowed: true, fullAt, remaining, retryAfterMs: 0, fullInMs };
     }
     const { fullAt, now } = await this.#readBucket(name);
-    const { retryAfterMs } = take(rate, fullAt, now);
+    const { retryAfterMs } = take(rate, fullAt, now, count);
     return { allowed: false, fullAt, remaining: 0, retryAfterMs, fullInMs: Math.max(0, fullAt - now) };
   }
 

@@ -9,6 +9,7 @@ import { form, health, post, problemOf, type RunningServer, startServer, until }
 let server: RunningServer;
 beforeAll(async () => {
   const plans = plansFile({
+    rare: { requestsPerMinute: 1 },
     slow: { requestsPerMinute: 5 },
     clumsy: { requestsPerMinute: 30 },
     narrow: { concurrentRenders: 2 },
@@ -54,6 +55,34 @@ describe('rate limit', () => {
     for (let count = 0; count < 5; count += 1) await post(first, form({ text: 'bad' }));
     expect((await post(second, form(OVERLAY))).status).toBe(429);
     expect((await post(await newKey('slow'), form(OVERLAY))).status).toBe(200);
+  });
+});
+
+describe('rate limit of layouts', () => {
+  it('counts every started 100 cues as a request', async () => {
+    const { key } = await newKey('rare');
+    const cues = Array.from({ length: 401 }, (_, index) => {
+      const time = `00:${String(Math.trunc(index / 60)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}`;
+      return `${index + 1}\n${time},000 --> ${time},900\nHi\n`;
+    });
+    const layout = async (captions: string): Promise<Response> =>
+      await fetch(`${server.url}/v1/layout`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: JSON.stringify({ width: 300, height: 300, captions, duration: 600 }),
+      });
+    const small = await layout(cues.slice(0, 100).join('\n'));
+    expect(small.headers.get('ratelimit')).toMatch(/^"burst";r=9;/u);
+    // Ten requests per minute: one counts as five of the other nine, so the next one is refused.
+    const large = await layout(cues.join('\n'));
+    expect(large.status).toBe(200);
+    expect(large.headers.get('ratelimit')).toMatch(/^"burst";r=[45];/u);
+    const refused = await until(async () => {
+      const response = await layout(cues.join('\n'));
+      return response.status !== 200 && response;
+    });
+    expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'rate_limited' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });
 

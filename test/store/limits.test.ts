@@ -41,6 +41,18 @@ describe.skipIf(url === '')('limits that servers share', () => {
     expect((await limits(0).take('another account', rate)).remaining).toBe(49);
   });
 
+  it('count a large request as several', async () => {
+    const rate = { burst: 10, windowMs: 600_000 };
+    const take = async (index: number, count: number): Promise<readonly [boolean, number]> => {
+      const { allowed, remaining } = await limits(index).take('large', rate, count);
+      return [allowed, remaining];
+    };
+    expect(await take(0, 4)).toEqual([true, 6]);
+    expect(await take(1, 4)).toEqual([true, 2]);
+    expect(await take(0, 4)).toEqual([false, 0]);
+    expect(await take(1, 2)).toEqual([true, 0]);
+  });
+
   it('allow another request for one that was given back', async () => {
     const rate = { burst: 2, windowMs: 600_000 };
     const take = async (index: number): Promise<boolean> => (await limits(index).take('returned', rate)).allowed;

@@ -30,6 +30,8 @@ export interface LayoutDependencies extends ReadDependencies {
 const MAX_RECEIVE_SECONDS = 30;
 /** Layouts are free and need no render slot, so an account has this many at a time. */
 const MAX_OPEN_PER_ACCOUNT = 8;
+/** A layout takes as long as its bars, so every further 100 of them count as another request. */
+const BARS_PER_REQUEST = 100;
 
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
   const open = new Map<string, number>();
@@ -52,7 +54,7 @@ export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOpt
 }
 
 async function handle(
-  { renderer, workArea, deadlineMs, shutdown }: LayoutDependencies,
+  { admission, renderer, workArea, deadlineMs, shutdown }: LayoutDependencies,
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -65,6 +67,8 @@ async function handle(
     const form = await smallBodyReader(request.raw)(lifetime.signal);
     const { overlays, canvas, strict, duration } = parseForm({ ...form, names: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
+    const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
+    if (further > 0) await admission.countRead(caller, (headers) => void reply.headers(headers), further);
     lifetime.startDeadline(deadlineMs.image);
     const requester = { account: caller.accountId, budgetMs: deadlineMs.image, renderId: request.id };
     const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);

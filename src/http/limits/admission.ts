@@ -38,14 +38,23 @@ export class Admission {
     await this.#failedDecodes.count(caller, error);
   }
 
-  /** The same for requests that render nothing, which have a larger limit of their own. */
-  async countRead({ accountId, plan }: Caller, setHeaders: (headers: Record<string, string>) => void): Promise<void> {
-    await this.#count(`${accountId} reads`, plan.requestsPerMinute * READS_PER_RENDER, setHeaders);
+  /** The same for requests that render nothing, which have a larger limit of their own. A large one counts as several. */
+  async countRead(
+    { accountId, plan }: Caller,
+    setHeaders: (headers: Record<string, string>) => void,
+    count?: number,
+  ): Promise<void> {
+    await this.#count(`${accountId} reads`, plan.requestsPerMinute * READS_PER_RENDER, setHeaders, count);
   }
 
-  async #count(name: string, burst: number, setHeaders: (headers: Record<string, string>) => void): Promise<void> {
+  async #count(
+    name: string,
+    burst: number,
+    setHeaders: (headers: Record<string, string>) => void,
+    count?: number,
+  ): Promise<void> {
     const rate = { burst, windowMs: MINUTE_MS };
-    const { allowed, remaining, retryAfterMs, fullInMs } = await this.#limits.take(name, rate);
+    const { allowed, remaining, retryAfterMs, fullInMs } = await this.#limits.take(name, rate, count);
     setHeaders({
       'ratelimit-policy': `"burst";q=${rate.burst};w=${MINUTE_MS / 1_000}`,
       ratelimit: `"burst";r=${remaining};t=${Math.ceil((allowed ? fullInMs : retryAfterMs) / 1_000)}`,

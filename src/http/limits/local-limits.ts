@@ -10,8 +10,8 @@ export class LocalLimits implements Limits {
   /** Only accounts with running renders have an entry, so it needs no bound of its own. */
   readonly #running = new Map<string, number>();
 
-  async take(name: string, rate: Rate): Promise<RateVerdict & { readonly fullInMs: number }> {
-    return this.#rates.take(name, rate);
+  async take(name: string, rate: Rate, count?: number): Promise<RateVerdict & { readonly fullInMs: number }> {
+    return this.#rates.take(name, rate, count);
   }
 
   async giveBack(name: string, rate: Rate): Promise<void> {

@@ -29,6 +29,13 @@ describe('RateLimiter', () => {
     expect([allowed(), allowed(), allowed(), allowed()]).toEqual([true, true, true, false]);
   });
 
+  it('counts a large request as several, and refuses it while fewer are left', () => {
+    const limiter = new RateLimiter(() => 0);
+    expect(limiter.take('a', RATE, 2)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(limiter.take('a', RATE, 2)).toMatchObject({ allowed: false, retryAfterMs: 1_000 });
+    expect(limiter.take('a', RATE)).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
   it('keeps a name that is in use while a flood of other names comes and goes', () => {
     const limiter = new RateLimiter(() => 0);
     for (let count = 0; count < 3; count += 1) limiter.take('busy', RATE);

@@ -24,9 +24,9 @@ export class RateLimiter {
     return this.#fullAt.size;
   }
 
-  take(name: string, rate: Rate): RateVerdict & { readonly fullInMs: number } {
+  take(name: string, rate: Rate, count = 1): RateVerdict & { readonly fullInMs: number } {
     const now = this.#now();
-    const verdict = take(rate, this.#fullAt.get(name) ?? 0, now);
+    const verdict = take(rate, this.#fullAt.get(name) ?? 0, now, count);
     this.#fullAt.set(name, verdict.fullAt);
     return { ...verdict, fullInMs: Math.max(0, verdict.fullAt - now) };
   }

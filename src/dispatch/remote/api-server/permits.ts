@@ -24,11 +24,11 @@ export function createPermits(kind: AssetKind, workerSlots: () => number, maxWai
     {
       total: workerSlots,
       free: () => target() - taken,
-      take: ({ account, isLong }) => {
+      take: (entry) => {
         taken += 1;
         return () => {
           taken -= 1;
-          permits.release(account, isLong);
+          permits.release(entry.account, entry);
         };
       },
     },
