@@ -17,7 +17,7 @@ function workersOf({ workerPids }: Pick<RunningServer, 'workerPids'>, kind: 'ima
   return workerPids().filter((pid) => readProcess(pid, 'cmdline').includes(`\0${kind}\0`));
 }
 
-/** Stops these processes until the returned function is called. The server replaces a worker that takes longer than it may, 5 seconds for an image. */
+/** Stops these processes until the returned function is called. The server replaces a worker that makes no progress for five minutes. */
 export function hold(pids: readonly number[]): () => void {
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
   return () => {
@@ -30,7 +30,7 @@ export function holdImages(server: RunningServer): () => void {
   return hold(imageWorkers(server));
 }
 
-/** The same for videos. The server replaces these workers after 20 seconds. */
+/** The same for videos. */
 export function holdVideos(server: RunningServer): () => void {
   return hold(videoWorkers(server));
 }

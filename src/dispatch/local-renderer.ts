@@ -7,9 +7,6 @@ import type { RenderFacts } from '../render/render.ts';
 import type { Renderer, RendererStatus, RenderJob, Requester } from './renderer.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** Probing a video reads all its packets, probing an image only its header. */
-export const PROBE_LIMIT_MS = { image: 5_000, video: 20_000 } as const;
-
 export class LocalRenderer implements Renderer {
   readonly #pools: Readonly<Record<AssetKind, WorkerPool>>;
 
@@ -36,8 +33,7 @@ export class LocalRenderer implements Renderer {
 
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     const kind = workerKindFor(asset);
-    const taskLimits = { limitMs: PROBE_LIMIT_MS[kind] };
-    return await this.#pools[kind].run<'probe'>({ type: 'probe', asset, limits }, taskLimits, signal, requester);
+    return await this.#pools[kind].run<'probe'>({ type: 'probe', asset, limits }, signal, requester);
   }
 
   refund(asset: Asset, requester: Requester): void {
@@ -46,7 +42,7 @@ export class LocalRenderer implements Renderer {
 
   async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
     const pool = this.#pools[workerKindOf(job.recipe)];
-    return await pool.run<'render'>({ type: 'render', job }, { limitMs: job.recipe.attemptMs }, signal, requester);
+    return await pool.run<'render'>({ type: 'render', job }, signal, requester);
   }
 
   status(): RendererStatus {

@@ -107,7 +107,8 @@ async function render(
   if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
   const { joinVideo, renderOnVideo } = await import('../render/video.ts');
-  if (segments !== undefined) return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal });
+  if (segments !== undefined)
+    return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal, onProgress });
   return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });
 }
 

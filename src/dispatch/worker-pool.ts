@@ -1,6 +1,7 @@
 // Warm worker processes for one kind of asset. A worker that dies is replaced and its task gets a second try on another
 // worker, so callers notice a crash only if the asset itself crashes the decoder.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
@@ -10,7 +11,7 @@ import type { TaskOf, TaskResults, TaskType, WorkerTask } from './tasks.ts';
 import type { QueueEntry } from './fair-queue.ts';
 import { RenderQueue } from './render-queue.ts';
 import type { PoolStatus, Requester } from './renderer.ts';
-import { type TaskLimits, Worker, WorkerLost, type WorkerSpec } from './worker.ts';
+import { Worker, WorkerLost, type WorkerSpec } from './worker.ts';
 
 export interface WorkerPoolOptions {
   readonly kind: AssetKind;
@@ -54,6 +55,8 @@ const MAX_ATTEMPTS = 2;
 /** After this many failed starts in a row, waiting tasks are rejected. */
 const MAX_FAILED_STARTS = 3;
 const RESTART_DELAY_MS = 500;
+/** The system kills workers when it has no memory left. By then, some renders have ended. */
+const RETRY_AFTER_SYSTEM_KILL_MS = 1_000;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -115,16 +118,17 @@ export class WorkerPool {
     return this.#queue.expect(account);
   }
 
-  /** Runs a task on the next free worker. The limits apply to each attempt. */
+  /** Runs a task on the next free worker. */
   async run<Type extends WorkerTask['type']>(
     task: TaskOf<Type>,
-    limits: TaskLimits,
     signal: AbortSignal,
     requester?: Requester,
   ): Promise<TaskResults[Type]> {
     this.#addWorkersForShort();
     const entry = this.#entryFor(task, requester);
+    const losses: WorkerLost[] = [];
     for (let attempt = 1; ; attempt += 1) {
+      if (losses.at(-1)?.isKilledBySystem) await pause(signal);
       const queued = performance.now();
       const worker = await this.#queue.take(
         signal,
@@ -145,14 +149,15 @@ export class WorkerPool {
         });
       };
       try {
-        const result = await worker.run<Type>(task, { ...limits, onProgress: requester?.onProgress }, signal);
+        const result = await worker.run<Type>(task, signal, requester?.onProgress);
         this.#learn(task, performance.now() - started);
         ended();
         return result;
       } catch (error) {
+        if (error instanceof WorkerLost) losses.push(error);
         if (error instanceof WorkerLost && attempt < MAX_ATTEMPTS) continue;
         this.#refundProbe(task, requester);
-        const explained = error instanceof WorkerLost ? this.#explain(error, task) : error;
+        const explained = error instanceof WorkerLost ? this.#explain(losses, task) : error;
         ended(explained);
         throw explained;
       } finally {
@@ -171,8 +176,8 @@ export class WorkerPool {
     for (; this.#size < workers + workersForShort; this.#size += 1) this.#spawn();
   }
 
-  #explain(lost: WorkerLost, task: WorkerTask): AppError {
-    return this.#closing ? shuttingDown() : explainLoss(lost, task);
+  #explain(losses: readonly WorkerLost[], task: WorkerTask): AppError {
+    return this.#closing ? shuttingDown() : explainLosses(losses, task);
   }
 
   #assign(worker: Worker, requester: Requester | undefined): void {
@@ -235,7 +240,7 @@ export class WorkerPool {
     void worker.exited.then((exit) => {
       // On shutdown, the directories are removed together.
       if (!this.#closing) removeDirectory();
-      this.#replace(worker, new WorkerLost(exit, worker.killReason));
+      this.#replace(worker, worker.lossOf(exit));
     });
   }
 
@@ -270,11 +275,19 @@ export class WorkerPool {
 }
 
 /**
- * Two processes in a row ended on this task. If it has an asset, the asset is the likely reason, whatever ended them: a crash,
- * the time or memory limit, or the kernel, which kills processes when the container has no memory left. Trying again would
- * only end more of them, so the caller has to change the asset.
+ * Two processes in a row ended on this task. If the system killed one of them, it has too little memory, and the task may
+ * succeed later. Otherwise the asset is the likely reason, if there is one: a crash, a hang, or more memory than a render may
+ * use. Trying again would only end more processes, so the caller has to change the asset.
  */
-function explainLoss(lost: WorkerLost, task: WorkerTask): AppError {
+function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppError {
+  const lost = must(losses.at(-1), 'the lost worker');
+  if (losses.some(({ isKilledBySystem }) => isKilledBySystem)) {
+    return unavailable(
+      'The system ended the render, probably because it has too little memory. Try again shortly.',
+      lost,
+      10,
+    );
+  }
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
   if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
   const message =
@@ -284,10 +297,14 @@ function explainLoss(lost: WorkerLost, task: WorkerTask): AppError {
   return new AppError('asset_undecodable', message, { cause: lost });
 }
 
+async function pause(signal: AbortSignal): Promise<void> {
+  await delay(RETRY_AFTER_SYSTEM_KILL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
 function shuttingDown(): AppError {
   return new AppError('shutting_down', 'The service is shutting down. Try again shortly.');
 }
 
-function unavailable(message: string, cause?: unknown): AppError {
-  return new AppError('renderer_unavailable', message, { retryAfterSeconds: 2, cause });
+function unavailable(message: string, cause?: unknown, retryAfterSeconds = 2): AppError {
+  return new AppError('renderer_unavailable', message, { retryAfterSeconds, cause });
 }

@@ -9,6 +9,7 @@ import { createAsset } from '../media/asset.ts';
 import type { AssetFormat } from '../media/sniff.ts';
 import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import type { Reading, WatchOptions } from './progress-watch.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { Worker, WorkerLost } from './worker.ts';
 
@@ -23,7 +24,7 @@ const never = new AbortController().signal;
 const READY = `say({ type: 'ready' });`;
 
 /** Runs the script in place of a worker; `say` sends a message, `write` sends raw text. */
-function spawn(script: string): Worker {
+function spawn(script: string, watch: WatchOptions = {}): Worker {
   const program = `
     const write = (text) => require('node:fs').writeSync(3, text);
     const say = (message) => write(JSON.stringify(message) + '\\n');
@@ -32,7 +33,22 @@ function spawn(script: string): Worker {
     channel.on('close', () => process.exit(0));
     ${script}`;
   const start = { file: process.execPath, args: ['-e', program], env: {} };
-  return new Worker({ start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3 }, 'image-1');
+  return new Worker(
+    { start, directory: new WorkerDirectory(folder, folder), memoryBytes: 2 * 1024 ** 3, watch },
+    'image-1',
+  );
+}
+
+/** A clock for the watch of a worker that advances with each check. */
+function clockOf(read: (step: number) => Omit<Reading, 'processors'>): WatchOptions {
+  let step = 0;
+  return {
+    checkMs: 1,
+    read: () => {
+      step += 1;
+      return { ...read(step), processors: 1 };
+    },
+  };
 }
 
 /** A worker that reports this as the result of its first task, and writes an output if the task needs one. */
@@ -45,16 +61,16 @@ async function spawnReporting(result: unknown): Promise<Worker> {
   return worker;
 }
 
-async function render(worker: Worker, limitMs = 10_000): Promise<unknown> {
+async function render(worker: Worker, onProgress?: () => void): Promise<unknown> {
   const job = { recipe, asset: undefined, output: path.join(folder, 'finished') };
-  return await worker.run<'render'>({ type: 'render', job }, { limitMs }, never);
+  return await worker.run<'render'>({ type: 'render', job }, never, onProgress);
 }
 
 async function probe(worker: Worker, format: AssetFormat): Promise<unknown> {
   const asset = createAsset({ path: path.join(folder, 'uploaded'), format, bytes: 5 });
   writeFileSync(asset.path, 'bytes');
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
-  return await worker.run<'probe'>({ type: 'probe', asset, limits }, { limitMs: 10_000 }, never);
+  return await worker.run<'probe'>({ type: 'probe', asset, limits }, never);
 }
 
 describe('a worker that sends a valid report', () => {
@@ -136,10 +152,36 @@ describe('a worker that sends an invalid report', () => {
 });
 
 describe('a worker', () => {
-  it('is killed as hung when a task exceeds its time limit', async () => {
-    const worker = spawn(`${READY} onTask(() => undefined);`);
+  it('is killed as hung when it makes no progress for 30 seconds of its processor time', async () => {
+    const seconds = clockOf((second) => ({ at: second, busyMs: second * 1_000, idleMs: 0 }));
+    const worker = spawn(`${READY} onTask(() => undefined);`, seconds);
     await worker.ready;
-    await expect(render(worker, 200)).rejects.toMatchObject({ killReason: 'hung' });
+    await expect(render(worker)).rejects.toMatchObject({ killReason: 'hung', isKilledBySystem: false });
+  });
+
+  it('is killed as hung when it is stopped for five minutes on an idle machine', async () => {
+    const minutes = clockOf((minute) => ({ at: minute * 60_000, busyMs: 0, idleMs: minute * 60_000 }));
+    const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSTOP'));`, minutes);
+    await worker.ready;
+    await expect(render(worker)).rejects.toMatchObject({ killReason: 'hung' });
+  });
+
+  it('is not hung while it reports progress, or while a busy machine does not run it', async () => {
+    const progress = `let left = 100; setInterval(() => {
+      left -= 1;
+      if (left > 0) say({ type: 'progress', id: 1, fraction: 0.5 });
+      else say({ type: 'failed', id: 1, failure: { message: 'the end' } });
+    }, 5)`;
+    let reports = 0;
+    // Ten seconds of processor time for every report at most, however fast this machine is.
+    const busy = { checkMs: 1, read: () => ({ at: 0, busyMs: reports * 10_000, idleMs: 0, processors: 1 }) };
+    const busyWorker = spawn(`${READY} onTask(() => { ${progress} });`, busy);
+    await busyWorker.ready;
+    await expect(render(busyWorker, () => (reports += 1))).rejects.toThrow('the end');
+    const starved = clockOf((minute) => ({ at: minute * 60_000, busyMs: 0, idleMs: 0 }));
+    const idleWorker = spawn(`${READY} onTask(() => { ${progress} });`, starved);
+    await idleWorker.ready;
+    await expect(render(idleWorker)).rejects.toThrow('the end');
   });
 
   it('is killed at the next task after it has closed its channel', async () => {
@@ -151,6 +193,16 @@ describe('a worker', () => {
   it('that crashes is reported with its signal', async () => {
     const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSEGV'));`);
     await worker.ready;
-    await expect(render(worker)).rejects.toMatchObject({ exit: { signal: 'SIGSEGV' }, killReason: undefined });
+    const lost = { exit: { signal: 'SIGSEGV' }, killReason: undefined, isKilledBySystem: false };
+    await expect(render(worker)).rejects.toMatchObject(lost);
+  });
+
+  it('that the system kills is told from one that the server kills', async () => {
+    const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGKILL'));`);
+    await worker.ready;
+    await expect(render(worker)).rejects.toMatchObject({ isKilledBySystem: true, killReason: undefined });
+    const broken = spawn(`${READY} onTask(() => { setInterval(() => undefined, 1000); write('{broken\\n'); });`);
+    await broken.ready;
+    await expect(render(broken)).rejects.toMatchObject({ isKilledBySystem: false });
   });
 });

@@ -4,6 +4,7 @@ import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/pr
 import { innermostProcess, raiseOomScore } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { watchMemory } from './memory-watch.ts';
+import { type ProgressWatch, type WatchOptions, watchProgress } from './progress-watch.ts';
 import { InvalidReport, parseResult, parseWorkerMessage, type TaskFailure, toError } from './reports.ts';
 import type { TaskOf, TaskResults, TaskType, WorkerCommand } from './tasks.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
@@ -15,12 +16,15 @@ export type KillReason = 'hung' | 'took too much memory' | 'was busy when cancel
 export class WorkerLost extends Error {
   readonly exit: ProcessExit;
   readonly killReason: KillReason | undefined;
+  /** Killed by the system, which does so when it has no memory left, and not by this program. */
+  readonly isKilledBySystem: boolean;
 
-  constructor(exit: ProcessExit, killReason?: KillReason) {
+  constructor(exit: ProcessExit, { isKilled, killReason }: { isKilled: boolean; killReason?: KillReason | undefined }) {
     super(killReason ? `the render worker ${killReason}` : `the render worker exited (${exit.signal ?? exit.code})`);
     this.name = 'WorkerLost';
     this.exit = exit;
     this.killReason = killReason;
+    this.isKilledBySystem = exit.signal === 'SIGKILL' && !isKilled;
   }
 }
 
@@ -30,14 +34,11 @@ export interface WorkerSpec {
   readonly directory: WorkerDirectory;
   /** A worker that takes more is killed. */
   readonly memoryBytes: number;
+  /** How to find out whether the worker hangs; tests have clocks of their own. */
+  readonly watch?: WatchOptions;
 }
 
-/** Limits of one attempt at a task. */
-export interface TaskLimits {
-  /** After this many milliseconds the worker counts as hung. */
-  readonly limitMs: number;
-  readonly onProgress?: ((fraction: number) => void) | undefined;
-}
+type OnProgress = (fraction: number) => void;
 
 /** How long a canceled worker may take to stop by itself before it is killed. */
 const CANCEL_GRACE_MS = 100;
@@ -51,7 +52,7 @@ interface PendingTask {
   /** Throws `InvalidReport` when the result isn't one of this task. */
   readonly complete: (result: unknown) => void;
   readonly fail: (failure: TaskFailure) => void;
-  readonly onProgress: ((fraction: number) => void) | undefined;
+  readonly onProgress: OnProgress;
 }
 
 export class Worker {
@@ -63,21 +64,23 @@ export class Worker {
   readonly exited: Promise<ProcessExit>;
   readonly #directory: WorkerDirectory;
   readonly #memoryBytes: number;
+  readonly #watchOptions: WatchOptions | undefined;
   #pending: PendingTask | undefined;
   #killed = false;
   #isReady = false;
   #killReason: KillReason | undefined;
   #nextId = 1;
 
-  constructor({ start, directory, memoryBytes }: WorkerSpec, name: string) {
+  constructor({ start, directory, memoryBytes, watch }: WorkerSpec, name: string) {
     this.name = name;
     this.#directory = directory;
     this.#memoryBytes = memoryBytes;
+    this.#watchOptions = watch;
     this.#process = new ManagedProcess(start);
     this.exited = this.#process.exited;
     this.ready = new Promise((resolve, reject) => {
       this.#process.onMessage((message) => this.#receive(message, resolve));
-      void this.exited.then((exit) => reject(new WorkerLost(exit, this.#killReason)));
+      void this.exited.then((exit) => reject(this.lossOf(exit)));
     });
   }
 
@@ -99,6 +102,11 @@ export class Worker {
     return this.#killReason;
   }
 
+  /** What the end of the process means. */
+  lossOf(exit: ProcessExit): WorkerLost {
+    return new WorkerLost(exit, { isKilled: this.#process.isKilled, killReason: this.#killReason });
+  }
+
   kill(killReason?: KillReason): void {
     this.#killReason ??= killReason;
     this.#killed = true;
@@ -108,19 +116,22 @@ export class Worker {
   /** Rejects with `WorkerLost` when the process dies or is killed, and with the signal's reason when canceled. */
   async run<Type extends TaskType>(
     task: TaskOf<Type>,
-    limits: TaskLimits,
     signal: AbortSignal,
+    onProgress?: OnProgress,
   ): Promise<TaskResults[Type]> {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
     const staged = await this.#directory.stage(task);
-    const stopWatching = this.#watch(limits.limitMs);
+    const watch = this.#watch();
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const outcome = await this.#perform<Type>(id, staged.task, limits.onProgress);
+      const outcome = await this.#perform<Type>(id, staged.task, (fraction) => {
+        watch?.progressed();
+        onProgress?.(fraction);
+      });
       signal.throwIfAborted();
       if (outcome.type === 'failed') throw toError(outcome.failure);
       await staged.collect();
@@ -129,7 +140,7 @@ export class Worker {
       signal.throwIfAborted();
       throw error;
     } finally {
-      stopWatching();
+      watch?.stop();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
       // A directory that can't be cleaned up holds something the server didn't ask for.
@@ -137,22 +148,26 @@ export class Worker {
     }
   }
 
-  /** Kills the worker when it takes too long or too much memory; the returned function ends the watch. */
-  #watch(limitMs: number): () => void {
-    const timer = setTimeout(() => this.kill('hung'), limitMs);
+  /** Kills the worker when it hangs or takes too much memory. */
+  #watch(): ProgressWatch | undefined {
     const { pid } = this.#process;
-    const stopMemoryWatch =
-      pid === undefined ? undefined : watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
-    return () => {
-      clearTimeout(timer);
-      stopMemoryWatch?.();
+    // It could not be started, which `exited` reports.
+    if (pid === undefined) return undefined;
+    const { progressed, stop } = watchProgress(pid, () => this.kill('hung'), this.#watchOptions);
+    const stopMemoryWatch = watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
+    return {
+      progressed,
+      stop: () => {
+        stop();
+        stopMemoryWatch();
+      },
     };
   }
 
   async #perform<Type extends TaskType>(
     id: number,
     task: TaskOf<Type>,
-    onProgress: TaskLimits['onProgress'],
+    onProgress: OnProgress,
   ): Promise<Outcome<TaskResults[Type]>> {
     const reported = new Promise<Outcome<TaskResults[Type]>>((resolve) => {
       this.#pending = {
@@ -164,7 +179,7 @@ export class Worker {
     });
     this.#send({ type: 'task', id, task });
     const lost = this.exited.then((exit) => {
-      throw new WorkerLost(exit, this.#killReason);
+      throw this.lossOf(exit);
     });
     return await Promise.race([reported, lost]);
   }
@@ -188,7 +203,7 @@ export class Worker {
       if (message.type === 'ready') return this.#onReady(message.codecs, onReady);
       const pending = this.#pending;
       if (message.id !== pending?.id) throw new InvalidReport('message.id', `there is no task ${message.id}`);
-      if (message.type === 'progress') pending.onProgress?.(message.fraction);
+      if (message.type === 'progress') pending.onProgress(message.fraction);
       else if (message.type === 'done') pending.complete(message.result);
       else pending.fail(message.failure);
     } catch (error) {

@@ -20,6 +20,23 @@ export function residentBytes(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
+/** Linux counts processor time in hundredths of a second, whatever the kernel uses inside. */
+const MS_PER_TICK = 10;
+
+/** Processor time in milliseconds that the process and its running descendants have used; undefined without /proc. */
+export function processorMs(pid: number): number | undefined {
+  // The name of the program is in parentheses and may contain spaces. After it come the state and 10 other fields.
+  const stat = read(`/proc/${pid}/stat`);
+  const [user, system] =
+    stat
+      ?.slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13) ?? [];
+  if (user === undefined || system === undefined) return undefined;
+  const own = (Number(user) + Number(system)) * MS_PER_TICK;
+  return (childrenOf(pid) ?? []).reduce((sum, child) => sum + (processorMs(child) ?? 0), own);
+}
+
 /** Makes the kernel kill this process before the server when the machine runs out of memory. */
 export function raiseOomScore(pid: number): void {
   try {

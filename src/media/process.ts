@@ -43,6 +43,7 @@ export class ManagedProcess {
   /** Undefined when the process could not be started. */
   readonly #channel: LineChannel | undefined;
   readonly exited: Promise<ProcessExit>;
+  #isKilled = false;
 
   constructor({ file, args, env, signalsAsCodes = false, extraInput }: StartOptions) {
     this.#child = spawn(file, args, {
@@ -74,6 +75,11 @@ export class ManagedProcess {
     return this.#child.pid;
   }
 
+  /** This program has killed the process, or tried to. */
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
   onMessage(listener: (message: unknown) => void): void {
     this.#channel?.onMessage(listener);
   }
@@ -92,6 +98,7 @@ export class ManagedProcess {
   }
 
   kill(): void {
+    this.#isKilled = true;
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
     try {

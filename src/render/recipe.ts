@@ -20,7 +20,7 @@ export interface RecipeBase {
   /** The size of the output, upright. */
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
-  /** How long one attempt may take before the worker is considered hung. */
+  /** After how many milliseconds a worker of version 0.2.0 gives an attempt up. Later ones watch its progress instead. */
   readonly attemptMs: number;
   /** Set for renders with a test key or without a key. */
   readonly watermark?: true;
@@ -63,7 +63,7 @@ export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 /** The maximum side of a JPEG. PNG allows lines of millions of pixels, which are too wide to draw a bar on. */
 const MAX_SIDE = 65_535;
 
-// Several times what a busy two-core machine needs: never too short for a normal render, and short enough for a retry.
+// Several times what a busy two-core machine needs. Only workers of version 0.2.0 use it.
 const ATTEMPT_BASE_MS = 5_000;
 const ATTEMPT_MS_PER_MEGAPIXEL = 250;
 const LAYOUT_MS_PER_BAR = 50;

@@ -9,7 +9,6 @@ import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render
 import type { RenderFacts } from '../../../render/render.ts';
 import { segmentsOf } from '../../../render/video-recipe.ts';
 import type { QueueEntry } from '../../fair-queue.ts';
-import { PROBE_LIMIT_MS } from '../../local-renderer.ts';
 import type { PoolStatus, Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
 import { parsePresence, type Presence } from '../../reports.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
@@ -37,7 +36,10 @@ export interface RemoteOptions {
   readonly urlOf: (port: number) => string;
   /** Renders of this API server that may wait for a slot, for images and videos each. */
   readonly maxWaiting: number;
-  /** The longest time a client waits; tickets expire after it. */
+  /**
+   * The longest time a client waits; tickets expire after it, and so do steps. A worker itself notices when one of its processes
+   * hangs, because only there is known how much processor time it got.
+   */
   readonly longestMs: number;
   /** The largest output that is accepted from a worker. */
   readonly maxOutputBytes: number;
@@ -54,8 +56,6 @@ const CHECK_INTERVAL_MS = 1_000;
 const UNAVAILABLE_GRACE_MS = 5_000;
 /** By then, NATS would have redelivered a ticket that a worker took and dropped. */
 const TICKET_LOST_MS = 6_000;
-/** A worker tries twice by itself before it gives up. */
-const TRIES_PER_WORKER = 2;
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
 const EMPTY_QUEUE: QueueDepth = { waiting: 0, taken: 0 };
 
@@ -144,7 +144,7 @@ export class RemoteRenderer implements Renderer {
   async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
     const kind = workerKindFor(asset);
     const session = await this.#open(kind, asset, signal, this.#permits[kind].probeEntry(asset, requester));
-    const limitMs = PROBE_LIMIT_MS[kind] * TRIES_PER_WORKER;
+    const limitMs = this.#options.longestMs;
     const step = { type: 'probe', asset: remoteAsset(asset), limits } as const;
     const probe = await session.probe({ step, limitMs }, signal).catch((error: unknown) => {
       this.#sessions.close(session);
@@ -170,7 +170,7 @@ export class RemoteRenderer implements Renderer {
     const { onProgress } = requester ?? {};
     if (recipe.kind !== 'video' || !asset || !segments)
       return await this.#renderWhole(job, resumed, signal, { entry, onProgress });
-    const limitMs = recipe.attemptMs * TRIES_PER_WORKER;
+    const limitMs = this.#options.longestMs;
     const remote = remoteAsset(asset);
     const segmented = {
       recipe,
@@ -227,7 +227,7 @@ export class RemoteRenderer implements Renderer {
     const session = resumed ?? (await this.#open(kind, asset, signal, entry));
     const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
     this.#sessions.expectOutput(session, { file: output, maxBytes });
-    const limitMs = recipe.attemptMs * TRIES_PER_WORKER;
+    const limitMs = this.#options.longestMs;
     const step = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
     const startedAt = performance.now();
     try {

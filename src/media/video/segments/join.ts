@@ -26,7 +26,7 @@ export async function joinSegments(
   plan: TranscodePlan,
   segments: readonly VideoSegment[],
   paths: JoinPaths,
-  { signal }: TranscodeOptions = {},
+  { signal, onProgress }: TranscodeOptions = {},
 ): Promise<TranscodeFacts> {
   const container = new Container(paths.asset, plan.format);
   const closers: (() => void)[] = [() => container.close()];
@@ -60,7 +60,9 @@ export async function joinSegments(
       else audioTrack?.process(packet);
       return true;
     };
-    await forEachPacket(container, handle, { signal });
+    // The server takes a worker without progress for hung, and encoding the sound of a long video takes a while.
+    const onYield = (): void => onProgress?.({ frames: videoTrack.written, totalFrames: videoTrack.frames });
+    await forEachPacket(container, handle, { signal, onYield });
     while (videoTrack.writeNext());
     audioTrack?.finish();
     output.finish();
@@ -130,6 +132,10 @@ class StoredVideoTrack {
 
   get frames(): number {
     return this.#packets.length;
+  }
+
+  get written(): number {
+    return this.#written;
   }
 
   get seconds(): number {

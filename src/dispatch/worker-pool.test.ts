@@ -1,0 +1,97 @@
+// What a caller gets when the workers of its task end, by the way in which they end.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IMAGE_PROBE } from '../../test/dispatch/sample-reports.ts';
+import { createAsset } from '../media/asset.ts';
+import { DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import { WorkerDirectory } from './worker-directory.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+let folder: string;
+let pool: WorkerPool | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'storybar-pool-'));
+});
+afterEach(async () => {
+  await pool?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const crash = (signal: NodeJS.Signals): string => `process.kill(process.pid, '${signal}')`;
+const SUCCESS = `say({ type: 'done', id, result: ${JSON.stringify(IMAGE_PROBE)} })`;
+const NEVER = new AbortController().signal;
+
+/** One worker. Its first process does the first of these things with its task, the next process the next one. */
+function poolOf(...actions: readonly string[]): WorkerPool {
+  let started = 0;
+  pool = new WorkerPool({
+    kind: 'image',
+    createSpec: async () => {
+      const directory = path.join(folder, String(started));
+      mkdirSync(directory);
+      const program = `
+        const say = (message) => require('node:fs').writeSync(3, JSON.stringify(message) + '\\n');
+        const channel = new (require('node:net').Socket)({ fd: 3, readable: true, writable: true });
+        channel.on('data', (text) => { const { id } = JSON.parse(text); ${actions[started] ?? SUCCESS}; });
+        channel.on('close', () => process.exit(0));
+        say({ type: 'ready' });`;
+      started += 1;
+      return {
+        start: { file: process.execPath, args: ['-e', program], env: {} },
+        directory: new WorkerDirectory(directory, directory),
+        memoryBytes: 2 * 1024 ** 3,
+      };
+    },
+    workers: 1,
+    maxWaiting: 8,
+    tasksPerWorker: 100,
+    onWaited: () => undefined,
+    onTaskEnded: () => undefined,
+    onWorkerLost: () => undefined,
+    onDirectoryError: (error) => {
+      throw error;
+    },
+  });
+  return pool;
+}
+
+async function probe(workers: WorkerPool, signal = NEVER): Promise<unknown> {
+  const asset = createAsset({ path: path.join(folder, 'asset'), format: 'jpeg', bytes: 5 });
+  writeFileSync(asset.path, 'bytes');
+  const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
+  return await workers.run<'probe'>({ type: 'probe', asset, limits }, signal);
+}
+
+describe('a pool whose workers end during a task', () => {
+  it('retries it when the system killed the first one', async () => {
+    expect(await probe(poolOf(crash('SIGKILL')))).toEqual(IMAGE_PROBE);
+  });
+
+  it('blames the asset when it crashed two of them', async () => {
+    const failed = probe(poolOf(crash('SIGSEGV'), crash('SIGSEGV')));
+    await expect(failed).rejects.toMatchObject({ code: 'asset_undecodable' });
+  });
+
+  it.each([
+    ['both', 'SIGKILL', 'SIGKILL'],
+    ['the first', 'SIGKILL', 'SIGSEGV'],
+    ['the second', 'SIGSEGV', 'SIGKILL'],
+  ] as const)('asks the caller to try again later when the system killed %s', async (_which, first, second) => {
+    const failed = probe(poolOf(crash(first), crash(second)));
+    await expect(failed).rejects.toMatchObject({ code: 'renderer_unavailable', retryAfterSeconds: 10 });
+  });
+
+  it('does not retry it for a caller who has left meanwhile', async () => {
+    const client = new AbortController();
+    const left = new Error('the client left');
+    const workers = poolOf(crash('SIGKILL'));
+    const failed = probe(workers, client.signal);
+    const timer = setInterval(() => workers.status().restarts > 0 && client.abort(left), 1);
+    await expect(failed).rejects.toBe(left);
+    clearInterval(timer);
+  });
+});
