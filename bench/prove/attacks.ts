@@ -154,7 +154,7 @@ function boxHeader(name: string, size: number): Buffer {
 
 const pixels = (side: number): Buffer => deflateSync(Buffer.alloc((side * 3 + 1) * side));
 
-function png(width: number, height: number, data: Buffer, extraChunks: Buffer = Buffer.alloc(0)): Buffer {
+export function png(width: number, height: number, data: Buffer, extraChunks: Buffer = Buffer.alloc(0)): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);

@@ -1,4 +1,5 @@
 import { asyncRenders } from './scenarios/async.ts';
+import { cheapRequests } from './scenarios/cheap-requests.ts';
 import { clock } from './scenarios/clock.ts';
 import { database } from './scenarios/database.ts';
 import { descriptors } from './scenarios/descriptors.ts';
@@ -20,6 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   overload,
   fairness,
   queue,
+  cheapRequests,
   slowClients,
   disconnects,
   workerKills,
