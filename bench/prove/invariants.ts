@@ -94,7 +94,7 @@ function checkCharges(
   )) {
     const id = String(row['id']);
     settled.set(id, Number(row['credits']));
-    // The client broke off the delivery with nearly all bytes, after it had used up its allowance.
+    // The client broke off the delivery after it had used up its allowance.
     const isAborted = row['outcome'] === 'aborted';
     const isKnown = isAborted || delivered.has(id) || uncertain.has(String(row['account']));
     if (!isKnown) violations.push(`overcharge: render ${id} was charged but not delivered`);

@@ -20,7 +20,7 @@ import type { Clock } from './sql-audit.ts';
 import { addUsage } from './sql-usage.ts';
 import { lockAttempt } from './renders/lock-attempt.ts';
 import { advanceTrustedTime, isTrusted, type Lease, RENDERS_OWNER } from './sql-lease.ts';
-import type { BrokenEnding, Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
+import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
 
@@ -92,13 +92,15 @@ export class SqlLedger implements Ledger {
 
   async breakOff(
     renderId: string,
-    ending: BrokenEnding,
+    durationMs: number | undefined,
     remember?: Remembered,
   ): Promise<'free' | 'charged' | undefined> {
     return await this.#pendingWrites.run(
       { kind: 'release', renderId },
       async () =>
-        await this.#engine.transaction(async (session) => await this.#breakOff(session, renderId, ending, remember)),
+        await this.#engine.transaction(
+          async (session) => await this.#breakOff(session, renderId, durationMs, remember),
+        ),
     );
   }
 
@@ -224,7 +226,7 @@ export class SqlLedger implements Ledger {
   async #breakOff(
     session: SqlSession,
     renderId: string,
-    { hasAlmostAll, durationMs }: BrokenEnding,
+    durationMs: number | undefined,
     remember: Remembered | undefined,
   ): Promise<'free' | 'charged' | undefined> {
     if (remember !== undefined && !(await lockKey(session, renderId, remember))) {
@@ -232,7 +234,7 @@ export class SqlLedger implements Ledger {
       return undefined;
     }
     const counts = await lockDeliveries(session, renderId);
-    if (counts === undefined || !isBrokenCharged(hasAlmostAll, counts)) {
+    if (counts === undefined || !isBrokenCharged(counts)) {
       const isClosed = await this.#closeHold(session, renderId, 'released', { outcome: BROKEN_FREE, durationMs });
       return isClosed ? 'free' : undefined;
     }

@@ -167,12 +167,6 @@ export interface Ending {
   readonly durationMs: number | undefined;
 }
 
-export interface BrokenEnding {
-  /** At least 95 % of the bytes were sent; see `account/broken-delivery.ts`. */
-  readonly hasAlmostAll: boolean;
-  readonly durationMs: number | undefined;
-}
-
 /** The idempotency key of a delivered render, and its headers as JSON. */
 export interface Remembered {
   readonly accountId: string;
@@ -199,7 +193,11 @@ export interface Ledger {
    * Ends a render whose delivery broke: gives the credits back, or charges them if `account/broken-delivery.ts` says so, with
    * what `remember` does in `settle`. Undefined, without a change, when the hold isn't reserved any more.
    */
-  breakOff(renderId: string, ending: BrokenEnding, remember?: Remembered): Promise<'free' | 'charged' | undefined>;
+  breakOff(
+    renderId: string,
+    durationMs: number | undefined,
+    remember?: Remembered,
+  ): Promise<'free' | 'charged' | undefined>;
   balance(accountId: string, period: Period, limit: number): Promise<Balance>;
   deliveries(accountId: string, period: Period): Promise<DeliveryCounts>;
   /**

@@ -1,4 +1,4 @@
-// Clients that read nearly all of a large result and then reset the connection: what they are charged, with the real route,
+// Clients that read a part of a large result and then reset the connection: what they are charged, with the real route,
 // ledger, replay cache and sockets. Only the renderer is replaced, by one that makes a file as large as the test needs.
 
 import { once } from 'node:events';
@@ -36,6 +36,7 @@ let app: FastifyInstance;
 let connection: Socket;
 let metrics: Metrics;
 let maxSeconds: number;
+let isMarketplace: boolean;
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-broken-'));
@@ -60,7 +61,7 @@ async function start(): Promise<void> {
   metrics = new Metrics('1.2.3');
   const dependencies = {
     authenticator: { authenticate: async () => caller },
-    marketplace: { isClaimed: () => false, billingHeader: 'x-billing' },
+    marketplace: { isClaimed: () => isMarketplace, billingHeader: 'x-billing' },
     admission: { countRequest: async () => undefined, enter: async () => () => undefined },
     refusals: { add: () => undefined },
     renderer: { assertRoom: () => undefined, render: renderHugeFile },
@@ -100,6 +101,7 @@ async function renderHugeFile({ output }: { readonly output: string }): Promise<
 
 beforeEach(async () => {
   maxSeconds = 3_600;
+  isMarketplace = false;
   await start();
 });
 afterEach(async () => {
@@ -154,32 +156,65 @@ async function setBrokenDeliveries(count: number): Promise<void> {
   await engine.run('update periods set broken_free = ?', [count]);
 }
 
-it('charges a delivery that breaks after 97 % once the allowance is used up, and nothing before', async () => {
-  expect(await readAndReset(0.97)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
-  await setBrokenDeliveries(19);
-  expect(await readAndReset(0.97)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
-  expect(await used()).toBe(0);
-  expect(await readAndReset(0.97)).toMatchObject({ state: 'settled', outcome: 'aborted', credits: 1 });
-  expect(await readAndReset(0.8)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
-  expect(await used()).toBe(1);
-  const text = await metrics.text();
-  expect(text).toContain('storybar_broken_deliveries_total{charged="true"} 1');
-  expect(text).toContain('storybar_broken_deliveries_total{charged="false"} 3');
-  expect(text).toContain('storybar_credits_charged_total 1');
-}, 60_000);
-
-it('sends the result again free of charge for the idempotency key of a charged broken delivery', async () => {
-  await readAndReset(0.5);
-  await setBrokenDeliveries(20);
-  expect(await readAndReset(0.97, 'k')).toMatchObject({ state: 'settled', outcome: 'aborted' });
+/** Repeats a request and reads the whole response. */
+async function repeat(idempotencyKey: string): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`, {
     method: 'POST',
-    headers: { 'idempotency-key': 'k', 'content-type': 'multipart/form-data; boundary=b' },
+    headers: { 'idempotency-key': idempotencyKey, 'content-type': 'multipart/form-data; boundary=b' },
     body: BODY,
   });
-  expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+  expect(response.status).toBe(200);
   expect((await response.arrayBuffer()).byteLength).toBe(RESULT_BYTES);
-  expect(await used()).toBe(1);
+  return response;
+}
+
+it('charges every broken delivery once the allowance is used up, however little was sent, and none before', async () => {
+  expect(await readAndReset(0.97)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  await setBrokenDeliveries(18);
+  for (const share of [0.1, 0.97]) {
+    expect(await readAndReset(share)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  }
+  expect(await used()).toBe(0);
+  for (const share of [0.94, 0.5, 0.1, 0]) {
+    expect(await readAndReset(share)).toMatchObject({ state: 'settled', outcome: 'aborted', credits: 1 });
+  }
+  expect(await used()).toBe(4);
+  const text = await metrics.text();
+  expect(text).toContain('storybar_broken_deliveries_total{charged="true"} 4');
+  expect(text).toContain('storybar_broken_deliveries_total{charged="false"} 3');
+  expect(text).toContain('storybar_credits_charged_total 4');
+}, 60_000);
+
+it.each([
+  ['an account', false],
+  ['a marketplace account', true],
+])(
+  'sends the result of a charged broken delivery again, free of charge, to %s with the same idempotency key',
+  async (_name, isThroughMarketplace) => {
+    isMarketplace = isThroughMarketplace;
+    await readAndReset(0.5);
+    await setBrokenDeliveries(20);
+    expect(await readAndReset(0.3, 'k')).toMatchObject({ state: 'settled', outcome: 'aborted', credits: 1 });
+    for (let count = 0; count < 2; count += 1) {
+      const { headers } = await repeat('k');
+      expect([headers.get('idempotency-replayed'), headers.get('x-billing')]).toEqual([
+        'true',
+        isThroughMarketplace ? 'Credits=0' : null,
+      ]);
+    }
+    expect(await used()).toBe(1);
+  },
+  60_000,
+);
+
+it('charges once for a broken delivery that was free and is repeated with its idempotency key', async () => {
+  expect(await readAndReset(0.3, 'k')).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
+  expect(await used()).toBe(0);
+  for (const replayed of [null, 'true']) {
+    expect((await repeat('k')).headers.get('idempotency-replayed')).toBe(replayed);
+    await until(async () => (await used()) === 1);
+  }
+  expect(await endedRenders()).toHaveLength(2);
 }, 60_000);
 
 it('closes the connection of a client that stops reading, and releases its credits', async () => {

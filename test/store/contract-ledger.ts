@@ -160,29 +160,28 @@ export function ledgerContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: 0, reserved: LIMIT });
   });
 
-  it('gives the credits of a broken delivery back until the allowance is used up, then charges almost complete ones', async () => {
+  it('gives the credits of a broken delivery back until the allowance is used up, then charges every one', async () => {
     const { ledger } = world().store;
     const id = await world().account();
-    const breakOff = async (hasAlmostAll: boolean): Promise<'free' | 'charged' | undefined> => {
+    const breakOff = async (): Promise<'free' | 'charged' | undefined> => {
       const hold = await world().hold(id, { credits: 3 });
       await ledger.reserve(hold);
-      return await ledger.breakOff(hold.renderId, { hasAlmostAll, durationMs: 5 });
+      return await ledger.breakOff(hold.renderId, 5);
     };
-    for (let count = 0; count < 20; count += 1) expect(await breakOff(count % 2 === 0)).toBe('free');
+    for (let count = 0; count < 20; count += 1) expect(await breakOff()).toBe('free');
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
-    expect(await breakOff(true)).toBe('charged');
-    expect(await breakOff(false)).toBe('free');
-    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+    expect([await breakOff(), await breakOff()]).toEqual(['charged', 'charged']);
+    expect(await world().balance(id)).toEqual({ used: 6, reserved: 0 });
     const { period } = await world().subscription(id);
-    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 21, brokenCharged: 1 });
+    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 20, brokenCharged: 2 });
     expect(await world().store.usage.days(id, '2026-01-01', '2026-12-31')).toEqual([
-      { day: '2026-01-31', mode: 'live', outcome: 'aborted', renders: 1, credits: 3 },
-      { day: '2026-01-31', mode: 'live', outcome: 'delivery_broken', renders: 21, credits: 0 },
+      { day: '2026-01-31', mode: 'live', outcome: 'aborted', renders: 2, credits: 6 },
+      { day: '2026-01-31', mode: 'live', outcome: 'delivery_broken', renders: 20, credits: 0 },
     ]);
     expect(await reconcile(world().engine)).toEqual([]);
     // The next period has its own allowance.
     world().goTo('2026-03-01T00:00:00Z');
-    expect(await breakOff(true)).toBe('free');
+    expect(await breakOff()).toBe('free');
   });
 
   it('allows broken deliveries for 2 % of the delivered renders', async () => {
@@ -197,8 +196,8 @@ export function ledgerContract(world: () => World): void {
     await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
     const [last, tooMany] = [await world().hold(id), await world().hold(id)];
     for (const hold of [last, tooMany]) await ledger.reserve(hold);
-    expect(await ledger.breakOff(last.renderId, { hasAlmostAll: true, durationMs: 5 })).toBe('free');
-    expect(await ledger.breakOff(tooMany.renderId, { hasAlmostAll: true, durationMs: 5 })).toBe('charged');
+    expect(await ledger.breakOff(last.renderId, 5)).toBe('free');
+    expect(await ledger.breakOff(tooMany.renderId, 5)).toBe('charged');
     expect(await ledger.deliveries(id, period)).toEqual({ delivered: 50, brokenFree: 21, brokenCharged: 1 });
   });
 
@@ -210,10 +209,9 @@ export function ledgerContract(world: () => World): void {
     await world().engine.run('update periods set broken_free = 99 where account_id = ?', [id]);
     const [live, test] = [await world().hold(id, { credits: 4 }), await world().hold(id, { mode: 'test', credits: 4 })];
     for (const hold of [live, test]) await ledger.reserve(hold);
-    const broken = { hasAlmostAll: true, durationMs: 5 };
     const ends = [live, test, live, test].map(({ renderId }) => renderId);
     const results: unknown[] = [];
-    for (const renderId of ends) results.push(await ledger.breakOff(renderId, broken));
+    for (const renderId of ends) results.push(await ledger.breakOff(renderId, 5));
     expect(results).toEqual(['charged', 'free', undefined, undefined]);
     expect(await ledger.settle(live.renderId, DELIVERED)).toBe(false);
     expect(await world().balance(id)).toEqual({ used: 4, reserved: 1 });
@@ -228,7 +226,7 @@ export function ledgerContract(world: () => World): void {
     await idempotency.claim(id, 'live:k', 'print', hold.renderId);
     await ledger.reserve(hold);
     await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
-    expect(await ledger.breakOff(hold.renderId, { hasAlmostAll: true, durationMs: 5 }, remember)).toBe('charged');
+    expect(await ledger.breakOff(hold.renderId, 5, remember)).toBe('charged');
     await idempotency.abandon(id, 'live:k', hold.renderId);
     expect(await idempotency.claim(id, 'live:k', 'print', randomUUID())).toEqual({
       kind: 'done',
@@ -244,7 +242,7 @@ export function ledgerContract(world: () => World): void {
     await ledger.reserve(hold);
     await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
     const remember = { accountId: id, key: 'live:gone', facts: '{}' };
-    expect(await ledger.breakOff(hold.renderId, { hasAlmostAll: true, durationMs: 5 }, remember)).toBeUndefined();
+    expect(await ledger.breakOff(hold.renderId, 5, remember)).toBeUndefined();
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
   });
 }

@@ -1,5 +1,5 @@
 // Credits of a render: reserved before it starts, settled when the last byte has been sent, released otherwise. The
-// exception for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
+// allowance for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
 // charged.
 
 import { type Balance, remaining } from '../../account/credits.ts';
@@ -63,10 +63,10 @@ export class CreditReservations {
         await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
       },
       breakOff: async (broken, durationMs, remember) => {
-        const { hasAlmostAll, sentBytes, totalBytes, message } = broken;
+        const { sentBytes, totalBytes, message } = broken;
         let ended: 'free' | 'charged' | undefined;
         await this.#end(renderId, async () => {
-          ended = await this.#ledger.breakOff(renderId, { hasAlmostAll, durationMs }, remember);
+          ended = await this.#ledger.breakOff(renderId, durationMs, remember);
           return ended !== undefined;
         });
         const isCharged = ended === 'charged';

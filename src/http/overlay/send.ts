@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
-import { almostAllOf } from '../../account/broken-delivery.ts';
 import type { OutputFormat } from '../../caption/output-format.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
@@ -53,10 +52,6 @@ export class DeliveryBroken extends AppError {
     this.name = 'DeliveryBroken';
     this.sentBytes = sentBytes;
     this.totalBytes = totalBytes;
-  }
-
-  get hasAlmostAll(): boolean {
-    return this.sentBytes >= almostAllOf(this.totalBytes);
   }
 }
 
@@ -171,21 +166,14 @@ function streamOf(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Readable {
 
 /** Reads a large file in chunks and passes them on in slices. */
 async function* readChunks(fd: number, size: number): AsyncGenerator<Buffer> {
-  for (const chunk of deliveryRanges(size, CHUNK_BYTES)) {
+  for (const chunk of ranges({ start: 0, end: size }, CHUNK_BYTES)) {
     const bytes = await readRange(fd, Buffer.allocUnsafe(chunk.end - chunk.start), chunk);
     for (const { start, end } of ranges({ start: 0, end: bytes.length }, WRITE_BYTES)) yield bytes.subarray(start, end);
   }
 }
 
 function* slicesOf(bytes: Buffer): Generator<Buffer> {
-  for (const { start, end } of deliveryRanges(bytes.length, WRITE_BYTES)) yield bytes.subarray(start, end);
-}
-
-/** One range ends exactly where almost all of the file has been sent. */
-function* deliveryRanges(size: number, bytes: number): Generator<ByteRange> {
-  const boundary = almostAllOf(size);
-  yield* ranges({ start: 0, end: boundary }, bytes);
-  yield* ranges({ start: boundary, end: size }, bytes);
+  for (const { start, end } of ranges({ start: 0, end: bytes.length }, WRITE_BYTES)) yield bytes.subarray(start, end);
 }
 
 /** Ranges of at least `bytes`, because Node merges a smaller write with the next one and reports both at once. */
