@@ -1,5 +1,6 @@
 import { asyncRenders } from './scenarios/async.ts';
 import { cheapRequests } from './scenarios/cheap-requests.ts';
+import { brokenDeliveries } from './scenarios/broken-deliveries.ts';
 import { clock } from './scenarios/clock.ts';
 import { database } from './scenarios/database.ts';
 import { descriptors } from './scenarios/descriptors.ts';
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   cheapRequests,
   slowClients,
   disconnects,
+  brokenDeliveries,
   workerKills,
   serverKills,
   asyncRenders,
