@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { priceOf, type PricedMedia, type PricedSpan } from './pricing.ts';
+import { priceOf, type PricedMedia, quoteFor } from './pricing.ts';
 
 const LIVE = { mode: 'live', isReplay: false } as const;
 
-const video = (span: PricedSpan): PricedMedia => ({ kind: 'video', video: span });
-/** A video at 29.97 frames per second, whose first frame starts at `start`. */
-const steady = (seconds: number, start = 0): PricedMedia =>
-  video({ start, lastStart: start + seconds - 1_001 / 30_000, end: start + seconds });
+const video = (durationSeconds: number): PricedMedia => ({ kind: 'video', durationSeconds });
 
 describe('priceOf', () => {
   it.each(['image', 'canvas'] as const)('charges one credit for an %s', (kind) => {
@@ -14,44 +11,46 @@ describe('priceOf', () => {
   });
 
   it.each([
-    [0.5, 1],
+    [0.04, 1],
     [4.9, 1],
     [5, 1],
     [5.005, 1],
+    [5.034, 1],
+    [5.099, 1],
+    [5.1, 2],
     [5.2, 2],
     [10, 2],
+    [10.04, 2],
+    [10.1, 3],
     [12, 3],
     [60, 12],
-    [60.06, 13],
+    [60.06, 12],
+    [60.1, 13],
   ])('a video of %f seconds costs %i credits', (seconds, credits) => {
-    expect(priceOf(steady(seconds), LIVE)).toBe(credits);
+    expect(priceOf(video(seconds), LIVE)).toBe(credits);
   });
 
-  it('counts from the first frame of a video that does not start at zero', () => {
-    expect(priceOf(steady(5, 1.4), LIVE)).toBe(1);
-    expect(priceOf(steady(5.2, 1.4), LIVE)).toBe(2);
+  it('does not depend on how the duration was added up', () => {
+    const ticks = Array.from({ length: 12 }, (_, index) => 5 * (index + 1) + 0.1).map((seconds) => [
+      priceOf(video(seconds), LIVE),
+      priceOf(video((seconds * 30 - 1) / 30 + 1 / 30), LIVE),
+      priceOf(video(seconds + 1.4 - 1.4), LIVE),
+    ]);
+    expect(ticks).toEqual(Array.from({ length: 12 }, (_, index) => [index + 2, index + 2, index + 2]));
   });
 
-  it('counts the time in which the last frame of a video is still shown', () => {
-    expect(priceOf(video({ start: 0, lastStart: 1, end: 12 }), LIVE)).toBe(3);
-    expect(priceOf(video({ start: 0, lastStart: 1, end: 5.1 }), LIVE)).toBe(2);
-    expect(priceOf(video({ start: 0, lastStart: 1, end: 5.09 }), LIVE)).toBe(1);
-  });
-
-  it('starts a new block of five seconds with a frame that starts in it', () => {
-    expect(priceOf(video({ start: 0, lastStart: 5, end: 5.03 }), LIVE)).toBe(2);
-    expect(priceOf(video({ start: 0, lastStart: 4.999, end: 5.03 }), LIVE)).toBe(1);
-  });
-
-  it('charges one credit for a video of a single frame', () => {
-    expect(priceOf(video({ start: 0, lastStart: 0, end: 0.04 }), LIVE)).toBe(1);
-  });
-
-  it.each([{ kind: 'image' }, { kind: 'canvas' }, steady(12)] as const)(
+  it.each([{ kind: 'image' }, { kind: 'canvas' }, video(12)] as const)(
     'test keys and replays are free ($kind)',
     (media) => {
       expect(priceOf(media, { mode: 'test', isReplay: false })).toBe(0);
       expect(priceOf(media, { mode: 'live', isReplay: true })).toBe(0);
     },
   );
+});
+
+describe('quoteFor', () => {
+  it('is the price of a video with this duration, or of an image without one', () => {
+    expect([undefined, 5, 5.2, 12].map((seconds) => quoteFor(seconds, 'live'))).toEqual([1, 1, 2, 3]);
+    expect([undefined, 12].map((seconds) => quoteFor(seconds, 'test'))).toEqual([0, 0]);
+  });
 });

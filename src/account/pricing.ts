@@ -1,41 +1,41 @@
-// What a render costs. Every price rule is in this file; everything else passes the result on.
-
-import type { KeyMode } from './api-key.ts';
-
-/** When a video's first frame starts, its last frame starts and its last frame ends, in seconds. */
-export interface PricedSpan {
-  readonly start: number;
-  readonly lastStart: number;
-  readonly end: number;
-}
+// What a render costs. Every price rule is in this file, which the service and the playground use; everything else passes the
+// result on. Browsers load it, so it imports nothing.
 
 /** The part of a probed asset, or of an empty canvas, that the price depends on. */
 export type PricedMedia =
   | { readonly kind: 'canvas' | 'image' }
-  | { readonly kind: 'video'; readonly video: PricedSpan };
+  /** The duration of the result: from the first frame or sound to the last. Players and other tools show the same one. */
+  | { readonly kind: 'video'; readonly durationSeconds: number };
 
 export interface PriceTerms {
-  readonly mode: KeyMode;
+  readonly mode: 'live' | 'test';
   /** The render was delivered and paid for before, under the same idempotency key. */
   readonly isReplay: boolean;
 }
 
 const IMAGE_CREDITS = 1;
-export const SECONDS_PER_CREDIT = 5;
+const MS_PER_CREDIT = 5_000;
 /** The end of a video that doesn't count, because a clip cut at five seconds runs a little longer than five seconds. */
-export const UNCOUNTED_END_SECONDS = 0.1;
+const UNCOUNTED_MS = 100;
 
 /** The credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
 export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): number {
   if (mode === 'test' || isReplay) return 0;
-  return media.kind === 'video' ? videoCredits(media.video) : IMAGE_CREDITS;
+  return media.kind === 'video' ? videoCredits(media.durationSeconds) : IMAGE_CREDITS;
+}
+
+/** The price of a video of which only the duration is known; without a duration, that of an image. */
+export function quoteFor(durationSeconds: number | undefined, mode: PriceTerms['mode']): number {
+  const media =
+    durationSeconds === undefined ? ({ kind: 'image' } as const) : { kind: 'video' as const, durationSeconds };
+  return priceOf(media, { mode, isReplay: false });
 }
 
 /**
- * One credit per started five seconds. A block of five seconds has started when a frame starts in it, or when the last
- * frame is still shown in it for longer than the uncounted end.
+ * One credit per started five seconds; a rest below the uncounted end doesn't start another five. In whole milliseconds,
+ * because the same duration may be a sum here and a decimal number there.
  */
-function videoCredits({ start, lastStart, end }: PricedSpan): number {
-  const seconds = Math.max(lastStart, end - UNCOUNTED_END_SECONDS) - start;
-  return Math.floor(Math.max(seconds, 0) / SECONDS_PER_CREDIT) + 1;
+function videoCredits(durationSeconds: number): number {
+  const counted = Math.max(Math.round(durationSeconds * 1_000) - UNCOUNTED_MS, 0);
+  return Math.floor(counted / MS_PER_CREDIT) + 1;
 }

@@ -1,5 +1,6 @@
 // Styles, browser modules, fonts and sample files, loaded into memory at startup. Their paths share one version, a hash of
-// all contents. Browsers can therefore cache them forever, and modules can import each other by relative paths.
+// all contents. Browsers can therefore cache them forever. Modules have the paths that they have in the source, so that they can
+// import each other, and pure modules of the service, by relative paths.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -21,6 +22,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mp4': 'video/mp4',
   '.woff2': 'font/woff2',
 };
+/** The path of the browser modules in the source. */
+const BROWSER_MODULES = 'dashboard/browser';
 const COMPRESSIBLE = new Set(['.css', '.js', '.svg']);
 const compress = promisify(brotliCompress);
 
@@ -35,6 +38,8 @@ interface Asset {
 export interface AssetSources {
   /** Folders whose files of a known type are served, with those in their folders. */
   readonly folders: readonly string[];
+  /** The compiled browser modules. */
+  readonly browserFolder: string;
   /** Additional files by the name they are served under. */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -50,14 +55,8 @@ export class Assets {
     this.version = hash.digest('base64url').slice(0, 12);
   }
 
-  static async load({ folders, files }: AssetSources): Promise<Assets> {
-    const listed = await Promise.all(
-      folders.map(async (folder) =>
-        (await readdir(folder, { recursive: true })).map(
-          (name) => [name.split(path.sep).join('/'), path.join(folder, name)] as const,
-        ),
-      ),
-    );
+  static async load({ folders, browserFolder, files }: AssetSources): Promise<Assets> {
+    const listed = await Promise.all([list(browserFolder, BROWSER_MODULES), ...folders.map((folder) => list(folder))]);
     const sources = [...listed.flat(), ...Object.entries(files)]
       .filter(([name]) => TYPES[path.extname(name)] !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -72,6 +71,10 @@ export class Assets {
     return `/assets/${this.version}/${name}`;
   }
 
+  moduleUrl(name: string): string {
+    return this.url(`${BROWSER_MODULES}/${name}`);
+  }
+
   bytes(name: string): Buffer {
     return must(this.#assets.get(name), `the asset ${name}`).bytes;
   }
@@ -79,17 +82,10 @@ export class Assets {
   get routes(): RouteGroup {
     return {
       register: (app) => {
-        app.get<{ Params: { version: string; name: string } }>(
-          '/assets/:version/:name',
-          async (request, reply) => await this.#send(request, reply, request.params),
-        );
-        app.get<{ Params: { version: string; folder: string; name: string } }>(
-          '/assets/:version/:folder/:name',
-          async (request, reply) => {
-            const { version, folder, name } = request.params;
-            return await this.#send(request, reply, { version, name: `${folder}/${name}` });
-          },
-        );
+        app.get<{ Params: { version: string; '*': string } }>('/assets/:version/*', async (request, reply) => {
+          const { version, '*': name } = request.params;
+          return await this.#send(request, reply, { version, name });
+        });
       },
     };
   }
@@ -111,6 +107,12 @@ export class Assets {
     asset.compressed ??= compress(asset.bytes);
     return reply.header('content-encoding', 'br').send(await asset.compressed);
   }
+}
+
+/** The files of a folder, with the names they are served under. */
+async function list(folder: string, servedAs = ''): Promise<(readonly [name: string, file: string])[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.map((name) => [path.posix.join(servedAs, name.split(path.sep).join('/')), path.join(folder, name)]);
 }
 
 async function read(file: string): Promise<Asset> {

@@ -99,7 +99,7 @@ ${page.robots && html`<meta name="robots" content="${page.robots}">`}
 <link rel="icon" type="image/svg+xml" href="${assets.url('icon.svg')}">
 <link rel="preload" as="font" type="font/woff2" crossorigin href="${assets.url('inter.woff2')}">
 ${['site.css', ...(page.styles ?? [])].map((name) => html`<link rel="stylesheet" href="${assets.url(name)}">\n`)}
-${['copy.js', 'tabs.js', ...(page.modules ?? [])].map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}
+${['copy.js', 'tabs.js', ...(page.modules ?? [])].map((name) => html`<script type="module" src="${assets.moduleUrl(name)}"></script>\n`)}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>

@@ -29,10 +29,12 @@ export class RouteTable {
   }
 }
 
-/** `:name` stands for one path segment. */
 function patternOf(url: string): RegExp {
-  const segments = url
-    .split('/')
-    .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[^\w-]/gu, String.raw`\$&`)));
-  return new RegExp(`^${segments.join('/')}$`, 'u');
+  return new RegExp(`^${url.split('/').map(segmentPattern).join('/')}$`, 'u');
+}
+
+/** `:name` stands for one path segment, and `*` for all that follow. */
+function segmentPattern(segment: string): string {
+  if (segment === '*') return '.+';
+  return segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[^\w-]/gu, String.raw`\$&`);
 }

@@ -1,11 +1,15 @@
 // Looking before paying: POST /v1/layout, GET /v1/usage, warnings and `strict`.
 
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { plainPng } from '../pictures.ts';
 import { form, post, problemOf, until } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
+import { headerSeconds, priceOfFile, pricedClips, pricedSamples } from '../video/priced-clips.ts';
 
 let server: SharedServer;
 beforeAll(async () => {
@@ -95,6 +99,27 @@ describe('POST /v1/layout', () => {
     expect((await layout({ ...size, duration: 5 })).credits).toBe(1);
     expect((await layout({ ...size, duration: 12.5 })).credits).toBe(3);
   });
+
+  it('quotes what a render of a clip with this duration costs', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-quotes-'));
+    try {
+      const differences: string[] = [];
+      const compare = async (file: string, charged: number): Promise<void> => {
+        const duration = headerSeconds(file);
+        const { credits } = await layout({ width: 320, height: 320, text: 'a', duration });
+        if (charged !== credits) differences.push(`${path.basename(file)}: quoted ${credits}, charged ${charged}`);
+      };
+      for (const file of pricedClips(folder)) {
+        const render = await post(server, form({ asset: readFileSync(file), text: 'a' }));
+        expect(render.status).toBe(200);
+        await compare(file, Number(render.headers.get('x-credits-charged')));
+      }
+      for (const file of pricedSamples()) await compare(file, priceOfFile(file));
+      expect(differences).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
 
   it('reports shrunk text and overlapping bars', async () => {
     const crowded = await layout({

@@ -1,6 +1,7 @@
 // The playground in a real browser: with mouse, keyboard and touch, in several scripts and on a phone.
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
@@ -8,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from '../pictures.ts';
 import { form, post } from '../running-server.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
+import { priceOfFile, pricedClips, pricedSamples } from '../video/priced-clips.ts';
 import { accessibilityFaults, launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
@@ -196,6 +198,31 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
       await page.evaluate('document.documentElement.outerHTML + JSON.stringify({ ...localStorage })'),
     ).not.toContain(server.key);
     expect(visited.complaints).toEqual([]);
+  });
+
+  it('shows the price that a render of the video costs', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-prices-'));
+    try {
+      await open();
+      await page.locator('summary', { hasText: 'API key' }).click();
+      await page.locator('[data-key]').fill(server.key);
+      const video = page.locator('[data-media] video');
+      const differences: string[] = [];
+      let before: string | null = null;
+      for (const file of [...pricedClips(folder), ...pricedSamples()]) {
+        await page.locator('[data-file]').setInputFiles(file);
+        await expect.poll(() => video.getAttribute('src')).not.toBe(before);
+        before = await video.getAttribute('src');
+        const charged = priceOfFile(file);
+        const shown = await page.locator('[data-price]').textContent();
+        if (!shown?.endsWith(` s = ${charged} ${charged === 1 ? 'credit' : 'credits'}.`)) {
+          differences.push(`${path.basename(file)}: ${shown} Charged ${charged}.`);
+        }
+      }
+      expect(differences).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('offers times and subtitles for a video only, and the code contains them', async () => {

@@ -35,6 +35,19 @@ describe('timing', () => {
     expect(rendered.seconds).toBeCloseTo(0.2, 1);
   });
 
+  it('ends the last frame of a WebM, which has no duration of its own, where the file ends', async () => {
+    const path = clip('slow.webm', {
+      container: 'webm',
+      codec: 'libvpx',
+      pts: [0, 30, 60, 90, 100],
+      timeBase: { num: 1, den: 30 },
+      encoderOptions: { deadline: 'realtime', 'cpu-used': '8' },
+    });
+    const { clip: rendered, probe } = await renderClip(path, work.path('slow-out.mp4'));
+    expect(probe.durationSeconds).toBeCloseTo(101 / 30, 2);
+    expect(rendered.seconds).toBeCloseTo(101 / 30, 2);
+  });
+
   it.each([
     [120, 2],
     [240, 4],

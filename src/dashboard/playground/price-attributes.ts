@@ -1,7 +1,6 @@
-// What pages that render for visitors tell the browser about prices; see `termsIn` in `browser/playground/payer.ts`.
+// What pages that render for visitors tell the browser about their terms; see `termsIn` in `browser/playground/payer.ts`.
 
 import { FREE_CLIP_SECONDS, GUEST_MAX_SIDE } from '../../account/guest.ts';
-import { SECONDS_PER_CREDIT, UNCOUNTED_END_SECONDS } from '../../account/pricing.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import type { PlanOffer } from '../plan-cards.ts';
@@ -12,7 +11,6 @@ export function freeSignUpPath({ signUpPath }: Site, plans: readonly PlanOffer[]
 }
 
 export function priceAttributes(hasFreeClips: boolean, signUpPath: string | undefined): Html {
-  return html`data-max-side="${GUEST_MAX_SIDE}" data-seconds-per-credit="${SECONDS_PER_CREDIT}"
-data-uncounted-seconds="${UNCOUNTED_END_SECONDS}" data-free-seconds="${hasFreeClips ? FREE_CLIP_SECONDS : 0}"
+  return html`data-max-side="${GUEST_MAX_SIDE}" data-free-seconds="${hasFreeClips ? FREE_CLIP_SECONDS : 0}"
 data-sign-up-path="${signUpPath ?? ''}"`;
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
-import { priceOf } from '../../account/pricing.ts';
+import { quoteFor } from '../../account/pricing.ts';
 import { LAYOUT_FIELDS } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
@@ -80,7 +80,7 @@ async function handle(
       lastFrame,
     });
     if (strict) assertNoWarnings(facts);
-    return { ...toJson(facts), credits: creditsFor(duration, caller) };
+    return { ...toJson(facts), credits: quoteFor(duration, caller.mode) };
   } finally {
     stopWatching();
     lifetime.release();
@@ -91,15 +91,6 @@ async function handle(
 /** No frame of the video can be later. */
 function lastMillisecondBefore(duration: number): number {
   return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
-}
-
-/** Without a duration, the price of an image. */
-function creditsFor(duration: number | undefined, { mode }: Caller): number {
-  const media =
-    duration === undefined
-      ? ({ kind: 'image' } as const)
-      : ({ kind: 'video', video: { start: 0, lastStart: 0, end: duration } } as const);
-  return priceOf(media, { mode, isReplay: false });
 }
 
 function toJson({ width, height, layout, warnings }: RenderFacts): object {

@@ -1,5 +1,7 @@
 // Who pays for a render, where it is sent, and what the visitor sees about the price before the click.
 
+import { quoteFor } from '../../../account/pricing.ts';
+
 export interface Account {
   readonly email: string;
   /** `test`: free and watermarked, until the visitor confirms their address. */
@@ -11,8 +13,6 @@ export interface Account {
 
 export interface PriceRules {
   readonly maxSide: number;
-  readonly secondsPerCredit: number;
-  readonly uncountedSeconds: number;
   /** Length of a video that visitors without a key can render; 0: none. */
   readonly freeSeconds: number;
   /** Undefined when visitors can't sign up for a free plan. */
@@ -23,8 +23,6 @@ export interface PriceRules {
 export function termsIn(dataset: Readonly<Record<string, string | undefined>>): PriceRules {
   return {
     maxSide: Number(dataset['maxSide']),
-    secondsPerCredit: Number(dataset['secondsPerCredit']),
-    uncountedSeconds: Number(dataset['uncountedSeconds']),
     freeSeconds: Number(dataset['freeSeconds']),
     signUpPath: dataset['signUpPath'] || undefined,
   };
@@ -46,16 +44,10 @@ export interface Quote {
 /** Browsers round the length of a video, so a clip cut at the limit may seem longer. */
 const SECONDS_TOLERANCE = 0.5;
 
-/** The same rule as the service. */
-export function creditsFor(seconds: number | undefined, terms: PriceRules): number {
-  if (seconds === undefined) return 1;
-  return Math.floor(Math.max(seconds - terms.uncountedSeconds, 0) / terms.secondsPerCredit) + 1;
-}
-
 export function quote({ seconds, key, account }: Order, terms: PriceRules): Quote {
   if (key.startsWith('sb_test_')) return { text: 'Free with a test key, watermarked.', isPossible: true };
   if (key === '' && account === undefined) return guestQuote(seconds, terms);
-  const credits = creditsFor(seconds, terms);
+  const credits = quoteFor(seconds, 'live');
   const length = seconds === undefined ? '' : `${seconds.toFixed(1)} s = `;
   const price = `${length}${credits} ${credits === 1 ? 'credit' : 'credits'}.`;
   if (key !== '' || account === undefined) return { text: price, isPossible: true };

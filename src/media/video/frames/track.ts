@@ -184,8 +184,8 @@ export class VideoTrack {
 
   #durationOf({ duration }: Frame, timeBase: Ratio, pts: bigint): bigint {
     const { frameStep, video } = this.#plan;
-    if (frameStep === 1) return duration > 0n ? avRescaleQ(duration, timeBase, this.#timeBase) : this.#defaultDuration;
-    // A kept frame also stands for those dropped after it, but not beyond the end of the video.
+    if (frameStep === 1 && duration > 0n) return avRescaleQ(duration, timeBase, this.#timeBase);
+    // A kept frame also stands for those dropped after it, and no frame lasts beyond the end of the video.
     const end = BigInt(Math.round((video.end * this.#timeBase.den) / this.#timeBase.num)) - this.#offset;
     return end > pts && end - pts < this.#defaultDuration ? end - pts : this.#defaultDuration;
   }

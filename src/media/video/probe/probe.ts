@@ -106,7 +106,8 @@ function toProbe(parts: ProbeParts): VideoProbe {
   const { container, format, video, tracks, packets, firstFrame, audio, isAudioDropped } = parts;
   const track = tracks.get(video.stream.index);
   if (track === undefined || track.packets === 0) throw undecodable('its video track is empty');
-  const { source, canvas } = describeVideo(video, track, firstFrame);
+  const claimedSeconds = container.claimedSeconds ?? 0;
+  const { source, canvas } = describeVideo(video, { ...track, end: endOf(track, claimedSeconds) }, firstFrame);
   const start = Math.min(source.start, audio?.start ?? source.start);
   const durationSeconds = Math.max(source.end, audio?.end ?? source.end) - start;
   if (!(durationSeconds > 0)) throw undecodable('its duration is zero');
@@ -115,7 +116,7 @@ function toProbe(parts: ProbeParts): VideoProbe {
     format,
     ...canvas,
     durationSeconds,
-    claimedSeconds: Math.max(durationSeconds, container.claimedSeconds ?? 0),
+    claimedSeconds: Math.max(durationSeconds, claimedSeconds),
     frameRate: frameRateOf(track),
     video: source,
     audio,
@@ -145,7 +146,7 @@ function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackS
   const orientation = readOrientation(stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
   const { square, canvas } = frameGeometry(decoded, pixelAspect(stream, frame), orientation);
   const pixelFormat = pixelFormatOf(frame);
-  const end = endOf(track);
+  const { end } = track;
   const source: VideoSource = {
     index: stream.index,
     codec,
@@ -168,9 +169,11 @@ function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackS
   return { source, canvas };
 }
 
-/** A last frame without a duration gets the average duration of the others. */
-function endOf({ packets, start, lastStart, end }: TrackScan): number {
-  return packets > 1 && end <= lastStart ? lastStart + (lastStart - start) / (packets - 1) : end;
+/** A last frame without a duration ends with the file if the header says when, and after an average frame at the latest. */
+function endOf({ packets, start, lastStart, end }: TrackScan, claimedSeconds: number): number {
+  if (packets <= 1 || end > lastStart) return end;
+  const average = lastStart + (lastStart - start) / (packets - 1);
+  return claimedSeconds > lastStart ? Math.min(average, claimedSeconds) : average;
 }
 
 function frameRateOf({ packets, start, lastStart, end }: TrackScan): number {
