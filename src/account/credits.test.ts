@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { priceOf, remaining } from './credits.ts';
+import { remaining } from './credits.ts';
 
 describe('credits', () => {
   it('that are held count as used, and the remaining credits are never negative', () => {
     expect(remaining({ used: 30, reserved: 20, limit: 100 })).toBe(50);
     expect(remaining({ used: 90, reserved: 10, limit: 100 })).toBe(0);
     expect(remaining({ used: 90, reserved: 10, limit: 50 })).toBe(0);
-  });
-
-  it('are not charged for a test key', () => {
-    expect([priceOf('live', 12), priceOf('test', 12), priceOf('live', 0)]).toEqual([12, 0, 0]);
   });
 });

@@ -1,7 +1,5 @@
 // The credits of an account in a billing period.
 
-import type { KeyMode } from './api-key.ts';
-
 export interface Balance {
   /** Charged for delivered renders. */
   readonly used: number;
@@ -13,9 +11,4 @@ export interface Balance {
 
 export function remaining({ used, reserved, limit }: Balance): number {
   return Math.max(0, limit - used - reserved);
-}
-
-/** Test keys render free of charge. */
-export function priceOf(mode: KeyMode, credits: number): number {
-  return mode === 'test' ? 0 : credits;
 }
