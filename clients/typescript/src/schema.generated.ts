@@ -1020,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -1233,6 +1233,8 @@ export interface components {
          *
          *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
          *
+         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+         *
          *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
          *
          *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1245,7 +1247,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                 };
             };
         };
@@ -1628,6 +1630,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1640,7 +1644,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1786,6 +1790,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1798,7 +1804,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1932,6 +1938,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1944,7 +1952,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2078,6 +2086,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2090,7 +2100,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2244,6 +2254,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2256,7 +2268,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2414,6 +2426,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2426,7 +2440,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2539,6 +2553,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2551,7 +2567,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2703,6 +2719,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2715,7 +2733,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2866,6 +2884,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2878,7 +2898,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -3036,6 +3056,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -3048,7 +3070,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
