@@ -10,6 +10,7 @@ import { fullDisk } from './scenarios/full-disk.ts';
 import { hostile } from './scenarios/hostile.ts';
 import { overload } from './scenarios/overload.ts';
 import { queue } from './scenarios/queue.ts';
+import { remoteHosts } from './scenarios/remote-hosts.ts';
 import { serverKills } from './scenarios/server-kills.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
@@ -29,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   workerKills,
   serverKills,
   asyncRenders,
+  remoteHosts,
   fullDisk,
   descriptors,
   database,

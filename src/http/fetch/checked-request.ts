@@ -86,11 +86,14 @@ function limitBeforeResponse(outgoing: ClientRequest, reject: (error: Error) => 
   let [informational, bytes, isResponding] = [0, 0, false];
   const limit = (count: number, max: number): void => {
     if (isResponding || count <= max) return;
+    // What has arrived already is parsed to its end, at the least possible cost.
+    outgoing.off('information', onInformation);
     reject(new TooMuchBeforeResponse());
     outgoing.destroy();
   };
   const onData = (chunk: Buffer): void => limit((bytes += chunk.length), MAX_BYTES_BEFORE_RESPONSE);
-  outgoing.on('information', () => limit((informational += 1), MAX_INFORMATIONAL));
+  const onInformation = (): void => limit((informational += 1), MAX_INFORMATIONAL);
+  outgoing.on('information', onInformation);
   outgoing.once('socket', (socket) => {
     socket.on('data', onData);
     outgoing.once('response', () => {
