@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'payment_unavailable'
   | 'subscription_inactive'
   | 'key_suspended'
+  | 'approval_required'
   | 'origin_not_allowed'
   | 'form_refused'
   | 'role_not_allowed'

@@ -48,6 +48,8 @@ export async function startServer(
     STORYBAR_WORKERS: '1',
     PORT: '0',
     STORYBAR_METRICS_TOKEN: METRICS_TOKEN,
+    // Lets tests create live keys after they sign up.
+    STORYBAR_SIGN_UP: 'trusted',
     ...environment,
   };
   const child = endsWithTests

@@ -68,8 +68,8 @@ function endOfLog(server: RunningServer | undefined): string {
 
 let addresses = 0;
 
-/** An address that no other client of the shared server had, because limits of sign-up and sign-in count per address. */
+/** An address in a network that no other client of the shared server had, because limits of sign-up and sign-in count per network. */
 export function newAddress(): string {
   addresses += 1;
-  return `198.18.${addresses >> 8}.${addresses & 255}`;
+  return `10.${100 + (addresses >> 8)}.${addresses & 255}.1`;
 }

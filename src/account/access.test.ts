@@ -19,6 +19,7 @@ const HOLDER: KeyHolder = {
   allowedOrigins: [],
   accountId: 'a',
   suspended: false,
+  awaitsApproval: false,
   subscription: SUBSCRIPTION,
 };
 
@@ -40,6 +41,7 @@ describe('admitKey', () => {
     ['an unknown key', undefined, 'invalid_api_key'],
     ['a revoked key, whatever its account', { ...HOLDER, keyState: 'revoked', suspended: true }, 'invalid_api_key'],
     ['a suspended key', { ...HOLDER, keyState: 'suspended' }, 'key_suspended'],
+    ['a live key of an account that awaits approval', { ...HOLDER, awaitsApproval: true }, 'approval_required'],
     ['a key of a suspended account', { ...HOLDER, suspended: true }, 'key_suspended'],
     ['a key of an account without a subscription', { ...HOLDER, subscription: undefined }, 'subscription_inactive'],
     [

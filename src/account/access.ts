@@ -4,8 +4,11 @@ import { AppError } from '../errors.ts';
 import type { KeyMode } from './api-key.ts';
 import type { Subscription } from './subscription.ts';
 
-/** The operator suspends an account; an account without an active subscription is inactive. */
-export type AccountState = 'active' | 'inactive' | 'suspended';
+/**
+ * The operator suspends an account. A pending one has test keys only, until the operator approves it. An account without an
+ * active subscription is inactive.
+ */
+export type AccountState = 'active' | 'inactive' | 'pending' | 'suspended';
 
 export const KEY_STATES = ['active', 'suspended', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
@@ -14,6 +17,8 @@ export type KeyState = (typeof KEY_STATES)[number];
 export interface Holder {
   readonly accountId: string;
   readonly suspended: boolean;
+  /** True: its live keys don't work until the operator approves the account. */
+  readonly awaitsApproval: boolean;
   /** Up to date: the current time is in its period, or it is inactive. */
   readonly subscription: Subscription | undefined;
 }
@@ -35,8 +40,9 @@ export interface Subscriber {
   readonly subscription: Subscription;
 }
 
-export function stateOf({ suspended, subscription }: Omit<Holder, 'accountId'>): AccountState {
+export function stateOf({ suspended, awaitsApproval, subscription }: Omit<Holder, 'accountId'>): AccountState {
   if (suspended) return 'suspended';
+  if (awaitsApproval) return 'pending';
   return subscription?.status === 'active' ? 'active' : 'inactive';
 }
 
@@ -47,10 +53,17 @@ export function admitKey(holder: KeyHolder | undefined): Subscriber {
   }
   if (holder.keyState === 'suspended') throw new AppError('key_suspended', 'This API key is suspended.');
   const { accountId, keyId, mode } = holder;
-  return { accountId, keyId, mode, subscription: admitAccount(holder) };
+  const subscription = admitAccount(holder);
+  if (mode === 'live' && holder.awaitsApproval) {
+    throw new AppError(
+      'approval_required',
+      'The operator has yet to approve this account, so its live keys are off. Ask the operator to approve it, or use a test key.',
+    );
+  }
+  return { accountId, keyId, mode, subscription };
 }
 
-export function admitAccount({ suspended, subscription }: Holder): Subscription {
+export function admitAccount({ suspended, subscription }: Pick<Holder, 'suspended' | 'subscription'>): Subscription {
   if (suspended) throw new AppError('key_suspended', 'This account is suspended.');
   if (subscription?.status !== 'active') {
     throw new AppError('subscription_inactive', 'This account has no active subscription.');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEmail } from './email.ts';
+import { mailboxOf, parseEmail } from './email.ts';
 
 describe('parseEmail', () => {
   it.each([
@@ -28,5 +28,20 @@ describe('parseEmail', () => {
     `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(63)}.com`,
   ])('rejects %j', (text) => {
     expect(parseEmail(text)).toBeUndefined();
+  });
+});
+
+describe('mailboxOf', () => {
+  it.each([
+    ['ann@example.com', 'ann@example.com'],
+    ['ann+1@example.com', 'ann@example.com'],
+    ['ann+shop+2@example.com', 'ann@example.com'],
+    ['a.nn@example.com', 'a.nn@example.com'],
+    ['a.n.n+1@gmail.com', 'ann@gmail.com'],
+    ['Ann@GoogleMail.com'.toLowerCase(), 'ann@gmail.com'],
+    // Without a name, the plus sign isn't a tag.
+    ['+1@example.com', '+1@example.com'],
+  ])('of %s is %s', (address, mailbox) => {
+    expect(mailboxOf(address)).toBe(mailbox);
   });
 });

@@ -39,6 +39,12 @@ const COMMAND: Command<Task> = {
       run: create,
     }),
     action({
+      name: 'approve',
+      args: ['id'],
+      help: 'Turn on the live keys of an account that signed up without a confirmed email address.',
+      run: approve,
+    }),
+    action({
       name: 'suspend',
       args: ['id'],
       help: 'Suspend all keys of the account immediately.',
@@ -54,7 +60,7 @@ const COMMAND: Command<Task> = {
       name: 'plan',
       args: ['id', 'plan'],
       options: { now: flag },
-      help: 'Change the plan. Upgrades apply immediately, downgrades in the next billing period unless you add --now.',
+      help: 'Change the plan, and approve the account. Upgrades apply immediately, downgrades in the next billing period unless you add --now.',
       run: changePlan,
     }),
     action({
@@ -134,6 +140,13 @@ async function create(
   print({ id, plan }, `Created account ${id} on plan ${plan}. ${next}\n`);
 }
 
+async function approve({ store, print }: Task, { id }: { id: string }): Promise<void> {
+  const account = await find(store, id);
+  await store.accounts.approve(account.id, commandLineActor());
+  const { state } = await find(store, id);
+  print({ id: account.id, state }, `Account ${account.id} is approved.\n`);
+}
+
 async function setSuspended({ store, print }: Task, accountId: string, suspended: boolean): Promise<void> {
   const { id } = await find(store, accountId);
   await store.accounts.setSuspended(id, suspended, commandLineActor());
@@ -148,6 +161,7 @@ async function changePlan(
   const account = await find(store, id);
   assertPlan(plans, plan);
   assertManagedHere(account);
+  await store.accounts.approve(account.id, commandLineActor());
   const isImmediate = now || plans.isUpgrade(account.subscription?.plan ?? '', plan);
   const when = isImmediate ? 'now' : 'next period';
   report(account.id, await store.accounts.subscribe(account.id, plan, when, commandLineActor()), print);

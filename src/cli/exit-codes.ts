@@ -46,6 +46,7 @@ export const EXIT_CODES = {
   payment_unavailable: 69,
   subscription_inactive: 77,
   key_suspended: 77,
+  approval_required: 77,
   origin_not_allowed: 77,
   form_refused: 77,
   role_not_allowed: 77,

@@ -82,10 +82,11 @@ interface CreateInput {
 
 async function create({ store, settings, print }: Task, input: CreateInput): Promise<void> {
   const { name = 'unnamed', test } = input;
-  const { accountId, plan } = await accountFor(store, settings, { ...input, name });
+  const { accountId, plan, isPending } = await accountFor(store, settings, { ...input, name });
   const issued = await issueKey(store, accountId, { name, mode: test ? 'test' : 'live' }, commandLineActor());
   const message = `${issued.key}\n\nCreated key ${issued.id} on plan ${plan}. The key is shown only once.\n`;
-  print({ ...issued, plan, account: accountId }, message);
+  const note = `It works after the account is approved, with: storybar accounts approve ${accountId}\n`;
+  print({ ...issued, plan, account: accountId }, isPending && !test ? message + note : message);
 }
 
 /** The existing account, or a new one on the plan. */
@@ -93,18 +94,18 @@ async function accountFor(
   store: Store,
   settings: Settings,
   { plan, account, name }: Pick<CreateInput, 'plan' | 'account'> & { readonly name: string },
-): Promise<{ accountId: string; plan: string }> {
+): Promise<{ accountId: string; plan: string; isPending: boolean }> {
   if (account !== undefined) {
     if (plan !== undefined) throw new UsageError('give either --account or --plan; an existing account keeps its plan');
     const found = await store.accounts.find(account);
     if (found === undefined) throw new AppError('not_found', `Account "${account}" not found.`);
-    return { accountId: account, plan: found.subscription?.plan ?? 'none' };
+    return { accountId: account, plan: found.subscription?.plan ?? 'none', isPending: found.awaitsApproval };
   }
   const plans = loadPlans(settings);
   const names = plans.names.join(', ');
   if (plan === undefined) throw new UsageError(`give --plan for a new account (${names}), or --account`);
   if (plans.find(plan) === undefined) throw new UsageError(`unknown plan "${plan}"; the plans are ${names}`);
-  return { accountId: await openAccount(store, plan, name, commandLineActor()), plan };
+  return { accountId: await openAccount(store, plan, name, commandLineActor()), plan, isPending: false };
 }
 
 async function list({ store, print }: Task, { account }: { account: string | undefined }): Promise<void> {

@@ -53,8 +53,8 @@ export const ACCOUNT_SETTINGS = {
   signUp: setting(
     'STORYBAR_SIGN_UP',
     'open',
-    '`open`: anyone who can reach the site can sign up. `closed`: users need an invitation from `storybar users invite`.',
-    oneOf(['open', 'closed'] as const),
+    '`open`: anyone who can reach the site can sign up. Live keys need a confirmed email address or, without STORYBAR_SMTP_URL, the approval of an operator. `trusted`: like `open` without approval, for a network where you trust everyone. `closed`: users need an invitation from `storybar users invite`.',
+    oneOf(['open', 'trusted', 'closed'] as const),
   ),
   playgroundRendersPerDay: setting(
     'STORYBAR_PLAYGROUND_RENDERS_PER_DAY',

@@ -64,7 +64,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<
 > {
   const { settings, plans, store, logger, metrics, renderer, workArea, shutdown } = dependencies;
   const { close, ...identityServices } = wireIdentity(settings, store, plans, logger, metrics.dependencies);
-  const signUpOpen = settings.signUp === 'open';
+  const signUpOpen = settings.signUp !== 'closed';
   const site: Site = {
     assets: await loadAssets(),
     navigation: [

@@ -68,6 +68,7 @@ export function wireIdentity(
     mailer: counted,
     publicUrl,
     operatorEmail,
+    trustsSignUps: settings.signUp === 'trusted',
     onEmailFailed: (error, purpose, requestId) => {
       metrics.mail('failed');
       logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent');

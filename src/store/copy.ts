@@ -39,11 +39,11 @@ export const DERIVED_TABLES: readonly string[] = ['stored_bytes', 'stored_bytes_
 
 /** A table comes after those it references. A test compares this list with the schema. */
 export const TABLES: readonly Table[] = [
-  table('accounts', 'id', 'name state created_at deleted_at'),
+  table('accounts', 'id', 'name state created_at deleted_at awaits_approval'),
   table(
     'api_keys',
     'id',
-    'account_id name mode state hash prefix last_four created_at last_used_at expires_at allowed_origins',
+    'account_id name mode state hash prefix last_four created_at last_used_at expires_at allowed_origins created_by',
   ),
   table(
     'subscriptions',
@@ -80,7 +80,7 @@ export const TABLES: readonly Table[] = [
   table('passkey_challenges', 'hash', 'visitor expires_at'),
   table('linked_identities', 'provider subject', 'user_id email created_at last_used_at'),
   table('credit_notices', 'user_id period_starts_at percent', 'claimed_at sent_at credits'),
-  table('password_links', 'hash', 'email role account_id created_at expires_at user_id'),
+  table('password_links', 'hash', 'email role account_id created_at expires_at user_id is_mailed'),
   table('invitations', 'hash', 'account_id email account_role created_at expires_at'),
   table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),
   table(

@@ -1,6 +1,7 @@
 // The schema, and which programs can use which database. Every database stores the version of its schema and the oldest
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
+import { APPROVAL_AND_KEY_CREATORS } from './schema/approval-and-key-creators.ts';
 import { CREDIT_NOTICE_LIMITS } from './schema/credit-notice-limits.ts';
 import { LINKED_IDENTITIES } from './schema/linked-identities.ts';
 import { PASSKEYS } from './schema/passkeys.ts';
@@ -330,6 +331,7 @@ export const MIGRATIONS: readonly Migration[] = [
   BOUNDED_STATEMENTS,
   STORED_BYTES,
   RENDERS_BY_KEY,
+  APPROVAL_AND_KEY_CREATORS,
 ];
 
 export interface SchemaState {

@@ -4,7 +4,7 @@ import { changeDue, type Subscription, withPlan } from '../account/subscription.
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
-import { integer, type SqlRow, text } from './rows.ts';
+import { bool, integer, type SqlRow, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { isTrusted } from './sql-lease.ts';
 
 const ACCOUNTS = `
-  select a.id, a.name, a.state, a.created_at, ${SUBSCRIPTION_COLUMNS}
+  select a.id, a.name, a.state, a.awaits_approval, a.created_at, ${SUBSCRIPTION_COLUMNS}
   from accounts a left join subscriptions s on s.account_id = a.id`;
 
 const LINKS = 'select account_id, customer, revision from customers';
@@ -83,6 +83,10 @@ export class SqlAccounts implements Accounts {
     });
   }
 
+  async approve(accountId: string, actor: Actor): Promise<void> {
+    await this.#engine.transaction(async (session) => await approveAccount(session, accountId, actor, this.#clock()));
+  }
+
   async subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription> {
     return await this.#engine.transaction(
       async (session) => await this.#subscribe(session, accountId, plan, when, actor),
@@ -140,6 +144,8 @@ export class SqlAccounts implements Accounts {
       if (after.provider === 'stripe' && providerState !== undefined) {
         const update = 'update subscriptions set provider_subscription = ? where account_id = ?';
         await session.run(update, [providerState.subscription, accountId]);
+        // What is paid for isn't withheld.
+        if (after.status === 'active') await approveAccount(session, accountId, actor, this.#clock());
       }
       const { plan, nextPlan, status, renews, period } = after;
       const details = { plan, nextPlan, status, renews, periodEndsAt: period.endsAt.toISOString() };
@@ -193,7 +199,7 @@ export class SqlAccounts implements Accounts {
     const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
     const subscription = row && toSubscription(row);
     if (row && subscription && isOnPlan(subscription, plan) && changeDue(subscription, now).kind === 'none') {
-      return { accountId, suspended: isSuspended(row), subscription };
+      return { accountId, suspended: isSuspended(row), awaitsApproval: bool(row, 'awaits_approval'), subscription };
     }
     return await this.#engine.transaction(async (session) => {
       await this.#insert(session, { id: accountId, name: accountId }, actor);
@@ -203,8 +209,10 @@ export class SqlAccounts implements Accounts {
         await writeSubscription(session, accountId, after);
         await this.#record(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan });
       }
-      const account = must(await first(session, 'select state from accounts where id = ?', [accountId]), 'the account');
-      return { accountId, suspended: isSuspended(account), subscription: after };
+      const columns = 'select state, awaits_approval from accounts where id = ?';
+      const account = must(await first(session, columns, [accountId]), 'the account');
+      const awaitsApproval = bool(account, 'awaits_approval');
+      return { accountId, suspended: isSuspended(account), awaitsApproval, subscription: after };
     });
   }
 
@@ -227,10 +235,12 @@ export class SqlAccounts implements Accounts {
   #toSummary(row: SqlRow, trusted: boolean): AccountSummary {
     const stored = toSubscription(row);
     const subscription = stored && asOf(this.#clock(), trusted, stored);
+    const awaitsApproval = bool(row, 'awaits_approval');
     return {
       id: text(row, 'id'),
       name: text(row, 'name'),
-      state: stateOf({ suspended: isSuspended(row), subscription }),
+      state: stateOf({ suspended: isSuspended(row), awaitsApproval, subscription }),
+      awaitsApproval,
       subscription,
       createdAt: text(row, 'created_at'),
     };
@@ -245,6 +255,14 @@ export class SqlAccounts implements Accounts {
   ): Promise<void> {
     await recordAudit(session, this.#clock().toISOString(), { actor, action, accountId, subject: accountId, details });
   }
+}
+
+/** Does nothing to an account that doesn't await approval. */
+export async function approveAccount(session: SqlSession, accountId: string, actor: Actor, now: Date): Promise<void> {
+  const update = 'update accounts set awaits_approval = 0 where id = ? and awaits_approval = 1';
+  if ((await session.run(update, [accountId])) === 0) return;
+  const entry = { actor, action: 'account.approved', accountId, subject: accountId };
+  await recordAudit(session, now.toISOString(), entry);
 }
 
 function isSuspended(row: SqlRow): boolean {

@@ -5,15 +5,15 @@ import { changeDue } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 import { type Engine, first } from './engine.ts';
-import { oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from './rows.ts';
+import { bool, oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { KeySummary, Keys, NewKey } from './store.ts';
 import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
 import { isTrusted } from './sql-lease.ts';
 
 const KEYS = `
-  select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, k.hash, k.prefix, k.last_four,
-         k.allowed_origins, k.created_at, k.last_used_at, k.expires_at, ${SUBSCRIPTION_COLUMNS}
+  select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, a.awaits_approval, k.hash, k.prefix, k.last_four,
+         k.allowed_origins, k.created_at, k.created_by, k.last_used_at, k.expires_at, ${SUBSCRIPTION_COLUMNS}
   from api_keys k
   join accounts a on a.id = k.account_id
   left join subscriptions s on s.account_id = k.account_id`;
@@ -29,12 +29,16 @@ export class SqlKeys implements Keys {
 
   async create(key: NewKey, actor: Actor): Promise<void> {
     const at = this.#clock().toISOString();
-    const { id, accountId, name, mode, hash, prefix, lastFour, allowedOrigins = [] } = key;
+    const { id, accountId, name, mode, hash, prefix, lastFour, allowedOrigins = [], createdBy = null } = key;
     await this.#engine.transaction(async (session) => {
       await session.run(
-        `insert into api_keys (id, account_id, name, mode, hash, prefix, last_four, allowed_origins, created_at)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [id, accountId, name, mode, hash.toString('hex'), prefix, lastFour, JSON.stringify(allowedOrigins), at],
+        `insert into api_keys
+           (id, account_id, name, mode, hash, prefix, last_four, allowed_origins, created_at, created_by)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[id, accountId, name, mode, hash.toString('hex'), prefix, lastFour, JSON.stringify(allowedOrigins)],
+          ...[at, createdBy],
+        ],
       );
       const details = { name, mode, prefix, lastFour, allowedOrigins };
       await recordAudit(session, at, { actor, action: 'key.created', accountId, subject: id, details });
@@ -60,6 +64,7 @@ export class SqlKeys implements Keys {
       allowedOrigins: textList(row, 'allowed_origins'),
       accountId,
       suspended: row['account_state'] === 'suspended',
+      awaitsApproval: bool(row, 'awaits_approval'),
       subscription,
     };
   }
@@ -139,11 +144,16 @@ function toSummary(row: SqlRow, now: Date, trusted: boolean): KeySummary {
     plan: subscription?.plan ?? null,
     mode: oneOf(row, 'mode', KEY_MODES),
     state: stateAt(row, now),
-    accountState: stateOf({ suspended: row['account_state'] === 'suspended', subscription }),
+    accountState: stateOf({
+      suspended: row['account_state'] === 'suspended',
+      awaitsApproval: bool(row, 'awaits_approval'),
+      subscription,
+    }),
     prefix: text(row, 'prefix'),
     lastFour: text(row, 'last_four'),
     allowedOrigins: textList(row, 'allowed_origins'),
     createdAt: text(row, 'created_at'),
+    createdBy: textOrNull(row, 'created_by'),
     lastUsedAt: textOrNull(row, 'last_used_at'),
     expiresAt: textOrNull(row, 'expires_at'),
   };

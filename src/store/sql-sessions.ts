@@ -1,6 +1,6 @@
 import { must } from '../primitives/must.ts';
 import { type Engine, first } from './engine.ts';
-import { date, text } from './rows.ts';
+import { bool, date, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { toUser } from './sql-users.ts';
 import { deleteInSteps } from './steps.ts';
@@ -32,12 +32,20 @@ export class SqlSessions implements Sessions {
     const now = this.#clock().toISOString();
     const row = await first(
       this.#engine,
-      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, s.idle_until, s.ends_at
-       from sessions s join users u on u.id = s.user_id
+      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at,
+              a.awaits_approval, s.idle_until, s.ends_at
+       from sessions s join users u on u.id = s.user_id join accounts a on a.id = u.account_id
        where s.hash = ? and s.idle_until > ? and s.ends_at > ?`,
       [hash, now, now],
     );
-    return row && { user: toUser(row), idleUntil: date(row, 'idle_until'), endsAt: date(row, 'ends_at') };
+    return (
+      row && {
+        user: toUser(row),
+        awaitsApproval: bool(row, 'awaits_approval'),
+        idleUntil: date(row, 'idle_until'),
+        endsAt: date(row, 'ends_at'),
+      }
+    );
   }
 
   async extend(hash: string, idleUntil: Date): Promise<void> {

@@ -4,18 +4,34 @@ import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
-import { date, integer, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { approveAccount } from './sql-accounts.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { type Condition, deleteInSteps, listInSteps } from './steps.ts';
 import { lockExisting } from './subscription-rows.ts';
-import type { AccountSearch, Confirmation, PasswordLink, User, UserRole, Users, UserWithPassword } from './users.ts';
+import {
+  type AccountSearch,
+  type Confirmation,
+  type LiveAccess,
+  MAX_MAILED_LINKS,
+  type PasswordLink,
+  type User,
+  type UserRole,
+  type Users,
+  type UserWithPassword,
+} from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
 /** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
 export const UNIQUE_VIOLATION = '23505';
 const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
 
-type NewUser = Pick<PasswordLink, 'email' | 'role' | 'accountId'>;
+type NewUser = Pick<PasswordLink, 'email' | 'role' | 'accountId'> & { readonly access?: LiveAccess | undefined };
+
+interface StoredLink extends PasswordLink {
+  /** It was sent to the address, so its holder owns the address. */
+  readonly isMailed: boolean;
+}
 
 export class SqlUsers implements Users {
   readonly #engine: Engine;
@@ -26,9 +42,9 @@ export class SqlUsers implements Users {
     this.#clock = clock;
   }
 
-  async signUp(email: string, passwordHash: string): Promise<User | undefined> {
+  async signUp(email: string, passwordHash: string, access?: LiveAccess): Promise<User | undefined> {
     return await this.#engine.transaction(
-      async (session) => await this.#insert(session, { email, role: 'member', accountId: null }, passwordHash),
+      async (session) => await this.#insert(session, { email, role: 'member', accountId: null, access }, passwordHash),
     );
   }
 
@@ -52,9 +68,9 @@ export class SqlUsers implements Users {
     return await this.#findConfirmation(this.#engine, hash);
   }
 
-  async confirm(hash: string, userId: string): Promise<User | undefined> {
+  async confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined> {
     try {
-      return await this.#confirm(hash, userId);
+      return await this.#confirm(hash, userId, access);
     } catch (error) {
       // On PostgreSQL, another user confirmed the address between the check and the update.
       if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return undefined;
@@ -62,7 +78,7 @@ export class SqlUsers implements Users {
     }
   }
 
-  async #confirm(hash: string, userId: string): Promise<User | undefined> {
+  async #confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const confirmation = await this.#findConfirmation(session, hash);
       // Of several requests with the same link, the one that deletes it may use it.
@@ -76,6 +92,7 @@ export class SqlUsers implements Users {
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
       // Links that were sent to the old address must not work any more.
       await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
+      if (access === 'awaits approval') await holdUnconfirmed(session, userId);
       await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');
       const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };
@@ -91,15 +108,7 @@ export class SqlUsers implements Users {
   }
 
   async findByEmail(email: string): Promise<UserWithPassword | undefined> {
-    const columns = `${COLUMNS}, password_hash, has_password`;
-    const row = await first(this.#engine, `select ${columns} from users where email = ?`, [email]);
-    return (
-      row && {
-        ...toUser(row),
-        passwordHash: text(row, 'password_hash'),
-        hasPassword: integer(row, 'has_password') === 1,
-      }
-    );
+    return await findWithPassword(this.#engine, email);
   }
 
   async list(accountId?: string): Promise<User[]> {
@@ -145,19 +154,49 @@ export class SqlUsers implements Users {
     });
   }
 
+  async addMailedLink(hash: string, { email, role, expiresAt }: Omit<PasswordLink, 'accountId'>): Promise<boolean> {
+    const at = this.#clock().toISOString();
+    return await this.#engine.transaction(async (session) => {
+      // Locks the user, so that requests at the same time can't send more.
+      if ((await session.run('update users set role = role where email = ?', [email])) === 0) return false;
+      const valid = 'select hash from password_links where email = ? and is_mailed = 1 and expires_at > ?';
+      if ((await session.all(valid, [email, at])).length >= MAX_MAILED_LINKS) return false;
+      await session.run(
+        `insert into password_links (hash, email, role, created_at, expires_at, is_mailed) values (?, ?, ?, ?, ?, 1)`,
+        [hash, email, role, at, expiresAt.toISOString()],
+      );
+      const user = must(await findBy(session, 'email', email), 'the user of the link');
+      const entry = { actor: 'system', action: 'user.link', accountId: user.accountId, subject: user.id };
+      await recordAudit(session, at, { ...entry, details: { role } });
+      return true;
+    });
+  }
+
+  async removeLink(hash: string): Promise<void> {
+    await this.#engine.run('delete from password_links where hash = ?', [hash]);
+  }
+
   async findLink(hash: string): Promise<PasswordLink | undefined> {
-    return await this.#findLink(this.#engine, hash);
+    const found = await this.#findLink(this.#engine, hash);
+    if (found === undefined) return undefined;
+    const { isMailed: _, ...link } = found;
+    return link;
+  }
+
+  async useLinkToSignIn(hash: string): Promise<UserWithPassword | undefined> {
+    return await this.#engine.transaction(async (session) => {
+      const link = await this.#takeLink(session, hash);
+      const user = link && (await findBy(session, 'email', link.email));
+      if (link === undefined || user === undefined) return undefined;
+      await this.#proveAddress(session, user, link);
+      return await findWithPassword(session, link.email);
+    });
   }
 
   async useLink(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
-      const link = await this.#findLink(session, hash);
-      // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
-      if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
-      // Of several requests with the same link, the one that deletes it may use it.
-      if (link === undefined || (await session.run('delete from password_links where hash = ?', [hash])) === 0) {
-        return undefined;
-      }
+      const link = await this.#takeLink(session, hash);
+      if (link === undefined) return undefined;
       const user = await findBy(session, 'email', link.email);
       if (user === undefined) {
         await session.run('delete from password_links where email = ?', [link.email]);
@@ -166,11 +205,26 @@ export class SqlUsers implements Users {
       await this.#changePassword(session, user, passwordHash, 'user.password_reset');
       // The owner of the mailbox takes over the account, so an identity of another person must not stay a way into it.
       await session.run('delete from linked_identities where user_id = ?', [user.id]);
-      if (link.role === 'operator' && user.role !== 'operator') {
-        await this.#changeRole(session, user, 'operator', `user:${user.id}`);
-      }
+      await this.#proveAddress(session, user, link);
       return user;
     });
+  }
+
+  async #takeLink(session: SqlSession, hash: string): Promise<StoredLink | undefined> {
+    const link = await this.#findLink(session, hash);
+    // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
+    if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
+    // Of several requests with the same link, the one that deletes it may use it.
+    const isFirst =
+      link !== undefined && (await session.run('delete from password_links where hash = ?', [hash])) === 1;
+    return isFirst ? link : undefined;
+  }
+
+  /** For a user who holds a link to the address: what only its owner gets. */
+  async #proveAddress(session: SqlSession, user: User, { role, isMailed }: StoredLink): Promise<void> {
+    const actor = `user:${user.id}`;
+    if (isMailed) await approveAccount(session, user.accountId, actor, this.#clock());
+    if (role === 'operator' && user.role !== 'operator') await this.#changeRole(session, user, 'operator', actor);
   }
 
   async searchAccounts(query: string, { plan, state, after, count }: AccountSearch): Promise<string[]> {
@@ -181,8 +235,9 @@ export class SqlUsers implements Users {
     const isActive = "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active')";
     const states = {
       suspended: "a.state = 'suspended'",
-      active: `a.state <> 'suspended' and ${isActive}`,
-      inactive: `a.state <> 'suspended' and not ${isActive}`,
+      pending: "a.state <> 'suspended' and a.awaits_approval = 1",
+      active: `a.state <> 'suspended' and a.awaits_approval = 0 and ${isActive}`,
+      inactive: `a.state <> 'suspended' and a.awaits_approval = 0 and not ${isActive}`,
     };
     const onPlan =
       "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active' and s.plan = ?)";
@@ -222,14 +277,14 @@ export class SqlUsers implements Users {
     return row && { ...toLink({ ...row, account_id: null }), userId: text(row, 'user_id') };
   }
 
-  async #findLink(session: SqlSession, hash: string): Promise<PasswordLink | undefined> {
+  async #findLink(session: SqlSession, hash: string): Promise<StoredLink | undefined> {
     const row = await first(
       session,
-      `select email, role, account_id, expires_at from password_links
+      `select email, role, account_id, expires_at, is_mailed from password_links
        where hash = ? and expires_at > ? and user_id is null`,
       [hash, this.#clock().toISOString()],
     );
-    return row && toLink(row);
+    return row && { ...toLink(row), isMailed: bool(row, 'is_mailed') };
   }
 
   async #insert(
@@ -243,6 +298,8 @@ export class SqlUsers implements Users {
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
     await session.run('update users set role = ? where id = ?', [role, user.id]);
+    // Operators could approve themselves.
+    if (role === 'operator') await approveAccount(session, user.accountId, actor, this.#clock());
     // Sessions that were started with the old role must not continue.
     await session.run('delete from sessions where user_id = ?', [user.id]);
     const details = { from: user.role, to: role };
@@ -264,7 +321,7 @@ export class SqlUsers implements Users {
 export async function insertUser(
   session: SqlSession,
   at: string,
-  { email, role, accountId }: NewUser,
+  { email, role, accountId, access }: NewUser,
   passwordHash: string,
   accountName = email,
 ): Promise<User | undefined> {
@@ -272,10 +329,8 @@ export async function insertUser(
   const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
   const actor = `user:${user.id}`;
   if (accountId === null) {
-    await session.run('insert into accounts (id, name, created_at) values (?, ?, ?)', [
-      user.accountId,
-      accountName,
-      at,
+    await session.run('insert into accounts (id, name, created_at, awaits_approval) values (?, ?, ?, ?)', [
+      ...[user.accountId, accountName, at, access === 'awaits approval' ? 1 : 0],
     ]);
   }
   const added = await session.run(
@@ -294,6 +349,21 @@ export async function insertUser(
   const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
   await recordAudit(session, at, { actor, ...entry });
   return user;
+}
+
+/** For a user who confirms the first address. One who changes it has an account that is in use. */
+async function holdUnconfirmed(session: SqlSession, userId: string): Promise<void> {
+  await session.run(
+    `update accounts set awaits_approval = 1
+     where id = (select account_id from users where id = ? and unconfirmed_email is not null)`,
+    [userId],
+  );
+}
+
+async function findWithPassword(session: SqlSession, email: string): Promise<UserWithPassword | undefined> {
+  const columns = `${COLUMNS}, password_hash, has_password`;
+  const row = await first(session, `select ${columns} from users where email = ?`, [email]);
+  return row && { ...toUser(row), passwordHash: text(row, 'password_hash'), hasPassword: bool(row, 'has_password') };
 }
 
 async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {

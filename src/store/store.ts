@@ -33,6 +33,7 @@ export interface AccountSummary {
   readonly id: string;
   readonly name: string;
   readonly state: AccountState;
+  readonly awaitsApproval: boolean;
   readonly subscription: Subscription | undefined;
   readonly createdAt: string;
 }
@@ -61,6 +62,8 @@ export interface Accounts {
   plansInUse(): Promise<string[]>;
   /** False when there is no such account. */
   setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean>;
+  /** Turns on the live keys of an account that awaits approval. Does nothing to any other. */
+  approve(accountId: string, actor: Actor): Promise<void>;
   /**
    * Starts a subscription, or changes the plan of an existing one: immediately, or when the period ends. The current period
    * continues with what was used in it, so canceling and subscribing again doesn't grant the credits twice.
@@ -103,6 +106,8 @@ export interface NewKey {
   readonly prefix: string;
   readonly lastFour: string;
   readonly allowedOrigins?: readonly string[];
+  /** The user who creates it; undefined for a key that the operator creates. */
+  readonly createdBy?: string;
 }
 
 export interface KeySummary {
@@ -117,6 +122,8 @@ export interface KeySummary {
   readonly lastFour: string;
   readonly allowedOrigins: readonly string[];
   readonly createdAt: string;
+  /** The user who created it, who may have been removed since; null for a key that the operator created. */
+  readonly createdBy: string | null;
   readonly lastUsedAt: string | null;
   /** When a key that was rotated out stops working. */
   readonly expiresAt: string | null;

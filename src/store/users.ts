@@ -26,7 +26,10 @@ export interface UserWithPassword extends User {
   readonly hasPassword: boolean;
 }
 
-/** Lets its holder set the password of an email address, once. An address without a user becomes a new user. */
+/**
+ * Lets its holder set the password of an email address or sign in with it, once. An address without a user becomes a new
+ * user.
+ */
 export interface PasswordLink {
   readonly email: string;
   /** The role of a new user. */
@@ -44,6 +47,12 @@ export interface Confirmation {
   readonly expiresAt: Date;
 }
 
+/** Whether an account can use live keys at once, or after the operator approves it. */
+export type LiveAccess = 'granted' | 'awaits approval';
+
+/** Links that were sent to one address and haven't been used or expired. */
+export const MAX_MAILED_LINKS = 5;
+
 export interface AccountSearch {
   /** Only accounts on this plan. */
   readonly plan?: string | undefined;
@@ -53,17 +62,20 @@ export interface AccountSearch {
 }
 
 export interface Users {
-  /** Creates a user with an account of their own, on no plan. Undefined when the address is taken. */
-  signUp(email: string, passwordHash: string): Promise<User | undefined>;
+  /**
+   * Creates a user with an account of their own, on no plan. Undefined when the address is taken. `access` says whether the
+   * account can use live keys at once or awaits the operator's approval.
+   */
+  signUp(email: string, passwordHash: string, access?: LiveAccess): Promise<User | undefined>;
   /** Like `signUp`, for an address that has yet to be confirmed. It may be taken, so that the response doesn't reveal it. */
   signUpUnconfirmed(email: string, passwordHash: string): Promise<User>;
   addConfirmation(hash: string, confirmation: Confirmation): Promise<void>;
   findConfirmation(hash: string): Promise<Confirmation | undefined>;
   /**
    * `userId` is the user who proved to have signed up. Undefined when the link isn't valid any more or belongs to another
-   * user, or another user has confirmed the address before.
+   * user, or another user has confirmed the address before. `access` is for the account of a user who signed up.
    */
-  confirm(hash: string, userId: string): Promise<User | undefined>;
+  confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
   findByEmail(email: string): Promise<UserWithPassword | undefined>;
   /** Oldest first. */
@@ -74,6 +86,15 @@ export interface Users {
   setPassword(userId: string, passwordHash: string): Promise<void>;
   addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
   findLink(hash: string): Promise<PasswordLink | undefined>;
+  /**
+   * A link for a user, to be sent to their address, which proves the address when it is used. False when no user has the
+   * address, or `MAX_MAILED_LINKS` are valid: then the mailbox has what it takes, and another email would only add to a flood.
+   */
+  addMailedLink(hash: string, link: Omit<PasswordLink, 'accountId'>): Promise<boolean>;
+  /** For a link whose email couldn't be sent. */
+  removeLink(hash: string): Promise<void>;
+  /** Uses up the link and changes nothing else. Undefined when it isn't valid any more or no user has the address. */
+  useLinkToSignIn(hash: string): Promise<UserWithPassword | undefined>;
   /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
   useLink(hash: string, passwordHash: string): Promise<User | undefined>;
   /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
@@ -107,6 +128,8 @@ export interface SessionSummary {
 
 export interface UserSession {
   readonly user: User;
+  /** Of the user's account. */
+  readonly awaitsApproval: boolean;
   readonly idleUntil: Date;
   readonly endsAt: Date;
 }

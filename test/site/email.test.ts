@@ -32,7 +32,8 @@ afterAll(async () => {
   await smtp.stop();
 });
 
-const visitor = (): Visitor => new Visitor(server.url, `192.0.2.${(addresses += 1)}`);
+/** Each in a network of its own, because sign-ups are limited per network. */
+const visitor = (): Visitor => new Visitor(server.url, `10.9.${(addresses += 1)}.1`);
 const linkIn = (text: string): string => {
   const link = new RegExp(`${PUBLIC_URL}(?<path>/password\\?link=[\\w-]{43})\\b`, 'u').exec(text)?.groups?.['path'];
   if (link === undefined) throw new Error(`no link in ${text}`);
@@ -111,7 +112,7 @@ describe('signing up', () => {
       expect([page, new Set(responses).size]).toEqual([page, 1]);
     }
     expect((await smtp.emailTo('bob@example.com', 2)).text).toContain('Subject: You already have a Storybar account');
-    expect((await smtp.emailTo('bob@example.com', 3)).text).toContain('Subject: Reset your Storybar password');
+    expect((await smtp.emailTo('bob@example.com', 3)).text).toContain('Subject: Your link to sign in to Storybar');
     await smtp.emailTo('stranger@example.com');
     expect(smtp.emails.filter(({ to }) => to === 'stranger@example.com')).toHaveLength(1);
   });
@@ -124,12 +125,54 @@ describe('signing up', () => {
     expect(await (await signUp('eve@example.com')).get('/operator')).toMatchObject({ status: 404 });
   });
 
-  it('sends only a few emails to one address', async () => {
+  it('sends only a few emails to one address, and each of them works', async () => {
+    await signUp('flooded@example.com');
+    for (let index = 0; index < 8; index += 1) {
+      expect(await visitor().submit('/reset', { email: 'flooded@example.com' })).toMatchObject({ status: 200 });
+    }
+    const emails = () => smtp.emails.filter(({ to }) => to === 'flooded@example.com');
+    await until(() => emails().length === 6);
+    // Emails are sent one after the other, so a seventh would arrive before the email to another address.
+    await visitor().submit('/reset', { email: 'bob@example.com' });
+    await until(() => smtp.emails.at(-1)?.to === 'bob@example.com');
+    expect(emails()).toHaveLength(6);
+    expect(await redeem(linkIn(emails().at(-1)?.text ?? ''))).toMatchObject({ status: 303 });
+    await visitor().submit('/reset', { email: 'flooded@example.com' });
+    await until(() => emails().length === 7);
+  });
+
+  it('limits the links that one network requests, and lets every other request one', async () => {
+    const attacker = visitor();
     const statuses = [];
     for (let index = 0; index < 6; index += 1) {
-      statuses.push((await visitor().submit('/reset', { email: 'flooded@example.com' })).status);
+      statuses.push((await attacker.submit('/reset', { email: 'wanted@example.com' })).status);
     }
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(await visitor().submit('/reset', { email: 'wanted@example.com' })).toMatchObject({ status: 200 });
+  });
+
+  it('with a link works on a new device while strangers guess the password, and keeps the password', async () => {
+    const email = 'guessed@example.com';
+    const owner = await signUp(email);
+    for (let address = 0; address < 4; address += 1) {
+      const attacker = visitor();
+      const fields = { token: await attacker.tokenOf('/signin'), email, password: 'a wrong password' };
+      await Promise.all(Array.from({ length: 10 }, async () => await attacker.send('/signin', fields)));
+    }
+    const device = visitor();
+    const refused = await device.signIn(email);
+    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('Get a link by email') });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await device.submit('/reset', { email });
+    const path = linkIn((await smtp.emailTo(email, 2)).text);
+    const link = path.slice(path.indexOf('=') + 1);
+    expect(await device.submit(path, { link }, '/password/signin')).toMatchObject({ location: '/dashboard' });
+    expect(await device.get('/dashboard')).toMatchObject({ status: 200 });
+    expect((await visitor().get(path)).text).toContain('This link has expired');
+    // The other session goes on, and the device is known from now on, so the password works there.
+    expect(await owner.get('/dashboard')).toMatchObject({ status: 200 });
+    await device.submit('/dashboard', {}, '/signout');
+    expect(await device.signIn(email)).toMatchObject({ status: 303 });
   });
 });
 

@@ -102,6 +102,28 @@ describe('a member', () => {
     expect((await newVisitor().signIn(email)).status).toBe(422);
   });
 
+  it('is removed together with the keys they created, if the owner says so', async () => {
+    const owner = await newOwner();
+    const [leaver, other] = [await join(owner, 'member'), await join(owner, 'member')];
+    const [own, ofLeaver, ofOther] = [owner, leaver.visitor, other.visitor].map((each) => each.createKey());
+    const keys = [(await own)?.key, (await ofLeaver)?.key, (await ofOther)?.key];
+    const page = await owner.get(`${PATH}/${leaver.id}/remove`);
+    expect(page.text).toContain('Revoke them');
+    expect(page.text).toContain(keys[1]?.slice(-4));
+    expect(page.text).not.toContain(keys[2]?.slice(-4));
+    expect(await owner.submit(`${PATH}/${leaver.id}/remove`, { keys: 'revoke' })).toMatchObject({
+      location: `${PATH}?done=member-and-keys-removed`,
+    });
+    expect(await owner.submit(`${PATH}/${other.id}/remove`, { keys: 'keep' })).toMatchObject({
+      location: `${PATH}?done=member-removed`,
+    });
+    const statuses = [];
+    for (const key of keys) {
+      statuses.push((await fetch(`${server.url}/v1/usage`, { headers: { 'x-api-key': key ?? '' } })).status);
+    }
+    expect(statuses).toEqual([200, 401, 200]);
+  });
+
   it('of another account cannot be changed, and the last owner stays', async () => {
     const [owner, stranger] = [await newOwner(), await newOwner()];
     const { id } = await join(owner, 'member');

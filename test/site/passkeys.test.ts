@@ -77,3 +77,20 @@ it('refuses to add a passkey to a user without a confirmed address', async () =>
     text: expect.stringContaining('Confirm your email address'),
   });
 });
+
+it('lets a passkey try to sign in, however many strangers have tried with its id', async () => {
+  const visitor = await newMember('known@passkeys.example.com');
+  const response = registrationResponse(origin, await registrationChallenge(visitor));
+  await visitor.submit('/dashboard/security', { name: 'Laptop', response }, PATH);
+  const { id } = JSON.parse(response) as { id: string };
+  const forged = JSON.stringify({
+    ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+    response: { clientDataJSON: '', authenticatorData: '', signature: '' },
+  });
+  const statuses = new Set<number>();
+  for (let index = 0; index < 45; index += 1) {
+    const stranger = new Visitor(origin, newAddress());
+    statuses.add((await stranger.submit('/signin', { response: forged }, '/signin/passkey')).status);
+  }
+  expect([...statuses]).not.toContain(429);
+});

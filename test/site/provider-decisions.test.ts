@@ -27,6 +27,7 @@ const create = (changes: Partial<ProviderSignInOptions> = {}): ProviderSignIn =>
     passwords,
     throttle: new Throttle(new LocalLimits()),
     signUpOpen: true,
+    trustsSignUps: false,
     operatorEmail: 'boss@example.com',
     onFailed: () => undefined,
     ...changes,
@@ -40,6 +41,18 @@ describe('a proven identity', () => {
     const second = await providerSignIn.signIn({ ...ANN, email: 'ann@new.example.com' }, ADDRESS);
     expect(second).toMatchObject({ kind: 'known', authenticated: { user: { email: 'ann@example.com' } } });
     expect(await world.store.accounts.count()).toBe(1);
+  });
+
+  it('creates accounts of one mailbox that await approval, once it has several others', async () => {
+    const providerSignIn = create();
+    const waiting = [];
+    for (let index = 0; index < 5; index += 1) {
+      const identity = { ...ANN, subject: `${index}`, email: `ann+${index}@example.com` };
+      await providerSignIn.signIn(identity, `192.0.${index}.1`);
+      const user = await world.store.users.findByEmail(identity.email);
+      waiting.push((await world.store.accounts.find(user?.accountId ?? ''))?.awaitsApproval);
+    }
+    expect(waiting).toEqual([false, false, false, true, true]);
   });
 
   it('creates no account while sign-up is closed, but signs in to one that exists', async () => {

@@ -44,7 +44,7 @@ beforeEach(() => {
   standIn.trouble = undefined;
 });
 
-const visitor = (): Visitor => new Visitor(server.url, `192.0.2.${(visitors += 1)}`);
+const visitor = (): Visitor => new Visitor(server.url, `10.6.${(visitors += 1)}.1`);
 /** A person whom the providers know, and who is signed in there. */
 const newPerson = (name: string): string => {
   const email = `${name}-${(people += 1)}@example.com`;

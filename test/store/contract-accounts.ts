@@ -14,6 +14,7 @@ export function accountsContract(world: () => World): void {
       id: 'a',
       name: 'Name of a',
       state: 'inactive',
+      awaitsApproval: false,
       subscription: undefined,
       createdAt: '2026-01-31T10:00:00.001Z',
     });

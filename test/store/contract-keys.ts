@@ -25,6 +25,7 @@ export function keysContract(world: () => World): void {
       allowedOrigins: ['https://example.com'],
       accountId,
       suspended: false,
+      awaitsApproval: false,
       subscription: await world().subscription(accountId),
     });
     expect(await world().store.keys.find(hashKey('sb_live_other'))).toBeUndefined();

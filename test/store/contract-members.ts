@@ -47,6 +47,32 @@ export function membersContract(world: () => World): void {
     expect(await world().engine.all('select hash from invitations')).toEqual([]);
   });
 
+  it('are removed with or without the keys they created', async () => {
+    const { members, keys } = world().store;
+    const { accountId, id: ownerId } = await owner();
+    const createKey = async (createdBy: string): Promise<string> => {
+      const facts = { id: randomUUID(), hash: Buffer.from(randomUUID()), prefix: 'sb_live_aaaa', lastFour: 'bbbb' };
+      await keys.create({ ...facts, accountId, name: 'shop', mode: 'live', createdBy }, `user:${createdBy}`);
+      return facts.id;
+    };
+    const stateOf = async (keyId: string) => (await keys.get(keyId))?.state;
+    const [bob, eve] = [await join(accountId), await join(accountId, { email: 'eve@example.com' })];
+    const [ofOwner, ofBob, ofEve] = [await createKey(ownerId), await createKey(bob.id), await createKey(eve.id)];
+    expect(await keys.get(ofBob)).toMatchObject({ createdBy: bob.id });
+    expect(await members.remove(accountId, eve.id, 'user:x')).toBe('changed');
+    expect(await members.remove(accountId, bob.id, 'user:x', 'revoke')).toBe('changed');
+    expect([await stateOf(ofOwner), await stateOf(ofBob), await stateOf(ofEve)]).toEqual([
+      'active',
+      'revoked',
+      'active',
+    ]);
+    expect((await world().actions(accountId)).slice(-3)).toEqual([
+      'user:x member.removed',
+      'user:x key.revoked',
+      'user:x member.removed',
+    ]);
+  });
+
   it('cannot take over a user who has the address already', async () => {
     const { members, users } = world().store;
     const { accountId } = await owner();

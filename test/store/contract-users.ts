@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { PasswordLink, User } from '../../src/store/users.ts';
+import { MAX_MAILED_LINKS, type PasswordLink, type User } from '../../src/store/users.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
 export function usersContract(world: () => World): void {
@@ -41,6 +41,71 @@ export function usersContract(world: () => World): void {
     expect(await accounts.count()).toBe(1);
     const actor = `user:${user.id}`;
     expect(await world().actions(user.accountId)).toEqual([`${actor} account.created`, `${actor} user.signed_up`]);
+  });
+
+  it('whose account awaits approval get live access from the operator, from a payment or as operators', async () => {
+    const { users, accounts } = world().store;
+    const signUp = async (name: string): Promise<User> => {
+      const user = await users.signUp(`${name}@example.com`, 'hash', 'awaits approval');
+      if (user === undefined) throw new Error('the address is taken');
+      await accounts.subscribe(user.accountId, 'free', 'now', `account:${user.accountId}`);
+      return user;
+    };
+    const stateOf = async ({ accountId }: User) => (await accounts.find(accountId))?.state;
+    const [bob, eve, dan] = [await signUp('bob'), await signUp('eve'), await signUp('dan')];
+    expect([await stateOf(bob), await stateOf(eve), await stateOf(dan)]).toEqual(['pending', 'pending', 'pending']);
+    expect(await users.searchAccounts('', { state: 'pending', count: 9 })).toHaveLength(3);
+    expect(await world().store.operator.pendingAccounts()).toBe(3);
+    await accounts.approve(bob.accountId, 'operator:test');
+    await accounts.approve(bob.accountId, 'operator:test');
+    expect((await world().actions(bob.accountId)).slice(-1)).toEqual(['operator:test account.approved']);
+    expect((await world().actions(bob.accountId)).filter((line) => line.endsWith('approved'))).toHaveLength(1);
+    const period = { startsAt: world().clock(), endsAt: new Date(world().clock().getTime() + DAY) };
+    const paid = { plan: 'pro', status: 'active', renews: true, subscription: 's', period } as const;
+    await accounts.applyProvider(eve.accountId, paid, 'stripe');
+    await users.setRole('dan@example.com', 'operator', 'cli:test');
+    expect([await stateOf(bob), await stateOf(eve), await stateOf(dan)]).toEqual(['active', 'active', 'active']);
+    expect(await users.searchAccounts('', { state: 'pending', count: 9 })).toEqual([]);
+    expect(await world().store.operator.pendingAccounts()).toBe(0);
+  });
+
+  it('get a few links by email, and another when one was used or its email failed', async () => {
+    const { users } = world().store;
+    const user = await ann();
+    const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
+    const send = async (hash: string, { users: each } = world().store) => await each.addMailedLink(hash, link());
+    expect(await users.addMailedLink('h', link({ email: 'unknown@example.com' }))).toBe(false);
+    for (let index = 1; index < MAX_MAILED_LINKS; index += 1) expect(await send(`link-${index}`)).toBe(true);
+    // What an operator hands over doesn't count.
+    await users.addLink('by hand', link(), 'cli:test');
+    const sent = await Promise.all(servers.map(async (server, index) => await send(`last-${index}`, server)));
+    expect(sent.filter(Boolean)).toHaveLength(1);
+    expect(await send('one more')).toBe(false);
+    expect(await users.useLinkToSignIn('link-1')).toMatchObject({ id: user.id, passwordHash: 'hash of ann' });
+    expect(await users.useLinkToSignIn('link-1')).toBeUndefined();
+    expect(await send('after use')).toBe(true);
+    expect(await send('one more')).toBe(false);
+    await users.removeLink('after use');
+    expect(await send('after a failure')).toBe(true);
+    world().pass(HOUR);
+    expect(await users.useLinkToSignIn('link-2')).toBeUndefined();
+    expect(await send('an hour later')).toBe(true);
+  });
+
+  it('sign in with a link without losing their password and sessions, and prove their address if it was sent there', async () => {
+    const { users, accounts, sessions } = world().store;
+    const user = await users.signUp('ann@example.com', 'hash of ann', 'awaits approval');
+    if (user === undefined) throw new Error('ann has signed up already');
+    const session = await signIn(user);
+    await users.addLink('by hand', link(), 'cli:test');
+    await users.addMailedLink('mailed', link());
+    expect(await users.useLinkToSignIn('by hand')).toMatchObject({ id: user.id });
+    expect(await accounts.find(user.accountId)).toMatchObject({ awaitsApproval: true });
+    expect(await users.useLinkToSignIn('mailed')).toMatchObject({ id: user.id, passwordHash: 'hash of ann' });
+    expect(await accounts.find(user.accountId)).toMatchObject({ awaitsApproval: false });
+    expect(await sessions.find(session)).toMatchObject({ user, awaitsApproval: false });
+    await users.addLink('new user', link({ email: 'new@example.com' }), 'cli:test');
+    expect(await users.useLinkToSignIn('new user')).toBeUndefined();
   });
 
   it('who sign up concurrently with one address become one user', async () => {

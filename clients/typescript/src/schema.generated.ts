@@ -1020,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -1093,6 +1093,8 @@ export interface components {
          *
          *     `key_suspended`: The API key or its account is suspended. Contact the operator.
          *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
          *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -1111,7 +1113,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                 };
             };
         };
@@ -1211,8 +1213,6 @@ export interface components {
          *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
          *
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-         *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
          */
         Error429: {
             headers: {
@@ -1222,7 +1222,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                 };
             };
         };
@@ -1232,8 +1232,6 @@ export interface components {
          *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
          *
          *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-         *
-         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
          *
          *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
          *
@@ -1247,7 +1245,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                 };
             };
         };
@@ -1404,6 +1402,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -1422,7 +1422,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1595,8 +1595,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1606,7 +1604,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -1630,8 +1628,6 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1644,7 +1640,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1732,6 +1728,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -1750,7 +1748,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1768,8 +1766,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1779,7 +1775,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -1789,8 +1785,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1804,7 +1798,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1880,6 +1874,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -1898,7 +1894,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -1916,8 +1912,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1927,7 +1921,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -1937,8 +1931,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1952,7 +1944,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2028,6 +2020,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2046,7 +2040,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2064,8 +2058,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2075,7 +2067,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -2085,8 +2077,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2100,7 +2090,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2177,6 +2167,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2195,7 +2187,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2232,8 +2224,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2243,7 +2233,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -2253,8 +2243,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2268,7 +2256,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2349,6 +2337,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2367,7 +2357,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2404,8 +2394,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2415,7 +2403,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -2425,8 +2413,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2440,7 +2426,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2553,8 +2539,6 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2567,7 +2551,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2642,6 +2626,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2660,7 +2646,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2697,8 +2683,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2708,7 +2692,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -2718,8 +2702,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2733,7 +2715,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2807,6 +2789,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2825,7 +2809,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -2862,8 +2846,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2873,7 +2855,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -2883,8 +2865,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2898,7 +2878,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2979,6 +2959,8 @@ export interface operations {
              *
              *     `key_suspended`: The API key or its account is suspended. Contact the operator.
              *
+             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+             *
              *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
              *
              *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
@@ -2997,7 +2979,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
                     };
                 };
             };
@@ -3034,8 +3016,6 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -3045,7 +3025,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
                     };
                 };
             };
@@ -3055,8 +3035,6 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -3070,7 +3048,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };

@@ -12,6 +12,7 @@ import type { ShownKey } from '../identity/new-key-cookie.ts';
 const MAX_NAME = 80;
 const MAX_KEYS = 100;
 const CONFIRM_FIRST = 'Confirm your email address to create live keys. Test keys work already.';
+const APPROVAL_FIRST = 'Ask the operator to approve this account to create live keys. Test keys work already.';
 
 /** How long the old key keeps working after a rotation. */
 export const OVERLAPS = {
@@ -60,9 +61,11 @@ export function checkKeyForm({ name, origins }: KeyForm): CheckedKeyForm {
 
 export class KeyChanges {
   readonly #keys: Store['keys'];
+  readonly #accounts: Store['accounts'];
 
-  constructor({ keys }: Pick<Store, 'keys'>) {
+  constructor({ keys, accounts }: Pick<Store, 'keys' | 'accounts'>) {
     this.#keys = keys;
+    this.#accounts = accounts;
   }
 
   /** Newest first. */
@@ -78,14 +81,15 @@ export class KeyChanges {
 
   /** Returns the key itself. It is stored as a hash, so it can't be shown again. */
   async create(user: User, mode: KeyMode, name: string, allowedOrigins: readonly string[]): Promise<ShownKey> {
-    if (mode === 'live' && user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
+    if (mode === 'live') await this.#assertLiveAccess(user);
     const usable = (await this.#keys.list(user.accountId)).filter(({ state }) => state !== 'revoked');
     if (usable.length >= MAX_KEYS) {
       throw new AppError('invalid_fields', `An account can have up to ${MAX_KEYS} keys. Revoke one first.`);
     }
+    const { accountId } = user;
     const key = createApiKey(mode);
     const stored = { id: randomUUID(), hash: hashKey(key), ...maskKey(key) };
-    await this.#keys.create({ ...stored, accountId: user.accountId, name, mode, allowedOrigins }, actorOf(user));
+    await this.#keys.create({ ...stored, accountId, name, mode, allowedOrigins, createdBy: user.id }, actorOf(user));
     return { id: stored.id, name, key };
   }
 
@@ -106,6 +110,12 @@ export class KeyChanges {
 
   async revoke(user: User, key: KeySummary): Promise<void> {
     assertChanged(await this.#keys.setState(key.id, 'revoked', actorOf(user)));
+  }
+
+  async #assertLiveAccess({ accountId, unconfirmedEmail }: User): Promise<void> {
+    if (unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
+    const account = await this.#accounts.find(accountId);
+    if (account?.awaitsApproval === true) throw new AppError('approval_required', APPROVAL_FIRST);
   }
 }
 

@@ -14,11 +14,11 @@ import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, KeyChanges, type KeyFaults, type KeyForm, OVERLAPS, readKeyForm } from './key-changes.ts';
 import { keyBlock } from './key-block.ts';
 import { idOf, type SignedInRoutes } from './signed-in-routes.ts';
-import { unconfirmedNote } from './start-page.ts';
+import { liveAccessNote } from './start-page.ts';
 
 export interface KeyDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'keys'>;
+  readonly store: Pick<Store, 'keys' | 'accounts'>;
   readonly sessionGuard: SessionGuard;
 }
 
@@ -28,7 +28,7 @@ const NEW_KEY_PATH = '/dashboard/keys/new';
 export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard }: KeyDependencies): void {
   const changes = new KeyChanges(store);
   const showList = async (visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Promise<FastifyReply> => {
-    const body = html`${unconfirmedNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
+    const body = html`${liveAccessNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
     return sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
   };
   const showKey = (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults): FastifyReply => {
@@ -112,7 +112,7 @@ export function stateOf({ state, mode, expiresAt }: KeySummary): Html {
 }
 
 function createForm(visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Html {
-  const isConfirmed = visit.user.unconfirmedEmail === null;
+  const missing = liveKeyFault(visit);
   return html`<section aria-labelledby="create">
 <h2 id="create">Create API key</h2>
 ${form(
@@ -120,14 +120,20 @@ ${form(
   PATH,
   html`${nameField(typed, faults)}
 <fieldset class="choices"><legend>Mode</legend>
-<label><input type="radio" name="mode" value="live"${isConfirmed ? html` checked` : html` disabled`}> Live: uses credits${!isConfirmed && ' (confirm your email first)'}</label>
-<label><input type="radio" name="mode" value="test"${!isConfirmed && html` checked`}> Test: free, watermarked</label>
+<label><input type="radio" name="mode" value="live"${missing === undefined ? html` checked` : html` disabled`}> Live: uses credits${missing !== undefined && ` (${missing})`}</label>
+<label><input type="radio" name="mode" value="test"${missing !== undefined && html` checked`}> Test: free, watermarked</label>
 </fieldset>
 ${originsField(typed, faults)}
 <p class="actions"><button class="button" type="submit">Create key</button></p>`,
   'stacked',
 )}
 </section>`;
+}
+
+/** Why the user can't create live keys yet. */
+function liveKeyFault({ user, awaitsApproval }: SignedInVisit): string | undefined {
+  if (user.unconfirmedEmail !== null) return 'confirm your email first';
+  return awaitsApproval ? 'after an operator approves the account' : undefined;
 }
 
 function nameField({ name }: KeyForm, faults: KeyFaults): Html {

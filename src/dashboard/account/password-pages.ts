@@ -1,10 +1,10 @@
-// Resetting a forgotten password, and choosing a new one after opening a link.
+// Links by email, and what they lead to: signing in without the password, or choosing a new one.
 
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
 import { passwordFault } from '../../account/password.ts';
 import { AppError } from '../../errors.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Visit } from '../identity/session-guard.ts';
 import type { CompleteSignIn } from '../settings/code-page.ts';
@@ -21,6 +21,7 @@ import { queryOf } from './signed-in-routes.ts';
 
 const RESET_PATH = '/reset';
 const PASSWORD_PATH = '/password';
+const SIGN_IN_PATH = '/password/signin';
 export const NO_EMAIL = 'Password reset emails aren’t set up here. Contact support for a reset link.';
 
 export function addPasswordPages(forms: PublicForms, identity: Identity, completeSignIn: CompleteSignIn): void {
@@ -34,13 +35,15 @@ function addResetPage(forms: PublicForms, identity: Identity): void {
       ? form(
           visit,
           RESET_PATH,
-          html`${emailField(email, faults)}
-<p class="actions"><button class="button" type="submit">Send reset link</button></p>`,
+          html`<p>We’ll send you a link. It signs you in, and you can choose a new password.</p>
+${emailField(email, faults)}
+<p class="actions"><button class="button" type="submit">Send link</button></p>`,
         )
       : html`<p>${NO_EMAIL}</p>`;
     const body = html`${content}
 <p class="small"><a href="/signin">Back to sign in</a></p>`;
-    return forms.send(visit, { title: 'Reset your password', path: RESET_PATH, body, faults });
+    const title = identity.sendsEmail ? 'Get a link by email' : 'Reset your password';
+    return forms.send(visit, { title, path: RESET_PATH, body, faults });
   };
 
   forms.page(RESET_PATH, (visit) => show(visit, '', {}));
@@ -49,8 +52,10 @@ function addResetPage(forms: PublicForms, identity: Identity): void {
     const typed = fields.text('email');
     const email = parseEmail(typed);
     if (email === undefined) return show(visit, typed, { email: INVALID_EMAIL });
-    await identity.requestReset({ email, address: visit.request.ip, requestId: visit.request.id });
-    const page = checkInbox(html`If <strong>${email}</strong> has an account, we’ve sent an email.`);
+    await identity.requestLink({ email, address: visit.request.ip, requestId: visit.request.id });
+    const page = checkInbox(
+      html`If <strong>${email}</strong> has an account, there is an email from us. If you have several, use any of the last hour.`,
+    );
     return forms.send(visit, { ...page, path: RESET_PATH });
   });
 }
@@ -67,7 +72,8 @@ ${form(
 <input type="hidden" name="username" value="${found.email}" autocomplete="username">
 ${newPasswordField('New password', faults)}
 <p class="actions"><button class="button" type="submit">Save and sign in</button></p>`,
-)}`;
+)}
+${(await identity.isKnown(found)) && signInForm(visit, link)}`;
     return forms.send(visit, { title: 'Choose a password', path: PASSWORD_PATH, body, faults });
   };
   const showExpired = (visit: Visit): FastifyReply => {
@@ -77,6 +83,10 @@ ${newPasswordField('New password', faults)}
     return forms.send(visit, { title, path: PASSWORD_PATH, body, faults: { form: title } });
   };
 
+  forms.action(SIGN_IN_PATH, async (visit, fields) => {
+    const authenticated = await identity.useLinkToSignIn(fields.text('link'));
+    return authenticated === undefined ? showExpired(visit) : await completeSignIn(visit, authenticated);
+  });
   forms.page(PASSWORD_PATH, async (visit) => await show(visit, queryOf(visit, 'link') ?? '', {}));
   forms.action(PASSWORD_PATH, async (visit, fields) => {
     const link = fields.text('link');
@@ -90,4 +100,12 @@ ${newPasswordField('New password', faults)}
     // A link in an email replaces the password, not the second factor.
     return await completeSignIn(visit, authenticated);
   });
+}
+
+/** For a user who knows the password, but can't use it because strangers keep guessing it, or who never chose one. */
+function signInForm(visit: Visit, link: string): Html {
+  const content = html`<input type="hidden" name="link" value="${link}">
+<p class="small">Keep your password?</p>
+<p class="actions"><button class="button quiet" type="submit">Sign in without changing it</button></p>`;
+  return form(visit, SIGN_IN_PATH, content);
 }

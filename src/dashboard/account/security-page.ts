@@ -57,7 +57,7 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
   routes.action(PASSWORD_LINK_PATH, async (visit) => {
     const { user, request } = visit;
     if (!identity.sendsEmail) throw new AppError('not_found', NO_EMAIL);
-    await identity.requestReset({ email: user.email, address: request.ip, requestId: request.id });
+    await identity.requestLink({ email: user.email, address: request.ip, requestId: request.id });
     return seeOther(visit, `${PATH}?done=password-link-sent`);
   });
   addSessionActions(routes, dependencies);

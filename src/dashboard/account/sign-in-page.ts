@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
+import { AppError } from '../../errors.ts';
 import { html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
@@ -30,6 +31,10 @@ interface Typed {
 
 const PATH = '/signin';
 const MAX_EMAIL = 254;
+const TRY_LINK =
+  'Too many attempts to sign in with a password. Get a link by email or use a passkey to sign in now, or try again in a few minutes.';
+const TRY_PASSKEY =
+  'Too many attempts to sign in with a password. Use a passkey to sign in now, or try again in a few minutes.';
 
 export function addSignInPages(
   forms: PublicForms,
@@ -37,7 +42,7 @@ export function addSignInPages(
   completeSignIn: CompleteSignIn,
 ): void {
   const { sessionGuard, identity, signUpOpen, providerSignIn } = dependencies;
-  const show = (visit: Visit, { email, next }: Typed, faults: FormFaults): FastifyReply => {
+  const show = (visit: Visit, { email, next }: Typed, faults: FormFaults, status?: number): FastifyReply => {
     const body = html`${providerButtons(visit, providerSignIn, next)}
 ${problem(faults.form)}
 ${form(
@@ -49,10 +54,11 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 <p class="actions"><button class="button" type="submit">Sign in</button></p>`,
 )}
 ${passkeySignInForm(visit, next)}
-<p class="small"><a href="/reset">Forgot password?</a></p>
+<p class="small">${identity.sendsEmail ? html`Forgot your password? <a href="/reset">Get a link by email</a>` : html`<a href="/reset">Forgot your password?</a>`}</p>
 ${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}
 ${signUpOpen && providerTerms(providerSignIn)}`;
-    return forms.send(visit, { title: 'Sign in', path: PATH, body, faults, modules: [PASSKEY_MODULE] });
+    const page = { title: 'Sign in', path: PATH, body, faults, modules: [PASSKEY_MODULE] };
+    return forms.send(visit, { ...page, ...(status !== undefined && { status }) });
   };
 
   forms.page(PATH, async (visit) => {
@@ -62,13 +68,22 @@ ${signUpOpen && providerTerms(providerSignIn)}`;
   });
   forms.action(PATH, async (visit, fields) => {
     const typed = { email: fields.text('email'), next: fields.text('next') };
-    const authenticated = await identity.signIn({
+    const attempt = {
       // An invalid address is tried like any other, so that it takes the same time.
       email: parseEmail(typed.email) ?? typed.email.slice(0, MAX_EMAIL),
       password: fields.text('password'),
       address: visit.request.ip,
       deviceToken: sessionGuard.deviceToken(visit.request),
+    };
+    const authenticated = await identity.signIn(attempt).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'rate_limited') return error;
+      throw error;
     });
+    // Strangers may have used up the attempts. The page has other ways to sign in, which they can't use up.
+    if (authenticated instanceof AppError) {
+      visit.reply.header('retry-after', String(authenticated.retryAfterSeconds));
+      return show(visit, typed, { form: identity.sendsEmail ? TRY_LINK : TRY_PASSKEY }, 429);
+    }
     if (authenticated === undefined) return show(visit, typed, { form: 'Incorrect email or password.' });
     return await completeSignIn(visit, authenticated, isPrivatePath(typed.next) ? typed.next : '');
   });

@@ -1,5 +1,5 @@
-// The sign-up page. It grants the free plan, creates a first test key and leads to the page of the first request. With email,
-// the address is confirmed later; until then the account has test keys only.
+// The sign-up page. It grants the free plan, creates a first test key and leads to the page of the first request. The account
+// has test keys only until its address is confirmed or, without email, the operator approves it.
 
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
@@ -22,7 +22,7 @@ import { START_PATH } from './start-page.ts';
 export interface SignUpDependencies {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
-  readonly store: Pick<Store, 'keys'>;
+  readonly store: Pick<Store, 'keys' | 'accounts'>;
   readonly plans: PlanBook;
   readonly billing: Billing;
   readonly providerSignIn: ProviderSignIn;

@@ -39,7 +39,7 @@ export function addStartPage(
   const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? '');
   routes.page(START_PATH, async (visit) => {
     const newKey = sessionGuard.newKey(visit.request);
-    const body = html`${unconfirmedNote(visit)}
+    const body = html`${liveAccessNote(visit)}
 ${keySection(newKey)}
 ${codeSection(baseUrlOf(visit.request), newKey?.key ?? KEY_PLACEHOLDER)}
 ${statusSection(await firstRequest(store, visit))}`;
@@ -51,13 +51,19 @@ ${statusSection(await firstRequest(store, visit))}`;
   });
 }
 
-/** Asks to confirm the address; undefined once it is confirmed. */
-export function unconfirmedNote(visit: SignedInVisit): Html | undefined {
+/** Says what is missing for live keys: a confirmed address, or the operator's approval. Undefined when nothing is. */
+export function liveAccessNote(visit: SignedInVisit): Html | undefined {
   const { unconfirmedEmail } = visit.user;
-  if (unconfirmedEmail === null) return undefined;
+  if (unconfirmedEmail === null) return visit.awaitsApproval ? approvalNote(visit) : undefined;
   return html`<div class="caution">
 <p>We’ve sent a link to <strong>${unconfirmedEmail}</strong>. Your test key works already. Confirm your address to create live keys. Accounts without a confirmed address are deleted after 7 days.</p>
 ${form(visit, '/dashboard/confirmation', html`<button class="link" type="submit">Send the email again</button>`)}
+</div>`;
+}
+
+function approvalNote({ user }: SignedInVisit): Html {
+  return html`<div class="caution">
+<p>An operator has yet to approve this account. Test keys work already, without using credits. To use live keys, ask the operator of this service to approve the account of <strong>${user.email}</strong>.</p>
 </div>`;
 }
 

@@ -16,6 +16,7 @@ import { toCsv } from './csv.ts';
 import { count, day, problem, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
+import { liveAccessNote } from './start-page.ts';
 import { countDays, dayAfter, outcomeLabel } from './outcomes.ts';
 import { creditMeter, usageChart } from './usage-chart.ts';
 
@@ -34,7 +35,7 @@ export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: Us
   routes.page(OWN_PATH, async (visit) => {
     const { accountId } = visit.user;
     const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
-    const body = html`${stateOf(account)}
+    const body = html`${liveAccessNote(visit)}${stateOf(account)}
 ${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
     return sendPrivate(site, visit, { title: 'Usage', path: OWN_PATH, body });
   });

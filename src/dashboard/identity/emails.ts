@@ -37,8 +37,8 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
       `choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
   }),
   'password-reset': (link) => ({
-    subject: 'Reset your Storybar password',
-    text: `Choose a new password. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
+    subject: 'Your link to sign in to Storybar',
+    text: `Sign in without your password, or choose a new one. ${LINK_NOTE}\n\n${link}\n\n${IGNORE_NOTE}\n`,
   }),
   'email-change': (link) => ({
     subject: 'Confirm your new email address for Storybar',

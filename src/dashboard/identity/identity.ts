@@ -1,6 +1,7 @@
 // Sign-up, sign-in and passwords. Responses and their timing are the same for known and unknown email addresses. The one
 // exception can't be avoided: without email, sign-up either works immediately or reveals that the address is taken.
 
+import { mailboxOf } from '../../account/email.ts';
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import type { Mailer } from '../../mail/mailer.ts';
@@ -32,6 +33,8 @@ export interface IdentityOptions {
   readonly publicUrl: string;
   /** A user who proves to own this address becomes an operator; empty: no address does. */
   readonly operatorEmail: string;
+  /** True: accounts can use live keys as soon as their user signs up. Otherwise the address is confirmed, or the operator approves. */
+  readonly trustsSignUps: boolean;
   readonly clock?: () => Date;
 }
 
@@ -90,11 +93,12 @@ export class Identity {
 
   /** Without email. Undefined when the address is taken or belongs to the operator, who has to prove it another way. */
   async signUp(email: string, password: string, address: string): Promise<AuthenticatedUser | undefined> {
-    const { users, passwords, throttle, operatorEmail } = this.#options;
-    await throttle.take('signUp', address, email);
+    const { users, passwords, throttle, operatorEmail, trustsSignUps } = this.#options;
+    await throttle.takeSignUp(address, mailboxOf(email));
     const passwordHash = await passwords.hash(password);
     if (email === operatorEmail) return undefined;
-    return authenticated(await users.signUp(email, passwordHash), passwordHash);
+    const access = trustsSignUps ? 'granted' : 'awaits approval';
+    return authenticated(await users.signUp(email, passwordHash, access), passwordHash);
   }
 
   /**
@@ -104,7 +108,7 @@ export class Identity {
    */
   async signUpUnconfirmed({ email, address, requestId }: EmailRequest, password: string): Promise<AuthenticatedUser> {
     const { users, passwords, throttle } = this.#options;
-    await throttle.take('signUp', address, email);
+    await throttle.takeSignUp(address, mailboxOf(email));
     const passwordHash = await passwords.hash(password);
     const user = await users.signUpUnconfirmed(email, passwordHash);
     this.#inBackground('sign-up', requestId, async () => {
@@ -117,7 +121,7 @@ export class Identity {
   /** Sends the confirmation again. */
   async requestConfirmation(user: User, address: string, requestId: string): Promise<void> {
     const email = must(user.unconfirmedEmail, 'the unconfirmed address');
-    await this.#options.throttle.take('signUp', address, email);
+    await this.#options.throttle.take('signUp', address, mailboxOf(email));
     this.#inBackground('sign-up', requestId, async () => {
       if (await this.#isKnown(email)) await this.#emailLink(email, 'account-exists');
       else await this.#emailConfirmation(user, email);
@@ -146,7 +150,12 @@ export class Identity {
    * signed up with it. Undefined when the link has been used or has expired, or the address belongs to another user by now.
    */
   async confirm(secret: string, userId: string): Promise<User | undefined> {
-    return isSecret(secret) ? await this.#options.users.confirm(hashSecret(secret), userId) : undefined;
+    const found = await this.findConfirmation(secret);
+    if (found?.userId !== userId) return undefined;
+    const { users, throttle, trustsSignUps } = this.#options;
+    const isNewAccount = (await users.find(userId))?.unconfirmedEmail !== null;
+    const isGranted = trustsSignUps || !isNewAccount || (await throttle.allowsLiveAccount(mailboxOf(found.email)));
+    return await users.confirm(hashSecret(secret), userId, isGranted ? 'granted' : 'awaits approval');
   }
 
   /**
@@ -156,7 +165,7 @@ export class Identity {
   async requestEmailChange(user: User, password: string, request: EmailRequest): Promise<boolean> {
     const { email, address, requestId } = request;
     if (!(await this.checkPassword(user, password, address))) return false;
-    await this.#options.throttle.take('signUp', address, email);
+    await this.#options.throttle.take('signUp', address, mailboxOf(email));
     this.#inBackground('email-change', requestId, async () => {
       if (!(await this.#isKnown(email))) await this.#emailConfirmation(user, email, 'email-change');
       else await must(this.#options.mailer, 'the mailer').send({ to: email, ...EMAIL_TAKEN });
@@ -198,11 +207,18 @@ export class Identity {
     return await this.#options.users.find(userId);
   }
 
-  async requestReset({ email, address, requestId }: EmailRequest): Promise<void> {
+  /**
+   * Sends a link to sign in or to choose a new password. Unlike the attempts to sign in, strangers can't use these up: without
+   * another email, the mailbox has links that are still valid.
+   */
+  async requestLink({ email, address, requestId }: EmailRequest): Promise<void> {
     await this.#options.throttle.take('reset', address, email);
-    this.#inBackground('password-reset', requestId, async () => {
-      if (await this.#isKnown(email)) await this.#emailLink(email, 'password-reset');
-    });
+    this.#inBackground('password-reset', requestId, async () => await this.#emailLink(email, 'password-reset'));
+  }
+
+  /** Whether the link is for a user who exists, rather than for a new one. */
+  async isKnown({ email }: PasswordLink): Promise<boolean> {
+    return await this.#isKnown(email);
   }
 
   async findLink(secret: string): Promise<PasswordLink | undefined> {
@@ -214,6 +230,13 @@ export class Identity {
     const { users, passwords } = this.#options;
     const passwordHash = await passwords.hash(password);
     return authenticated(await users.useLink(hashSecret(secret), passwordHash), passwordHash);
+  }
+
+  /** Signs in without the password, and keeps it. Undefined when the link has been used or has expired, or is for a new user. */
+  async useLinkToSignIn(secret: string): Promise<AuthenticatedUser | undefined> {
+    if (!isSecret(secret)) return undefined;
+    const user = await this.#options.users.useLinkToSignIn(hashSecret(secret));
+    return user && authenticated(user, user.passwordHash);
   }
 
   /** Undefined when the current password is wrong. Ends all sessions, including the current one. */
@@ -291,14 +314,22 @@ export class Identity {
     await must(mailer, 'the mailer').send({ to: email, ...text });
   }
 
+  /** Does nothing for an unknown address, and while enough links that were sent to the address are valid. */
   async #emailLink(email: string, purpose: EmailPurpose): Promise<void> {
     const { users, mailer, publicUrl, operatorEmail } = this.#options;
     const secret = createSecret();
+    const hash = hashSecret(secret);
     const expiresAt = new Date(this.#clock().getTime() + LINK_LIFETIME_MS);
     const role = email === operatorEmail ? 'operator' : 'member';
-    await users.addLink(hashSecret(secret), { email, role, accountId: null, expiresAt }, 'system');
+    if (!(await users.addMailedLink(hash, { email, role, expiresAt }))) return;
     const text = EMAILS[purpose](passwordLinkUrl(publicUrl, secret));
-    await must(mailer, 'the mailer').send({ to: email, ...text });
+    try {
+      await must(mailer, 'the mailer').send({ to: email, ...text });
+    } catch (error) {
+      // A link that never arrived mustn't keep another one from being sent.
+      await users.removeLink(hash);
+      throw error;
+    }
   }
 }
 

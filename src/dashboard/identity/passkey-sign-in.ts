@@ -105,8 +105,8 @@ export class PasskeySignIn {
     const { users, passkeys, throttle } = this.#options;
     const response = parse(ASSERTION, text);
     if (response === undefined) return undefined;
+    await throttle.takePasskey(visit.address);
     const passkey = await passkeys.find(response.id);
-    await throttle.take('signIn', visit.address, passkey?.userId ?? response.id);
     if (passkey === undefined) return undefined;
     const result = await (await webAuthn())
       .verifyAuthenticationResponse({

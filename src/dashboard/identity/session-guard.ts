@@ -22,6 +22,8 @@ export interface Visit {
 
 export interface SignedInVisit extends Visit {
   readonly user: User;
+  /** True: the user's account has test keys only, until the operator approves it. */
+  readonly awaitsApproval: boolean;
   /** Of the visitor's session; the store has no other name for it. */
   readonly sessionHash: string;
 }
@@ -69,7 +71,8 @@ export class SessionGuard {
     const session = await this.#sessions.find(sessionHash);
     if (session === undefined) return undefined;
     await this.#extend(secret, session);
-    return { request, reply, token: csrfToken(secret), user: session.user, sessionHash };
+    const { user, awaitsApproval } = session;
+    return { request, reply, token: csrfToken(secret), user, awaitsApproval, sessionHash };
   }
 
   /** Like `member`, for a script on one of our pages, which sends the CSRF token in a header. Throws if the page isn't ours. */

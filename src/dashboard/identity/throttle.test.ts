@@ -71,4 +71,54 @@ describe('the sign-in throttle', () => {
     expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('laptop'))).toBe(10);
     expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('phone'))).toBe(10);
   });
+
+  it('allows 20 sign-ups per network of 256 addresses and day, and those of other networks', async () => {
+    let now = 1_000;
+    const throttle = throttleAt(() => now);
+    let allowed = 0;
+    for (let minute = 0; minute < 24 * 60; minute += 10) {
+      now += 10 * 60_000;
+      const attempt = throttle.takeSignUp(`192.0.2.${minute % 256}`, `${minute}@example.com`);
+      allowed += await attempt.then(
+        () => 1,
+        () => 0,
+      );
+    }
+    expect(allowed).toBeGreaterThanOrEqual(20);
+    expect(allowed).toBeLessThanOrEqual(40);
+    await expect(throttle.takeSignUp('192.0.3.1', 'ann@example.com')).resolves.toBeUndefined();
+  });
+
+  it('counts all sign-ups of an IPv6 network that a customer gets, whatever its /64 networks', async () => {
+    const throttle = frozen();
+    const signUps = await attemptsUntilRejected(
+      async (index) => await throttle.takeSignUp(`2001:db8:1:${index.toString(16)}::1`, `${index}@example.com`),
+    );
+    expect(signUps).toBe(20);
+    await expect(throttle.takeSignUp('2001:db8:2::1', 'ann@example.com')).resolves.toBeUndefined();
+  });
+
+  it('allows three accounts of a mailbox to use live credits, and another one later', async () => {
+    let now = 1_000;
+    const throttle = throttleAt(() => now);
+    const allowed = async () => await throttle.allowsLiveAccount('ann@example.com');
+    expect([await allowed(), await allowed(), await allowed(), await allowed()]).toEqual([true, true, true, false]);
+    expect(await throttle.allowsLiveAccount('bob@example.com')).toBe(true);
+    now += 10 * 24 * 3_600_000;
+    expect([await allowed(), await allowed()]).toEqual([true, false]);
+  });
+
+  it('lets no network use up the password resets of another', async () => {
+    const throttle = frozen();
+    const reset = async (index: number) => await throttle.take('reset', `192.0.2.${index}`, 'ann@example.com');
+    expect(await attemptsUntilRejected(async () => await reset(1))).toBe(5);
+    for (let index = 2; index < 200; index += 1) await reset(index);
+    await expect(throttle.take('reset', '198.51.100.7', 'ann@example.com')).resolves.toBeUndefined();
+  });
+
+  it('lets no attempt to sign in with a password use up the attempts with a passkey', async () => {
+    const throttle = frozen();
+    await signIns(throttle, (index) => ['192.0.2.1', `${index}@example.com`]);
+    await expect(throttle.takePasskey('192.0.2.1')).resolves.toBeUndefined();
+  });
 });

@@ -4,32 +4,45 @@
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import { networkOf } from '../../http/limits/network.ts';
+import { networkOf, wideNetworkOf } from '../../http/limits/network.ts';
 import type { Limits } from '../../store/store.ts';
 
 const QUARTER_HOUR_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** One network on one account. For sign-ins it is lower than the limit of the account, so one network can't use that up. */
+const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
+
+interface ActionRates {
+  readonly network: Rate;
+  /** Undefined: other networks can't use up the attempts for an account. */
+  readonly account?: Rate;
+  readonly pair?: Rate;
+}
+
 const RATES = {
   signIn: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 40, windowMs: QUARTER_HOUR_MS } },
   signUp: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
-  reset: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
+  /** How many emails an account gets is limited by the links in them; see `MAX_MAILED_LINKS`. */
+  reset: { network: { burst: 20, windowMs: HOUR_MS }, pair: { burst: 5, windowMs: HOUR_MS } },
   password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
   invite: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 20, windowMs: HOUR_MS } },
   export: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 10, windowMs: HOUR_MS } },
   /** A code has only a million values, so few attempts are allowed for a user, wherever they come from. */
   code: { network: { burst: 30, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
-} as const satisfies Record<string, { network: Rate; account: Rate }>;
+} as const satisfies Record<string, ActionRates>;
 
-/** One network on one account. For sign-ins it is lower than the limit of the account, so one network can't use that up. */
-const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
+/** Accounts that a network can create. */
+const DAILY_SIGN_UPS: Rate = { burst: 20, windowMs: DAY_MS };
+/** Accounts of one mailbox that get live credits without the operator's approval. */
+const LIVE_ACCOUNTS: Rate = { burst: 3, windowMs: 30 * DAY_MS };
 /** A browser that has signed in before, on the account it signed in to. */
 const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 /** Codes for a user in a day, so that one can't be guessed by a patient stranger who has the password. */
 const DAILY_CODES: Rate = { burst: 40, windowMs: DAY_MS };
-/** Challenges for passkeys, each of which is a row in the database. */
-const CHALLENGE_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
+/** Challenges for passkeys, each of which is a row in the database, and attempts to sign in with one. */
+const PASSKEY_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
 /** Leaving for a sign-in provider and coming back, each of which can make this server send requests to it. */
 const PROVIDER_RATE: Rate = { burst: 120, windowMs: QUARTER_HOUR_MS };
 
@@ -43,10 +56,10 @@ export class Throttle {
   /** Counts an attempt, successful or not. Throws when there were too many. */
   async take(action: keyof typeof RATES, address: string, account: string): Promise<void> {
     const network = networkOf(address);
-    const rates = RATES[action];
+    const rates: ActionRates = RATES[action];
     await this.#take(`${action} from ${network}`, rates.network);
-    await this.#take(`${action} from ${network} to ${account}`, PAIR_RATE);
-    await this.#take(`${action} to ${account}`, rates.account);
+    await this.#take(`${action} from ${network} to ${account}`, rates.pair ?? PAIR_RATE);
+    if (rates.account !== undefined) await this.#take(`${action} to ${account}`, rates.account);
   }
 
   /** Counts a code of a second factor, right or wrong. Throws when there were too many. */
@@ -60,9 +73,25 @@ export class Throttle {
     await this.#take(`signIn with device ${deviceId}`, DEVICE_RATE);
   }
 
+  /** Counts an account that a visitor creates. */
+  async takeSignUp(address: string, account: string): Promise<void> {
+    await this.take('signUp', address, account);
+    await this.#take(`signUp of the day from ${wideNetworkOf(address)}`, DAILY_SIGN_UPS);
+  }
+
+  /** Counts an account whose address is proven. False when the mailbox has got live credits for several others before. */
+  async allowsLiveAccount(mailbox: string): Promise<boolean> {
+    return (await this.#limits.take(nameOf(`live account of ${mailbox}`), LIVE_ACCOUNTS)).allowed;
+  }
+
   /** Counts a challenge for a visitor who hasn't said yet who they are. */
   async takeChallenge(address: string): Promise<void> {
-    await this.#take(`challenge from ${networkOf(address)}`, CHALLENGE_RATE);
+    await this.#take(`challenge from ${networkOf(address)}`, PASSKEY_RATE);
+  }
+
+  /** By network only: a signature can't be guessed, so attempts to guess a password mustn't keep a passkey out. */
+  async takePasskey(address: string): Promise<void> {
+    await this.#take(`passkey from ${networkOf(address)}`, PASSKEY_RATE);
   }
 
   async takeProviderVisit(address: string): Promise<void> {
@@ -70,12 +99,20 @@ export class Throttle {
   }
 
   async #take(name: string, rate: Rate): Promise<void> {
-    // Hashed, so the table of limits doesn't reveal who tried to sign in.
-    const { allowed, retryAfterMs } = await this.#limits.take(`site:${hashSecret(name)}`, rate);
+    const { allowed, retryAfterMs } = await this.#limits.take(nameOf(name), rate);
     if (allowed) return;
-    const wait = retryAfterMs > QUARTER_HOUR_MS ? 'an hour' : 'a few minutes';
-    throw new AppError('rate_limited', `Too many attempts. Wait ${wait} and try again.`, {
+    throw new AppError('rate_limited', `Too many attempts. Wait ${waitFor(retryAfterMs)} and try again.`, {
       retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
     });
   }
+}
+
+function waitFor(milliseconds: number): string {
+  if (milliseconds > HOUR_MS) return 'a few hours';
+  return milliseconds > QUARTER_HOUR_MS ? 'an hour' : 'a few minutes';
+}
+
+/** Hashed, so the table of limits doesn't reveal who tried to sign in. */
+function nameOf(limit: string): string {
+  return `site:${hashSecret(limit)}`;
 }

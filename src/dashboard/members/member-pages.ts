@@ -6,7 +6,7 @@ import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import { MAX_MEMBERS, type MemberChange, type OpenInvitation } from '../../store/members/members.ts';
+import { MAX_MEMBERS, type OpenInvitation } from '../../store/members/members.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';
@@ -18,17 +18,18 @@ import type { Identity } from '../identity/identity.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { table } from '../tables.ts';
+import { addRemovePage, assertChanged, MEMBERS_PATH } from './remove-page.ts';
 
 export interface MemberDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'members' | 'users'>;
+  readonly store: Pick<Store, 'members' | 'users' | 'keys'>;
   readonly identity: Identity;
   /** Base URL of the site; empty: taken from each request. */
   readonly publicUrl: string;
 }
 
 export const JOIN_PATH = '/join';
-const PATH = '/dashboard/members';
+const PATH = MEMBERS_PATH;
 /** How long an invitation is valid. */
 export const INVITATION_MS = 7 * 24 * 3_600_000;
 const TAKEN = 'This address can’t be invited. Use another one.';
@@ -86,20 +87,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     );
     return seeOther(visit, idOf(visit) === user.id ? '/dashboard/security' : `${PATH}?done=role-changed`);
   });
-  routes.action(`${PATH}/:id/remove`, async (visit) => {
-    const { user } = visit;
-    if (idOf(visit) === user.id) throw new AppError('invalid_fields', "You can't remove yourself.");
-    const member = (await store.users.list(user.accountId)).find(({ id }) => id === idOf(visit));
-    // An operator is more than a member of this account.
-    if (member?.role === 'operator') throw new AppError('invalid_fields', "Operators can't be removed here.");
-    assertChanged(await store.members.remove(user.accountId, idOf(visit), `user:${user.id}`));
-    return seeOther(visit, `${PATH}?done=member-removed`);
-  });
-}
-
-function assertChanged(change: MemberChange): void {
-  if (change === 'not found') throw new AppError('not_found', "This member doesn't exist.");
-  if (change === 'last owner') throw new AppError('invalid_fields', 'An account needs at least one owner.');
+  addRemovePage(routes, dependencies);
 }
 
 function roleOf(text: string): AccountRole {
@@ -141,12 +129,12 @@ function memberRow(
   const change = html`<label class="visually-hidden" for="role-${id}">Role of ${address}</label>
 <select id="role-${id}" name="role">${options(accountRole)}</select>
 <button class="button quiet" type="submit" aria-label="Save the role of ${address}">Save</button>`;
-  const remove = html`<button class="link" type="submit" aria-label="Remove ${address}">Remove</button>`;
+  const remove = html`<a href="${PATH}/${id}/remove" aria-label="Remove ${address}">Remove</a>`;
   return [
     html`${address}${isSelf && html` <span class="state good">you</span>`}`,
     time(createdAt),
     form(visit, `${PATH}/${id}/role`, change, 'inline'),
-    isSelf ? '' : form(visit, `${PATH}/${id}/remove`, remove),
+    isSelf ? '' : remove,
   ];
 }
 

@@ -28,8 +28,9 @@ export const CSV_PATH = '/operator/accounts.csv';
 const PAGE_SIZE = 25;
 const EXPORT_ACCOUNTS = 1_000;
 const CSV_COLUMNS = ['id', 'name', 'users', 'plan', 'credits_used', 'credits', 'status', 'created_at'];
-const STATES: Readonly<Record<AccountState, string>> = {
+export const STATES: Readonly<Record<AccountState, string>> = {
   active: 'Active',
+  pending: 'Awaiting approval',
   inactive: 'Without a plan',
   suspended: 'Suspended',
 };

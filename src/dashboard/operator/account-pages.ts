@@ -1,4 +1,4 @@
-// Operator pages to search accounts, view one, suspend or resume it, change its plan, and add credits.
+// Operator pages to search accounts, view one, approve, suspend or resume it, change its plan, and add credits.
 
 import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
@@ -12,7 +12,7 @@ import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
-import { accountCsv, accountListPage, CSV_PATH } from './account-list-page.ts';
+import { accountCsv, accountListPage, CSV_PATH, STATES } from './account-list-page.ts';
 import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
 import { userLabel } from './user-label.ts';
 
@@ -41,6 +41,11 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     await store.accounts.setSuspended(account.id, true, actorOf(visit));
     return back(visit, account, 'suspended');
   });
+  routes.action(`${PATH}/:id/approve`, async (visit) => {
+    const account = await findAccount(store, visit);
+    await store.accounts.approve(account.id, actorOf(visit));
+    return back(visit, account, 'account-approved');
+  });
   routes.action(`${PATH}/:id/resume`, async (visit) => {
     const account = await findAccount(store, visit);
     await store.accounts.setSuspended(account.id, false, actorOf(visit));
@@ -59,6 +64,7 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     if (reason === '' || reason.length > MAX_REASON) {
       throw new AppError('invalid_fields', `Enter a reason of up to ${MAX_REASON} characters.`);
     }
+    await store.accounts.approve(account.id, actorOf(visit));
     const granted = await store.operator.grantCredits(account.id, credits, reason, actorOf(visit));
     if (granted === undefined) throw new AppError('invalid_fields', 'This account has no active plan.');
     return back(visit, account, 'credits-granted');
@@ -70,6 +76,8 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     const lock = planLock(account);
     if (lock !== undefined) throw new AppError('invalid_fields', lock);
     const when = fields.text('when') === 'next period' ? 'next period' : 'now';
+    // The operator decides here what the account may use, which is all that approval is about.
+    await store.accounts.approve(account.id, actorOf(visit));
     await store.accounts.subscribe(account.id, plan, when, actorOf(visit));
     return back(visit, account, 'account-plan');
   });
@@ -104,11 +112,12 @@ async function accountPage(dependencies: AccountPagesDependencies, visit: Signed
   const renders = await store.usage.latest(id, LATEST_RENDERS);
   const body = html`<dl class="facts-list">
 <div><dt>ID</dt><dd><code>${id}</code></dd></div>
-<div><dt>Status</dt><dd>${account.state}</dd></div>
+<div><dt>Status</dt><dd>${STATES[account.state]}</dd></div>
 <div><dt>Created</dt><dd>${time(account.createdAt)}</dd></div>
 <div><dt>Users</dt><dd>${users.map(userLabel).join(', ') || 'none'}</dd></div>
 </dl>
 <p><a href="${path}/usage">View usage</a>, <a href="${path}/requests">view requests</a>, <a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">view audit log</a></p>
+${account.awaitsApproval && approval(visit, account)}
 ${suspension(visit, account)}
 ${await creditsSection(store, plans, account)}
 ${account.subscription?.status === 'active' && grantSection(visit, account)}
@@ -129,6 +138,13 @@ ${
 ${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders)}
 </section>`;
   return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, body });
+}
+
+function approval(visit: SignedInVisit, { id }: AccountSummary): Html {
+  return html`<div class="caution">
+<p>This account awaits your approval: its user’s email address isn’t confirmed, or the same mailbox has other accounts. It has test keys only. Approving it turns on live keys and the credits of its plan, and so does adding credits or changing its plan.</p>
+${form(visit, `${PATH}/${encodeURIComponent(id)}/approve`, html`<button class="button" type="submit">Approve account</button>`)}
+</div>`;
 }
 
 function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {

@@ -37,6 +37,7 @@ export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, he
       ['Waiting renders', `${count(images.waiting)} images, ${count(videos.waiting)} videos (this server)`],
       ['Sign-ups', count(signUps)],
       ['Accounts', count(await store.accounts.count())],
+      ['Awaiting approval', pendingLink(await store.operator.pendingAccounts())],
       ['Monthly revenue', html`${money(revenue(counts, plans), plans.currency)} from paid subscriptions`],
     ];
     const body = html`<dl class="facts-list">${figures.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
@@ -45,6 +46,10 @@ export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, he
 <section aria-labelledby="plans"><h2 id="plans">Plans</h2>${planTable(counts, plans)}</section>`;
     return sendPrivate(site, visit, { title: 'Overview', path: '/operator', body });
   });
+}
+
+function pendingLink(accounts: number): Html | string {
+  return accounts === 0 ? count(0) : html`<a href="/operator/accounts?state=pending">${count(accounts)}</a>`;
 }
 
 /** Of everything that reached a worker or should have: rejected requests are the caller's fault. */

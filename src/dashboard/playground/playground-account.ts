@@ -66,7 +66,7 @@ export function identifyMember(dependencies: PlaygroundAccountDependencies): Ide
   };
 }
 
-/** As with keys, renders are free and watermarked until the user confirms their address. */
+/** As with keys, renders are free and watermarked until the user confirms their address, or the operator approves the account. */
 async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: User): Promise<Caller> {
   const { accountId, accountRole, unconfirmedEmail } = user;
   if (!may(accountRole, 'develop')) {
@@ -75,8 +75,11 @@ async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: U
       "Your role in this account doesn't allow renders. Ask an owner of the account.",
     );
   }
-  const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
-  const active = admitAccount({ accountId, suspended: state === 'suspended', subscription });
-  const mode = unconfirmedEmail === null ? 'live' : 'test';
+  const { state, awaitsApproval, subscription } = must(
+    await store.accounts.find(accountId),
+    `the account ${accountId}`,
+  );
+  const active = admitAccount({ suspended: state === 'suspended', subscription });
+  const mode = unconfirmedEmail === null && !awaitsApproval ? 'live' : 'test';
   return { accountId, keyId: undefined, mode, subscription: active, plan: plans.get(active.plan) };
 }

@@ -26,7 +26,7 @@ import type { ProviderProblem, ProviderSignIn } from './provider-sign-in.ts';
 
 export interface ProviderPagesDependencies extends SignUpDependencies {
   readonly providerSignIn: ProviderSignIn;
-  readonly store: Pick<Store, 'keys' | 'linkedIdentities'>;
+  readonly store: Pick<Store, 'keys' | 'accounts' | 'linkedIdentities'>;
   /** Always set when there are providers: they accept only addresses that the operator has registered. */
   readonly publicUrl: string;
 }

@@ -5,6 +5,7 @@
 // connects the provider on the Security page, once. With email, an unconfirmed user doesn't own the address yet, so the person
 // gets a new account, and the unconfirmed one can never be confirmed.
 
+import { mailboxOf } from '../../account/email.ts';
 import { createSecret } from '../../account/secret.ts';
 import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
 import type { LinkedIdentities, LinkRefusal } from '../../store/identities/linked-identities.ts';
@@ -29,6 +30,8 @@ export interface ProviderSignInOptions {
   readonly throttle: Throttle;
   /** False: new users need an invitation. */
   readonly signUpOpen: boolean;
+  /** True: accounts can use live keys without the operator's approval, however many one mailbox has. */
+  readonly trustsSignUps: boolean;
   /** Its owner has to prove more than a provider can; empty: no address is special. */
   readonly operatorEmail: string;
   /** `reason` is safe to log. */
@@ -97,12 +100,14 @@ export class ProviderSignIn {
   }
 
   async #signUp(identity: ProviderIdentity, address: string): Promise<ProviderOutcome> {
-    const { identities, passwords, throttle, signUpOpen, operatorEmail } = this.#options;
+    const { identities, passwords, throttle, signUpOpen, operatorEmail, trustsSignUps } = this.#options;
     if (!signUpOpen) return { kind: 'refused', problem: 'closed' };
     if (identity.email === operatorEmail) return { kind: 'refused', problem: 'operator' };
     // Not by address, because a stranger could use up the attempts of an address.
-    await throttle.take('signUp', address, `${identity.provider} ${identity.subject}`);
-    const user = await identities.signUp(identity, await passwords.hash(createSecret()));
+    await throttle.takeSignUp(address, `${identity.provider} ${identity.subject}`);
+    const isGranted = trustsSignUps || (await throttle.allowsLiveAccount(mailboxOf(identity.email)));
+    const access = isGranted ? 'granted' : 'awaits approval';
+    const user = await identities.signUp(identity, await passwords.hash(createSecret()), access);
     if (user !== undefined) return { kind: 'new', authenticated: await this.#authenticated(user) };
     // The same person was faster in another window, or the address was confirmed a moment ago.
     const known = await identities.use(identity);

@@ -8,7 +8,7 @@ import { WEBHOOK_EVENTS } from '../../store/webhooks/webhooks.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { OVERLAPS } from '../account/key-changes.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
-import { unconfirmedNote } from '../account/start-page.ts';
+import { liveAccessNote } from '../account/start-page.ts';
 import { html } from '../html.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
@@ -38,7 +38,7 @@ export function addEndpointPages(routes: SignedInRoutes, { site, webhooks }: Web
     const { accountId } = visit.user;
     const isConfirmed = visit.user.unconfirmedEmail === null;
     const secrets = isConfirmed ? await webhooks.accountSecrets(accountId) : [];
-    const body = html`${unconfirmedNote(visit)}
+    const body = html`${liveAccessNote(visit)}
 <p>Storybar sends a signed request to your server when a stored render ends. <a href="/docs/webhooks">How to receive webhooks</a></p>
 ${endpointTable(await webhooks.list(accountId))}
 <p><a href="${WEBHOOKS_PATH}/deliveries">All deliveries</a></p>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { FailedKeys } from './failed-keys.ts';
-import { networkOf } from './network.ts';
+import { networkOf, wideNetworkOf } from './network.ts';
 
 describe('networkOf', () => {
   it.each([
@@ -13,6 +13,17 @@ describe('networkOf', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ])('maps %s to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('wideNetworkOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.0/24'],
+    ['::ffff:192.0.2.200', '192.0.2.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0::/48'],
+  ])('maps %s to %s', (address, network) => {
+    expect(wideNetworkOf(address)).toBe(network);
   });
 });
 

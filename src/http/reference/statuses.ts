@@ -61,6 +61,12 @@ export const PROBLEMS = {
     title: 'API key suspended',
     advice: 'The API key or its account is suspended. Contact the operator.',
   },
+  approval_required: {
+    status: 403,
+    title: 'Approval required',
+    advice:
+      "The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.",
+  },
   origin_not_allowed: {
     status: 403,
     title: 'Origin not allowed',

@@ -30,7 +30,8 @@ export function createProviderSignIn(
     clients: signInClients(settings),
     users,
     identities,
-    signUpOpen: settings.signUp === 'open',
+    signUpOpen: settings.signUp !== 'closed',
+    trustsSignUps: settings.signUp === 'trusted',
     operatorEmail: settings.operatorEmail,
     onFailed: (provider, reason, requestId) => {
       logger.warn({ renderId: requestId, provider, reason }, 'sign-in provider failed');

@@ -3,7 +3,7 @@ import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, integer, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { insertUser, toUser, UNIQUE_VIOLATION } from '../sql-users.ts';
-import type { User } from '../users.ts';
+import type { LiveAccess, User } from '../users.ts';
 import type { LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
 
 const USER_COLUMNS =
@@ -43,11 +43,11 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return toUser(row);
   }
 
-  async signUp(identity: ProviderIdentity, passwordHash: string): Promise<User | undefined> {
+  async signUp(identity: ProviderIdentity, passwordHash: string, access?: LiveAccess): Promise<User | undefined> {
     return await unlessTaken(
       async () =>
         await this.#engine.transaction(async (session) => {
-          const newUser = { email: identity.email, role: 'member', accountId: null } as const;
+          const newUser = { email: identity.email, role: 'member', accountId: null, access } as const;
           const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
           if (user === undefined) return undefined;
           await session.run('update users set has_password = 0 where id = ?', [user.id]);

@@ -37,7 +37,10 @@ export interface Members {
   accept(hash: string, passwordHash: string): Promise<User | undefined>;
   /** Also revokes the open invitations of a user who isn't an owner any more. */
   setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange>;
-  /** Deletes the user with their sessions, links and second factor, and revokes their open invitations. */
-  remove(accountId: string, userId: string, actor: Actor): Promise<MemberChange>;
+  /**
+   * Deletes the user with their sessions, links and second factor, and revokes their open invitations. Their keys belong to
+   * the account and keep working, unless `keys` says otherwise.
+   */
+  remove(accountId: string, userId: string, actor: Actor, keys?: 'keep' | 'revoke'): Promise<MemberChange>;
   removeExpired(): Promise<void>;
 }

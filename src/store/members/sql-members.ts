@@ -101,15 +101,21 @@ export class SqlMembers implements Members {
     });
   }
 
-  async remove(accountId: string, userId: string, actor: Actor): Promise<MemberChange> {
+  async remove(
+    accountId: string,
+    userId: string,
+    actor: Actor,
+    keys: 'keep' | 'revoke' = 'keep',
+  ): Promise<MemberChange> {
     return await this.#change(accountId, userId, undefined, async (session) => {
+      if (keys === 'revoke') await this.#revokeKeysBy(session, accountId, userId, actor);
       await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
       for (const { name, columns } of TABLES.toReversed()) {
         if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = ?`, [userId]);
       }
       await session.run('delete from users where id = ?', [userId]);
       await revokeInvitationsBy(session, accountId, userId);
-      await this.#record(session, accountId, { actor, action: 'member.removed', subject: userId });
+      await this.#record(session, accountId, { actor, action: 'member.removed', subject: userId, details: { keys } });
     });
   }
 
@@ -136,6 +142,19 @@ export class SqlMembers implements Members {
       await apply(session, from);
       return 'changed';
     });
+  }
+
+  async #revokeKeysBy(session: SqlSession, accountId: string, userId: string, actor: Actor): Promise<void> {
+    const rows = await session.all(
+      `select id from api_keys where account_id = ? and created_by = ? and state <> 'revoked'
+       and (expires_at is null or expires_at > ?) order by created_at, id`,
+      [accountId, userId, this.#clock().toISOString()],
+    );
+    for (const row of rows) {
+      const keyId = text(row, 'id');
+      await session.run("update api_keys set state = 'revoked' where id = ?", [keyId]);
+      await this.#record(session, accountId, { actor, action: 'key.revoked', subject: keyId });
+    }
   }
 
   async #find(session: SqlSession, hash: string): Promise<Invitation | undefined> {

@@ -22,6 +22,8 @@ export interface OperatorData {
   days(from: string, to: string): Promise<UsageDay[]>;
   /** Days without sign-ups are left out. */
   signUps(from: string, to: string): Promise<SignUpDay[]>;
+  /** How many accounts await approval. */
+  pendingAccounts(): Promise<number>;
   /** Accounts with an active plan. */
   plans(): Promise<PlanCount[]>;
   /**

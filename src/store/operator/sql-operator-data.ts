@@ -63,6 +63,11 @@ export class SqlOperatorData implements OperatorData {
     return days;
   }
 
+  async pendingAccounts(): Promise<number> {
+    const sql = "select count(*) as accounts from accounts where awaits_approval = 1 and state <> 'suspended'";
+    return integer(must(await first(this.#engine, sql), 'the number of accounts'), 'accounts');
+  }
+
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
     const all: Condition = ['1 = 1', []];
