@@ -12,6 +12,7 @@ import { overload } from './scenarios/overload.ts';
 import { queue } from './scenarios/queue.ts';
 import { remoteHosts } from './scenarios/remote-hosts.ts';
 import { serverKills } from './scenarios/server-kills.ts';
+import { signUp } from './scenarios/sign-up.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
 import { wire } from './scenarios/wire.ts';
@@ -35,6 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
   descriptors,
   database,
   clock,
+  signUp,
   wire,
   hostile,
   soak,
