@@ -97,6 +97,7 @@ describe('the file of another account', () => {
       await until(() => clips === 2 * ACCOUNTS);
       const id = await accept(server.key, `${base}/photo`);
       await until(async () => (await statusOf(id, server.key)) === 'succeeded');
+      expect(clips).toBe(2 * ACCOUNTS);
       await cancelAll();
     } finally {
       release();

@@ -64,10 +64,7 @@ async function neverRespond(world: World, { subject }: Fixture, hosts: Hosts): P
   const delays = await pings;
   world.figure('longest ping before', `${Math.max(...quiet).toFixed(0)} ms`);
   world.figure('longest ping beside hosts that send only 103', `${Math.max(...delays).toFixed(0)} ms`);
-  world.none(
-    'hosts that were not given up',
-    ended.filter(({ error }) => error?.code !== 'asset_unreachable').length,
-  );
+  world.none('hosts that were not given up', ended.filter(({ error }) => error?.code !== 'asset_unreachable').length);
 }
 
 async function dripping(world: World, { subject, journal }: Fixture, hosts: Hosts): Promise<void> {
@@ -124,7 +121,7 @@ async function call(
   { target }: Subject,
   { key }: TestAccount,
   path: string,
-  { headers, ...options }: RequestInit & { readonly headers?: Record<string, string> } = {},
+  { headers = {}, ...options }: Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> } = {},
 ): Promise<StoredRender> {
   const response = await fetch(new URL(path, target.url), {
     ...options,

@@ -81,11 +81,13 @@ export class RenderAcceptor {
     const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });
     const at = new Date();
     const idempotency = idempotencyKey === undefined ? undefined : keyOf(caller, idempotencyKey, upload);
-    const acceptance = await this.#addOrWait(caller, render, { at, idempotency }, lifetime.signal).catch(async (error: unknown) => {
-      // The database didn't take the render, or may have: then the object is swept with the record.
-      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
-      throw error;
-    });
+    const acceptance = await this.#addOrWait(caller, render, { at, idempotency }, lifetime.signal).catch(
+      async (error: unknown) => {
+        // The database didn't take the render, or may have: then the object is swept with the record.
+        if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
+        throw error;
+      },
+    );
     if (acceptance.isReplay) await this.#discard(asset);
     const record = acceptance.isReplay
       ? await this.#options.renders.find({ accountId: caller.accountId }, acceptance.id)

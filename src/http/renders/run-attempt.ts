@@ -84,7 +84,11 @@ export async function runAttempt(
 }
 
 /** For the result of a request that was accepted, and counted, before. */
-async function assertRoom({ renders, serviceBytes }: AttemptDependencies, caller: Caller, bytes: number): Promise<void> {
+async function assertRoom(
+  { renders, serviceBytes }: AttemptDependencies,
+  caller: Caller,
+  bytes: number,
+): Promise<void> {
   await assertStorageRoom(renders, caller, { renders: 0, bytes }, { serviceBytes, of: 'result' });
 }
 

@@ -54,7 +54,8 @@ export function storageError({ what, actual }: OverStorage, limits: StorageLimit
     });
   }
   if (what === 'serviceBytes') {
-    const detail = "This service has no room for more stored renders right now. Try again later, or don't use async and deliver.";
+    const detail =
+      "This service has no room for more stored renders right now. Try again later, or don't use async and deliver.";
     return new AppError('storage_full', detail, { retryAfterSeconds: RETRY_SERVICE_AFTER_SECONDS });
   }
   const detail = `Test keys of an account can store ${limit} renders per day.`;

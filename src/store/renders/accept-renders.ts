@@ -58,11 +58,7 @@ interface KeyClaim extends AcceptedKey {
 }
 
 /** Undefined when the renders are to be accepted. A new key is complete from the start, because its render exists from now on. */
-async function claimKey(
-  session: SqlSession,
-  claim: KeyClaim,
-  now: Date,
-): Promise<Acceptance | undefined> {
+async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promise<Acceptance | undefined> {
   const { accountId, key, fingerprint, id } = claim;
   const at = now.toISOString();
   await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
