@@ -1,5 +1,5 @@
 // Runs one render in a separate process, to measure its time and memory alone. Prints the figures as JSON.
-// usage: render-one.ts <clip> <output> <ours|floor|one|ten|styled|crowd>
+// usage: render-one.ts <clip> <output> <ours|marked|floor|one|ten|styled|crowd>
 
 import { readFileSync } from 'node:fs';
 import { sniff } from '../../src/media/sniff.ts';
@@ -29,7 +29,8 @@ if (kind === 'floor') {
   await transcode(recipe, clip, output, NO_BARS);
 } else {
   const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
-  await renderOnVideo(composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS), clip, output, tools);
+  const own = composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS);
+  await renderOnVideo(kind === 'marked' ? { ...own, watermark: true } : own, clip, output, tools);
 }
 const wall = performance.now() - start;
 const cpu = process.cpuUsage(before);

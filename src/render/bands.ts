@@ -3,6 +3,7 @@ import type { Overlay } from '../caption/overlay.ts';
 import { isShownAt, withoutTimes } from '../caption/timing-field.ts';
 import { type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
+import { type Strokes, strokesFor } from '../layout/watermark.ts';
 import type { Band } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
 import { compositeWatermark } from '../raster/watermark.ts';
@@ -21,6 +22,8 @@ interface LayoutFacts {
 
 export interface DrawnBands extends LayoutFacts {
   readonly bands: readonly Band[];
+  /** The watermark, which is drawn over everything else. */
+  readonly strokes: Strokes | undefined;
 }
 
 interface LaidOut extends LayoutFacts {
@@ -67,7 +70,7 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
       await setImmediate();
     }
   });
-  return { bands, bars, missingGlyphs, warnings };
+  return { bands, strokes: recipe.watermark && strokesFor(layout), bars, missingGlyphs, warnings };
 }
 
 /** The bars that are drawn: all of them, or those of one frame of a video. */

@@ -3,6 +3,7 @@
 
 import { isShownAt, type ShownTimes } from '../caption/timing-field.ts';
 import type { Layout } from '../layout/layout.ts';
+import type { Strokes } from '../layout/watermark.ts';
 import type { TimedBars } from '../media/video/frames/bar-blender.ts';
 import { must } from '../primitives/must.ts';
 import { type PlanarBand, toPlanarBand } from '../raster/planar.ts';
@@ -12,14 +13,21 @@ export class BarTimeline implements TimedBars {
   readonly #layout: Layout;
   readonly #times: readonly ShownTimes[];
   readonly #draw: (layout: Layout) => readonly Band[];
+  readonly strokes: Strokes | undefined;
   #shown: readonly number[] | undefined;
   #bands: readonly PlanarBand[] = [];
 
   /** `times` has an entry for each bar of the layout. */
-  constructor(layout: Layout, times: readonly ShownTimes[], draw: (layout: Layout) => readonly Band[]) {
+  constructor(
+    layout: Layout,
+    times: readonly ShownTimes[],
+    draw: (layout: Layout) => readonly Band[],
+    strokes?: Strokes,
+  ) {
     this.#layout = layout;
     this.#times = times;
     this.#draw = draw;
+    this.strokes = strokes;
   }
 
   at(milliseconds: number): readonly PlanarBand[] {

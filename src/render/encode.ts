@@ -1,10 +1,12 @@
 // The last step of a render: from pixels to the bytes of the requested format.
 
 import { encodeJpeg, encodeLosslessWebp, encodeWebp } from '../media/image-encoder.ts';
+import type { Strokes } from '../layout/watermark.ts';
 import type { Band } from '../raster/band.ts';
 import { bakeBands, type RawImage } from '../raster/blend.ts';
 import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
+import { strokeImage } from '../raster/strokes.ts';
 import type { ImageOutput } from './image-output.ts';
 import type { TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -26,11 +28,12 @@ export async function encodeImage(
 
 export async function encodeOverlay(
   { canvas, output }: TransparentRecipe,
-  bands: readonly Band[],
+  { bands, strokes }: { readonly bands: readonly Band[]; readonly strokes: Strokes | undefined },
   { zeros }: RenderTools,
 ): Promise<Buffer> {
-  if (output.format === 'png') return writeTransparentPng(canvas, bands, zeros);
+  if (output.format === 'png') return writeTransparentPng(canvas, bands, zeros, strokes);
   const image = { ...canvas, channels: 4, data: new Uint8Array(canvas.width * canvas.height * 4) } as const;
   bakeBands(image, bands);
+  if (strokes) strokeImage(strokes, image);
   return await encodeLosslessWebp(image);
 }

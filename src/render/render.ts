@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
+import { strokeImage } from '../raster/strokes.ts';
 import { spliceBands } from '../raster/jpeg/splice.ts';
 import { readUprightHeaders } from '../raster/jpeg/turn.ts';
 import { drawBands } from './bands.ts';
@@ -40,11 +41,11 @@ export interface Rendered extends RenderFacts {
 
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
-  const { bands, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
   // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders
   // would each allocate new memory.
   await setImmediate();
-  const bytes = await stopwatch.step('encode', () => encodeOverlay(recipe, bands, tools));
+  const bytes = await stopwatch.step('encode', () => encodeOverlay(recipe, { bands, strokes }, tools));
   return { bytes, ...recipe.canvas, ...facts, timings: stopwatch.timings };
 }
 
@@ -66,8 +67,8 @@ async function renderKeepingSource(
   const orientation = keptOrientation(recipe.output);
   if (orientation === undefined || !isSpliceable(recipe, asset, orientation)) return undefined;
   const stopwatch = new Stopwatch();
-  const { bands, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands, orientation));
+  const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands, orientation, strokes));
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
@@ -99,9 +100,13 @@ async function renderPixels(
   // If the header was wrong, draw again for the decoded size.
   const canvas = { width: image.width, height: image.height };
   const isExpectedSize = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
-  const { bands, ...facts } = isExpectedSize ? expected : await drawBands({ ...recipe, canvas }, tools, stopwatch);
+  const drawn = isExpectedSize ? expected : await drawBands({ ...recipe, canvas }, tools, stopwatch);
+  const { bands, strokes, ...facts } = drawn;
   signal?.throwIfAborted();
-  await stopwatch.step('blend', () => bakeBands(image, bands));
+  await stopwatch.step('blend', () => {
+    bakeBands(image, bands);
+    if (strokes) strokeImage(strokes, image);
+  });
   const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, signal));
   const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
   return { bytes, ...canvas, ...facts, ...source, timings: stopwatch.timings };

@@ -3,6 +3,7 @@ import { encodeSegment } from '../media/video/segments/segment.ts';
 import { transcode } from '../media/video/transcode.ts';
 import type { TranscodeOptions } from '../media/video/transcode-plan.ts';
 import { isTimed } from '../caption/timing-field.ts';
+import { strokesFor } from '../layout/watermark.ts';
 import { BarTimeline } from './bar-timeline.ts';
 import { drawLayout, layOut } from './bands.ts';
 import type { RenderFacts } from './render.ts';
@@ -25,7 +26,8 @@ export async function renderOnVideo(
 ): Promise<VideoFacts> {
   const stopwatch = new Stopwatch();
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
-  const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools));
+  const strokes = recipe.watermark && strokesFor(layout);
+  const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools), strokes);
   // Bars with times are drawn while the video is encoded.
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();

@@ -1,6 +1,7 @@
 // The blocks of an MCU, and what is needed to read and write them.
 
 import type { Size } from '../../layout/geometry.ts';
+import type { Strokes } from '../../layout/watermark.ts';
 import type { Band } from '../band.ts';
 import type { McuOrder } from './blocks.ts';
 import type { HuffmanSpec, JpegHeaders } from './headers.ts';
@@ -50,11 +51,12 @@ export interface McuBlock {
   readonly mcuWidth: number;
 }
 
-/** What is written: the upright image with its bands. */
+/** What is written: the upright image with its bands and its watermark. */
 export interface SplicedImage {
   readonly headers: JpegHeaders;
   readonly blocks: readonly McuBlock[];
   readonly bands: readonly Band[];
+  readonly strokes: Strokes | undefined;
 }
 
 export function mcuSize({ components }: JpegHeaders): Size {

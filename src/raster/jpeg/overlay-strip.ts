@@ -2,6 +2,8 @@
 
 import type { Size } from '../../layout/geometry.ts';
 import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
+import { strokeRow } from '../strokes.ts';
+import { mcuSize, type SplicedImage } from './mcu.ts';
 
 /** Numbers, because they are compared for every block. */
 const NONE = 0;
@@ -10,26 +12,32 @@ export const PLAIN = 1;
 export const MIXED = 2;
 type Coverage = number;
 
+type OverlaidImage = Pick<SplicedImage, 'headers' | 'bands' | 'strokes'>;
+
 export class OverlayStrip {
   /** RGBA words, row by row; transparent where there is no band. */
   readonly words: Int32Array;
   readonly stride: number;
   readonly #cells: Uint8Array;
 
-  constructor(image: Size, bands: readonly Band[], top: number, size: Size) {
+  constructor({ headers: image, bands, strokes }: OverlaidImage, top: number, size: Size) {
     this.stride = size.width;
     this.words = new Int32Array(size.width * size.height);
     for (let row = 0; row < size.height; row += 1) {
       const y = Math.min(top + row, image.height - 1);
-      const band = bands.find((candidate) => y >= candidate.top && y < candidate.top + candidate.height);
-      if (band === undefined) continue;
       const start = row * size.width;
-      const from = (y - band.top) * image.width;
-      const words = wordsOf(band.pixels);
-      this.words.set(words.subarray(from, from + image.width), start);
-      this.words.fill(words[from + image.width - 1] ?? 0, start + image.width, start + size.width);
+      const band = bands.find((candidate) => y >= candidate.top && y < candidate.top + candidate.height);
+      if (band) this.#addRow(band, y, start, image.width);
+      if (strokes) strokeRow(strokes, y, this.words, start, size.width);
     }
     this.#cells = cellsOf(this.words, this.stride);
+  }
+
+  #addRow(band: Band, y: number, start: number, width: number): void {
+    const from = (y - band.top) * width;
+    const words = wordsOf(band.pixels);
+    this.words.set(words.subarray(from, from + width), start);
+    this.words.fill(words[from + width - 1] ?? 0, start + width, start + this.stride);
   }
 
   /** What covers the area of `width` x `height` pixels at this place, all multiples of 8. */
@@ -48,26 +56,25 @@ export class OverlayStrip {
 
 /** The strips of an image. */
 export class OverlayStrips {
-  readonly #image: Size;
+  readonly #image: OverlaidImage;
   readonly #mcu: Size;
-  readonly #bands: readonly Band[];
   #last: { readonly row: number; readonly strip: OverlayStrip } | undefined;
 
-  constructor(image: Size, mcu: Size, bands: readonly Band[]) {
+  constructor(image: OverlaidImage) {
     this.#image = image;
-    this.#mcu = mcu;
-    this.#bands = bands;
+    this.#mcu = mcuSize(image.headers);
   }
 
-  /** The strip of a row of MCUs, or `undefined` if no band touches it. */
+  /** The strip of a row of MCUs, or `undefined` if no band or stroke touches it. */
   at(row: number): OverlayStrip | undefined {
     const top = row * this.#mcu.height;
     const isAt = (band: Band): boolean => band.top < top + this.#mcu.height && band.top + band.height > top;
-    if (!this.#bands.some(isAt)) return undefined;
+    const { headers, bands, strokes } = this.#image;
+    if (strokes === undefined && !bands.some(isAt)) return undefined;
     if (this.#last?.row !== row) {
-      const width = Math.ceil(this.#image.width / this.#mcu.width) * this.#mcu.width;
+      const width = Math.ceil(headers.width / this.#mcu.width) * this.#mcu.width;
       const size = { width, height: this.#mcu.height };
-      this.#last = { row, strip: new OverlayStrip(this.#image, this.#bands, top, size) };
+      this.#last = { row, strip: new OverlayStrip(this.#image, top, size) };
     }
     return this.#last.strip;
   }

@@ -2,6 +2,7 @@
 // again, with the tables of the source. Of all others the bits are copied, or, if the Huffman tables have no room for
 // the codes of the bars, the same coefficients are written with other codes.
 
+import type { Strokes } from '../../layout/watermark.ts';
 import { type Band, wordsOf } from '../band.ts';
 import { BitWriter } from './bit-writer.ts';
 import { blendOverlay } from './blend-block.ts';
@@ -17,7 +18,7 @@ import {
 } from './blocks.ts';
 import { type EntropyData, type Interval, readEntropyData, writeEntropyData } from './entropy-data.ts';
 import { type HuffmanSpec, type JpegHeaders, readHeaders } from './headers.ts';
-import { blocksOf, type McuBlock, mcuGrid, mcuSize, orderOf, type SplicedImage } from './mcu.ts';
+import { blocksOf, type McuBlock, mcuGrid, orderOf, type SplicedImage } from './mcu.ts';
 import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
 import { coefficientMoves, NO_TURN, turnFor, turnHeaders } from './turn.ts';
 import { TurnedSplice } from './turned-splice.ts';
@@ -44,9 +45,14 @@ let keptAlive: readonly unknown[] | undefined;
  * `orientation`: as in EXIF. Bands must be as wide as the upright image. Returns `undefined` for every file that isn't a plain,
  * undamaged JPEG with the needed codes, or that can't be turned without decoding it.
  */
-export function spliceBands(file: Uint8Array, bands: readonly Band[], orientation = 1): Buffer | undefined {
+export function spliceBands(
+  file: Uint8Array,
+  bands: readonly Band[],
+  orientation = 1,
+  strokes?: Strokes,
+): Buffer | undefined {
   keptAlive ??= [spliceSample(1), spliceSample(6)];
-  const prepared = prepare(file, bands, orientation);
+  const prepared = prepare(file, bands, orientation, strokes);
   const spliced = prepared?.splice.run();
   if (prepared === undefined || spliced === undefined) return undefined;
   const { headers, blocks } = prepared;
@@ -70,7 +76,12 @@ interface Prepared {
   readonly splice: { run(): EntropyData | undefined };
 }
 
-function prepare(file: Uint8Array, bands: readonly Band[], orientation: number): Prepared | undefined {
+function prepare(
+  file: Uint8Array,
+  bands: readonly Band[],
+  orientation: number,
+  strokes?: Strokes,
+): Prepared | undefined {
   const source = readHeaders(file);
   const turn = turnFor(orientation);
   const headers = source && turn && turnHeaders(source, turn);
@@ -80,7 +91,7 @@ function prepare(file: Uint8Array, bands: readonly Band[], orientation: number):
   const data = readEntropyData(file, headers.dataStart);
   const blocks = data && blocksOf(headers);
   if (data === undefined || blocks === undefined) return undefined;
-  const output = { headers, blocks, bands };
+  const output = { headers, blocks, bands, strokes };
   const splice = turn === NO_TURN ? new Splice(output, data) : new TurnedSplice(source, turn, output, data);
   return { headers, blocks, splice };
 }
@@ -115,11 +126,12 @@ class Splice {
   readonly #difference = new Int32Array(1);
   readonly #coefficients = new Int32Array(64);
 
-  constructor({ headers, blocks, bands }: SplicedImage, source: EntropyData) {
+  constructor(image: SplicedImage, source: EntropyData) {
+    const { headers, blocks } = image;
     this.#headers = headers;
     this.#blocks = blocks;
     this.#source = source;
-    this.#overlay = new OverlayStrips(headers, mcuSize(headers), bands);
+    this.#overlay = new OverlayStrips(image);
     this.#keepsCodes = blocks.every(({ dc, ac }) => dc.keepsCodes && ac.keepsCodes);
     this.#mcusPerRow = mcuGrid(headers).columns;
     this.#order = orderOf(blocks);

@@ -8,7 +8,7 @@ import { readAc, recodeMovedAc, writeAc, writeDifference } from './blocks.ts';
 import type { EntropyData } from './entropy-data.ts';
 import type { JpegHeaders } from './headers.ts';
 import type { HuffmanTable } from './huffman.ts';
-import { type McuBlock, mcuGrid, mcuSize, orderOf, type SplicedImage } from './mcu.ts';
+import { type McuBlock, mcuGrid, orderOf, type SplicedImage } from './mcu.ts';
 import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
 import { type CoefficientMoves, coefficientMoves, type Turn } from './turn.ts';
 
@@ -35,10 +35,10 @@ export class TurnedSplice {
   }
 
   run(): EntropyData | undefined {
-    const { headers, blocks, bands } = this.#image;
+    const { headers, blocks } = this.#image;
     const index = indexBlocks(this.#source, orderOf(blocks), this.#data);
     if (index === undefined) return undefined;
-    const overlay = new OverlayStrips(headers, mcuSize(headers), bands);
+    const overlay = new OverlayStrips(this.#image);
     const { columns, rows } = mcuGrid(headers);
     for (let row = 0; row < rows; row += 1) {
       if (!this.#writeRow(index, row, columns, overlay.at(row))) return undefined;

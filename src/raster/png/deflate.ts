@@ -39,22 +39,24 @@ export class PiecewiseDeflate {
     this.#adler.append(1, length, length);
   }
 
-  addBytes(bytes: Uint8Array, level: number): void {
-    this.#parts.push(compress(bytes, level));
-    this.#checksum(bytes);
+  addBytes(bytes: Uint8Array, level: number, times = 1): void {
+    const piece = compress(bytes, level);
+    const { low, high } = checksum(bytes);
+    for (let time = 0; time < times; time += 1) {
+      this.#parts.push(piece);
+      this.#adler.append(low, high, bytes.length);
+    }
   }
 
   finish(): Uint8Array[] {
     return [...this.#parts, LAST_BLOCK, this.#adler.bytes];
   }
+}
 
-  /** Takes the Adler-32 from an uncompressed zlib stream, because Node doesn't expose zlib's vectorized one. */
-  #checksum(bytes: Uint8Array): void {
-    const stored = deflateSync(bytes, { level: 0, chunkSize: bytes.length + 1024 });
-    const low = stored.readUInt16BE(stored.length - 2);
-    const high = stored.readUInt16BE(stored.length - 4);
-    this.#adler.append(low, high, bytes.length);
-  }
+/** Takes the Adler-32 from an uncompressed zlib stream, because Node doesn't expose zlib's vectorized one. */
+function checksum(bytes: Uint8Array): { readonly low: number; readonly high: number } {
+  const stored = deflateSync(bytes, { level: 0, chunkSize: bytes.length + 1024 });
+  return { low: stored.readUInt16BE(stored.length - 2), high: stored.readUInt16BE(stored.length - 4) };
 }
 
 /** A full flush ends each piece on a byte boundary and resets the window, so pieces can be joined in any order. */

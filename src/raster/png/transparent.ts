@@ -1,8 +1,12 @@
-// Writes a transparent PNG with only the bars. It is assembled from the bands, so the full canvas is never in memory.
+// Writes a transparent PNG with only the bars, and the watermark of free ones. It is assembled from the bands, so the full canvas
+// is never in memory.
 // Text on a bar has few colors and gets a palette; color emoji need RGBA. Both are lossless.
 
 import type { Size } from '../../layout/geometry.ts';
+import { must } from '../../primitives/must.ts';
+import type { Strokes } from '../../layout/watermark.ts';
 import { type Band, wordsOf } from '../band.ts';
+import { DARK_STROKE, LIGHT_STROKE, strokeBands } from '../strokes.ts';
 import { COLOR_TYPE, chunk, imageHeader, SIGNATURE } from './chunks.ts';
 import { PiecewiseDeflate, type ZeroRuns } from './deflate.ts';
 
@@ -11,18 +15,26 @@ const FILTER_NONE = 0;
 /** Filters or higher levels save a few kilobytes and take two to five times as long. */
 const COMPRESSION_LEVEL = 3;
 
-export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros: ZeroRuns): Buffer {
-  const palette: Palette = new Map([[0, 0]]);
+/** Draws the strokes on the bands, too. */
+export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros: ZeroRuns, strokes?: Strokes): Buffer {
+  const palette: Palette = new Map(
+    (strokes ? [0, LIGHT_STROKE, DARK_STROKE] : [0]).map((word, entry) => [word, entry]),
+  );
+  if (strokes) strokeBands(strokes, bands);
   const indexed = indexBands(bands, palette);
   const stream = new PiecewiseDeflate(zeros);
   const rowLength = 1 + canvas.width * (indexed ? 1 : 4);
+  const addGap = (from: number, to: number): void => {
+    if (strokes) addStrokes(stream, { strokes, width: canvas.width, palette: indexed && palette }, from, to);
+    else stream.addZeros((to - from) * rowLength);
+  };
   let row = 0;
   for (const [index, band] of bands.entries()) {
-    stream.addZeros((band.top - row) * rowLength);
+    addGap(row, band.top);
     stream.addBytes(indexed?.[index] ?? rgbaRows(band), COMPRESSION_LEVEL);
     row = band.top + band.height;
   }
-  stream.addZeros((canvas.height - row) * rowLength);
+  addGap(row, canvas.height);
   return Buffer.concat([
     SIGNATURE,
     ...imageHeader(canvas, indexed ? COLOR_TYPE.palette : COLOR_TYPE.rgba),
@@ -30,6 +42,28 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
     ...chunk('IDAT', ...stream.finish()),
     ...chunk('IEND'),
   ]);
+}
+
+interface StrokedRows {
+  readonly strokes: Strokes;
+  readonly width: number;
+  /** Undefined for RGBA. */
+  readonly palette: Palette | undefined;
+}
+
+/** The rows between the bands. They repeat after each period, so one period is compressed, and then the rest of the last. */
+function addStrokes(stream: PiecewiseDeflate, rows: StrokedRows, from: number, to: number): void {
+  const { period } = rows.strokes;
+  const repeats = Math.floor((to - from) / period);
+  const rest = from + repeats * period;
+  if (repeats > 0) stream.addBytes(strokedRows(rows, from, from + period), COMPRESSION_LEVEL, repeats);
+  if (rest < to) stream.addBytes(strokedRows(rows, rest, to), COMPRESSION_LEVEL);
+}
+
+function strokedRows({ strokes, width, palette }: StrokedRows, top: number, bottom: number): Buffer {
+  const band = { top, width, height: bottom - top, pixels: new Uint8ClampedArray((bottom - top) * width * 4) };
+  strokeBands(strokes, [band]);
+  return must(palette ? indexedRows(band, palette) : rgbaRows(band), 'rows of strokes');
 }
 
 /** Maps RGBA words to palette entries. Entry 0 is transparent. */

@@ -2,6 +2,7 @@
 
 import type { Frame } from 'node-av/lib';
 import type { Size } from '../../../layout/geometry.ts';
+import type { Strokes } from '../../../layout/watermark.ts';
 import type { Ratio } from './geometry.ts';
 import { type BarImage, VideoFilterGraph } from './graph.ts';
 
@@ -9,6 +10,8 @@ import { type BarImage, VideoFilterGraph } from './graph.ts';
 export interface TimedBars {
   /** The bars of the frame at this time. Consecutive frames with the same bars get the same array. */
   at(milliseconds: number): readonly BarImage[];
+  /** The watermark, which all frames show. */
+  readonly strokes?: Strokes | undefined;
 }
 
 export const NO_BARS: TimedBars = { at: () => [] };

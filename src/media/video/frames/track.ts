@@ -13,6 +13,7 @@ import { Decoder } from './decoder.ts';
 import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import { FrameClock, type Timestamp } from './frame-clock.ts';
+import { FrameStrokes } from './frame-strokes.ts';
 import { VideoFilterGraph } from './graph.ts';
 import { filterSteps, refitSteps, toneMappedFormat, toneMappingOf } from './steps.ts';
 import { FrameThinning } from './thinning.ts';
@@ -31,6 +32,7 @@ export class VideoTrack {
   readonly #shouldEncode: (frame: Frame) => boolean;
   readonly #bars: TimedBars;
   readonly #blender: BarBlender;
+  readonly #strokes: FrameStrokes | undefined;
   readonly #clock: FrameClock;
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
@@ -58,6 +60,7 @@ export class VideoTrack {
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
     this.#blender = new BarBlender(plan.canvas, this.#timeBase);
+    this.#strokes = bars.strokes && new FrameStrokes(bars.strokes);
     this.#clock = new FrameClock(part?.first);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
     const frameRate = toFrameRate(plan.frameRate);
@@ -174,6 +177,7 @@ export class VideoTrack {
     frame.duration = this.#durationOf(frame, timeBase, pts);
     frame.pts = pts;
     if (bars.length > 0) this.#blender.blend(frame, bars);
+    this.#strokes?.draw(frame);
     if (this.#frames === 0) this.#firstPts = pts;
     this.#lastPts = pts;
     this.#lastDuration = frame.duration;
