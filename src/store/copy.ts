@@ -57,8 +57,10 @@ export const TABLES: readonly Table[] = [
   table(
     'renders',
     'id',
-    'account_id key_id mode kind credits period_starts_at state outcome owner created_at finished_at duration_ms',
+    'account_id key_id mode kind credits period_starts_at state outcome owner created_at finished_at duration_ms ' +
+      'is_counted_test',
   ),
+  table('test_renders', 'account_id', 'day renders'),
   table('render_batches', 'id', 'account_id key_id mode created_at'),
   table(
     'render_jobs',

@@ -9,6 +9,7 @@ import { PEOPLE_AND_CREDITS } from './schema/people-and-credits.ts';
 import { BOUNDED_STATEMENTS } from './schema/bounded-statements.ts';
 import { RENDERS_BY_KEY } from './schema/renders-by-key.ts';
 import { STORED_BYTES } from './schema/stored-bytes.ts';
+import { TEST_RENDERS } from './schema/test-renders.ts';
 import { USAGE_DETAILS } from './schema/usage-details.ts';
 import { WEBHOOK_TABLES } from './webhooks/webhook-tables.ts';
 
@@ -332,6 +333,7 @@ export const MIGRATIONS: readonly Migration[] = [
   STORED_BYTES,
   RENDERS_BY_KEY,
   APPROVAL_AND_KEY_CREATORS,
+  TEST_RENDERS,
 ];
 
 export interface SchemaState {

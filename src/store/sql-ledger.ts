@@ -1,6 +1,6 @@
 // Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once; the sums of the period
 // change in the same transaction. Every transaction touches the tables in the same order (idempotency, renders, periods,
-// usage), so that two of them can't deadlock.
+// test_renders, usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
@@ -15,9 +15,11 @@ import type { Period } from '../account/period.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
+import { readBalance, toBalance } from './usage/period-balance.ts';
 import { integer, type SqlRow, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import { addUsage } from './sql-usage.ts';
+import { countTestRenders, uncountTestRender } from './renders/test-renders.ts';
 import { lockAttempt } from './renders/lock-attempt.ts';
 import { advanceTrustedTime, isTrusted, type Lease, RENDERS_OWNER } from './sql-lease.ts';
 import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
@@ -32,7 +34,14 @@ const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Thrown to roll a reservation back. */
-class NotEnoughCredits extends Error {}
+class NotGranted extends Error {
+  readonly facts: Pick<ReserveResult, 'testRenders'>;
+
+  constructor(facts: NotGranted['facts'] = {}) {
+    super();
+    this.facts = facts;
+  }
+}
 
 /** The final state of a hold. */
 interface Settlement {
@@ -62,8 +71,9 @@ export class SqlLedger implements Ledger {
       this.#pendingWrites.remove({ kind: 'release', renderId });
       return result;
     } catch (error) {
-      if (error instanceof NotEnoughCredits) {
-        return { granted: false, balance: await this.balance(hold.accountId, hold.period, hold.limit) };
+      if (error instanceof NotGranted) {
+        const { accountId, period, limit } = hold;
+        return { granted: false, balance: await this.balance(accountId, period, limit), ...error.facts };
       }
       // The caller doesn't render, so a reservation that was committed after all must be released.
       // Unless it belongs to an asynchronous render, whose next attempt uses it.
@@ -178,7 +188,8 @@ export class SqlLedger implements Ledger {
     const credits = hold.mode === 'test' ? 0 : hold.credits;
     if (hold.attempt !== undefined) await lockAttempt(session, { renderId: hold.renderId, number: hold.attempt });
     let more = credits;
-    if (!(await this.#insertHold(session, hold, credits))) {
+    if (await this.#insertHold(session, hold, credits)) await this.#countTest(session, hold);
+    else {
       const existing = must(await lockHold(session, hold.renderId), 'the existing hold');
       if (existing.state !== 'reserved') {
         const granted = existing.state === 'settled';
@@ -195,19 +206,32 @@ export class SqlLedger implements Ledger {
       await addPeriod(session, hold);
       balance = await takeCredits(session, hold, more);
     }
-    if (balance === undefined) throw new NotEnoughCredits();
+    if (balance === undefined) throw new NotGranted();
     return { granted: true, balance };
+  }
+
+  async #countTest(session: SqlSession, { accountId, testRendersPerDay: limit }: NewHold): Promise<void> {
+    if (limit === undefined) return;
+    const tests = { accountId, renders: 1, limit };
+    const actual = await countTestRenders(session, tests, this.#clock().toISOString());
+    if (actual !== undefined) throw new NotGranted({ testRenders: actual });
   }
 
   /** False when this render has a hold already. */
   async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
-    const { renderId, accountId, keyId = null, mode, kind, period } = hold;
+    const { renderId, accountId, keyId = null, mode, kind, period, testRendersPerDay } = hold;
     const startsAt = period.startsAt.toISOString();
     const owner = hold.attempt === undefined ? this.#lease.owner : RENDERS_OWNER;
+    const at = this.#clock().toISOString();
     const added = await session.run(
-      `insert into renders (id, account_id, key_id, mode, kind, credits, period_starts_at, state, outcome, owner, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, 'reserved', 'running', ?, ?) on conflict (id) do nothing`,
-      [renderId, accountId, keyId, mode, kind, credits, startsAt, owner, this.#clock().toISOString()],
+      `insert into renders (id, account_id, key_id, mode, kind, credits, period_starts_at, state, outcome, owner, created_at,
+         is_counted_test)
+       values (?, ?, ?, ?, ?, ?, ?, 'reserved', 'running', ?, ?, ?) on conflict (id) do nothing`,
+      [
+        ...[renderId, accountId, keyId, mode, kind, credits, startsAt, owner],
+        at,
+        testRendersPerDay === undefined ? 0 : 1,
+      ],
     );
     return added === 1;
   }
@@ -264,7 +288,7 @@ export async function closeHold(
   const hold = await first(
     session,
     `update renders set state = ?, outcome = ?, finished_at = ?, duration_ms = ? where id = ? and state = 'reserved'
-     returning account_id, mode, credits, period_starts_at`,
+     returning account_id, mode, credits, period_starts_at, created_at, is_counted_test`,
     [state, outcome, at, durationMs === undefined ? null : Math.round(durationMs), renderId],
   );
   if (hold === undefined) return false;
@@ -277,6 +301,10 @@ export async function closeHold(
        where account_id = ? and starts_at = ?`,
       [held, charged, accountId, text(hold, 'period_starts_at')],
     );
+  }
+  // A broken delivery was rendered, too.
+  if (integer(hold, 'is_counted_test') === 1 && state === 'released' && outcome !== BROKEN_FREE) {
+    await uncountTestRender(session, accountId, text(hold, 'created_at'));
   }
   await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
   return true;
@@ -363,22 +391,4 @@ export async function completeKey(
     [facts, accountId, key, renderId],
   );
   return changed === 1;
-}
-
-/** A period without a hold has no row yet. */
-async function readBalance(session: SqlSession, accountId: string, startsAt: string, limit: number): Promise<Balance> {
-  const row = await first(
-    session,
-    'select used, reserved, granted from periods where account_id = ? and starts_at = ?',
-    [accountId, startsAt],
-  );
-  return row ? toBalance(row, limit) : { used: 0, reserved: 0, limit };
-}
-
-function toBalance(row: SqlRow, limit: number): Balance {
-  return {
-    used: integer(row, 'used'),
-    reserved: integer(row, 'reserved'),
-    limit: limit + integer(row, 'granted'),
-  };
 }

@@ -159,12 +159,19 @@ export interface NewHold {
   readonly limit: number;
   /** Set for an asynchronous render: its hold survives this server, and only the latest attempt can reserve it. */
   readonly attempt?: number;
+  /**
+   * Set for a render that counts among the test renders of the account: the maximum per UTC day. An asynchronous render was
+   * counted when it was accepted, and a replay with the render it repeats.
+   */
+  readonly testRendersPerDay?: number;
 }
 
 export interface ReserveResult {
-  /** False when too few credits are left. */
+  /** False when too few credits or test renders are left. */
   readonly granted: boolean;
   readonly balance: Balance;
+  /** Set when there would be too many test renders: how many. */
+  readonly testRenders?: number;
 }
 
 /** How a render ended, as the account's history shows it. */

@@ -260,12 +260,10 @@ describe('a link to a finished render', () => {
   });
 
   it('is refused with 429 codes when the account has stored too much', async () => {
-    const over = { kind: 'over limit', what: 'testRendersPerDay', actual: 501 };
+    const over = { kind: 'over limit', what: 'storedBytes', actual: 5_000_000_001 };
     const refused = await deliver({ exceeded: over });
-    expect(refused).toMatchObject({ error: { code: 'test_renders_exceeded' }, objects: 0 });
-    const late = await deliver({
-      addFinished: async () => await Promise.resolve({ ...over, what: 'storedBytes', actual: 5_000_000_001 }),
-    });
+    expect(refused).toMatchObject({ error: { code: 'stored_bytes_exceeded' }, objects: 0 });
+    const late = await deliver({ addFinished: async () => await Promise.resolve(over) });
     expect(late).toMatchObject({ error: { code: 'stored_bytes_exceeded' }, objects: 0 });
   });
 });

@@ -193,8 +193,30 @@ describe('test keys', () => {
     };
     expect(inkIn(plain)).toBe(0);
     expect(inkIn(watermarked)).toBeGreaterThan(300);
-    // The bar is the same.
+    // The bar is the same between the strokes.
     expect(pixelAt(watermarked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
+  });
+
+  it('have a daily limit of renders for requests that wait, too, and a replay does not count', async () => {
+    const { account } = await createKey('ten');
+    const created = await server.cli('keys', 'create', '--account', account, '--test', '--json');
+    const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };
+    const once = { headers: { 'idempotency-key': 'once' } };
+    expect((await post(test, form(OVERLAY), once)).status).toBe(200);
+    const counted = (): unknown => sql('select renders from test_renders where account_id = ?', account);
+    expect(counted()).toEqual([{ renders: 1 }]);
+    // A render that fails doesn't count.
+    expect((await post(test, form({ text: 'a', asset: Buffer.from('GIF89a') }))).ok).toBe(false);
+    expect(counted()).toEqual([{ renders: 1 }]);
+    sql('update test_renders set renders = 500 where account_id = ? returning day', account);
+    expect(await problemOf(await post(test, form(OVERLAY)))).toMatchObject({
+      status: 429,
+      code: 'test_renders_exceeded',
+      detail: expect.stringContaining('500 renders per day') as string,
+    });
+    expect((await post(test, form(OVERLAY), { headers: { prefer: 'respond-async' } })).status).toBe(429);
+    expect((await post(test, form(OVERLAY), once)).headers.get('idempotency-replayed')).toBe('true');
+    expect(counted()).toEqual([{ renders: 500 }]);
   });
 });
 

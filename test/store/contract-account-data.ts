@@ -12,6 +12,8 @@ const NOT_EXPORTED = [
   ...['recovery_codes', 'password_links', 'webhook_secrets'],
   // Names at the payment provider, and keys of requests that are deleted after a day.
   ...['customers', 'idempotency'],
+  // A count of renders that are exported.
+  'test_renders',
   // What happened to renders, as it was sent to webhook endpoints with links to the results.
   ...['render_events', 'webhook_messages'],
 ];

@@ -3,9 +3,13 @@ import { expect, it } from 'vitest';
 import { remaining } from '../../src/account/credits.ts';
 import { must } from '../../src/primitives/must.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
+import type { NewHold } from '../../src/store/store.ts';
+import { LIMITS, renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 
 export function ledgerContract(world: () => World): void {
+  const { newRender } = renderSetup(world);
+
   it('reserves credits, then charges delivered renders and releases the others', async () => {
     const { ledger } = world().store;
     const id = await world().account();
@@ -216,6 +220,59 @@ export function ledgerContract(world: () => World): void {
     expect(await ledger.settle(live.renderId, DELIVERED)).toBe(false);
     expect(await world().balance(id)).toEqual({ used: 4, reserved: 1 });
     expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 99, brokenCharged: 1 });
+  });
+
+  it('counts synchronous and asynchronous test renders together, unless they fail', async () => {
+    const { ledger, renders } = world().store;
+    const id = await world().account();
+    const limit = 4;
+    const reserve = async (changes: Partial<NewHold> = {}): Promise<NewHold & { readonly tests?: number }> => {
+      const hold = await world().hold(id, { mode: 'test', testRendersPerDay: limit, ...changes });
+      const { granted, testRenders } = await ledger.reserve(hold);
+      expect(granted).toBe(testRenders === undefined);
+      return { ...hold, ...(testRenders !== undefined && { tests: testRenders }) };
+    };
+    const accept = async (count: number) => {
+      const batch = Array.from({ length: count }, async () => await newRender(id, { mode: 'test' }));
+      const all = await Promise.all(batch);
+      return { all, ...(await renders.accept(all, { limits: { ...LIMITS, testRendersPerDay: limit } })) };
+    };
+    const [delivered, failed, broken] = [await reserve(), await reserve(), await reserve()];
+    expect(await accept(2)).toMatchObject({ what: 'testRendersPerDay', actual: 5 });
+    const { all } = await accept(1);
+    expect(await reserve()).toMatchObject({ tests: 5 });
+    // The same hold again, as after a lost connection, and a replay don't count.
+    expect(await reserve({ renderId: delivered.renderId })).not.toHaveProperty('tests');
+    const { testRendersPerDay: _limit, ...replay } = await world().hold(id, { mode: 'test' });
+    expect(await ledger.reserve(replay)).toMatchObject({ granted: true });
+    await ledger.release(replay.renderId, { outcome: 'worker_crashed', durationMs: 1 });
+    await ledger.settle(delivered.renderId, DELIVERED);
+    await ledger.breakOff(broken.renderId, 1);
+    expect(await reserve()).toMatchObject({ tests: 5 });
+    await ledger.release(failed.renderId, { outcome: 'worker_crashed', durationMs: 1 });
+    const again = await reserve();
+    expect(again).not.toHaveProperty('tests');
+    await renders.cancel({ accountId: id }, all[0]?.id ?? '');
+    expect(await accept(1)).toMatchObject({ kind: 'accepted' });
+    // Another account, and another day.
+    expect(
+      await ledger.reserve(await world().hold(await world().account(), { mode: 'test', testRendersPerDay: 1 })),
+    ).toMatchObject({ granted: true });
+    world().pass(24 * 3_600_000);
+    await ledger.release(again.renderId, { outcome: 'worker_crashed', durationMs: 1 });
+    expect(await accept(4)).toMatchObject({ kind: 'accepted' });
+    expect(await accept(1)).toMatchObject({ what: 'testRendersPerDay', actual: 5 });
+  });
+
+  it('never grants more test renders than the limit to requests at the same time', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const holds = await Promise.all(
+      Array.from({ length: 8 }, async () => await world().hold(id, { mode: 'test', testRendersPerDay: 5 })),
+    );
+    const results = await Promise.all(holds.map(async (hold) => await ledger.reserve(hold)));
+    expect(results.filter(({ granted }) => granted)).toHaveLength(5);
+    expect(results.filter(({ testRenders }) => testRenders === 6)).toHaveLength(3);
   });
 
   it('makes a repetition free when a broken delivery with an idempotency key was charged', async () => {

@@ -77,29 +77,22 @@ export function renderEndsContract(world: () => World): void {
 
   it('adds finished renders only within the limits of storage, also when several finish together', async () => {
     const { ledger, renders } = world().store;
-    const add = async (accountId: string, mode: 'live' | 'test', limits: typeof LIMITS) => {
-      const render = await newRender(accountId, { mode });
-      await ledger.reserve(await world().hold(accountId, { renderId: render.id, mode, credits: 3 }));
+    const add = async (accountId: string, limits: typeof LIMITS) => {
+      const render = await newRender(accountId);
+      await ledger.reserve(await world().hold(accountId, { renderId: render.id, credits: 3 }));
       const addition = await renders.addFinished(render, success(render.id), { limits });
       expect(await statusOf(accountId, render.id)).toBe(addition.kind === 'added' ? 'succeeded' : undefined);
       return addition;
     };
     // Each result has 700 bytes.
-    const [id, tester] = [await world().account(), await world().account()];
-    const [limits, perDay] = [
-      { ...LIMITS, storedBytes: 1_400 },
-      { ...LIMITS, testRendersPerDay: 2 },
-    ];
-    const live = await Promise.all([1, 2, 3].map(async () => await add(id, 'live', limits)));
+    const id = await world().account();
+    const limits = { ...LIMITS, storedBytes: 1_400 };
+    const live = await Promise.all([1, 2, 3].map(async () => await add(id, limits)));
     expect(live.filter(({ kind }) => kind === 'added')).toHaveLength(2);
     expect(live).toContainEqual({ kind: 'over limit', what: 'storedBytes', actual: 2_100 });
     expect(await world().balance(id)).toEqual({ used: 6, reserved: 3 });
-    const tests = await Promise.all([1, 2, 3].map(async () => await add(tester, 'test', perDay)));
-    expect(tests.filter(({ kind }) => kind === 'added')).toHaveLength(2);
-    expect(tests).toContainEqual({ kind: 'over limit', what: 'testRendersPerDay', actual: 3 });
-    const room = { accountId: tester, mode: 'test', bytes: 1 } as const;
-    expect(await renders.storageExceeded({ ...room, renders: 1 }, perDay)).toMatchObject({ what: 'testRendersPerDay' });
-    expect(await renders.storageExceeded({ ...room, renders: 0 }, perDay)).toBeUndefined();
+    expect(await renders.storageExceeded({ accountId: id, bytes: 1 }, limits)).toMatchObject({ what: 'storedBytes' });
+    expect(await renders.storageExceeded({ accountId: id, bytes: 0 }, limits)).toBeUndefined();
   });
 
   it('frees the idempotency key of a batch when the last of its renders is deleted', async () => {

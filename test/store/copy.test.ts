@@ -28,6 +28,7 @@ async function fill(database: TestDatabase): Promise<World> {
     if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: 'a7', key: `key of ${end}`, facts: '{}' });
     if (end === 'release') await ledger.release(end, FAILED);
   }
+  await ledger.reserve(await world.hold('a7', { renderId: 'test', mode: 'test', testRendersPerDay: 1 }));
   const { period } = await world.subscription('a7');
   const origin = { accountId: 'a7', keyId: 'k', mode: 'live' } as const;
   const render = { ...origin, id: 'job', batchId: 'batch', request: '{}', plan: 'free', period, renews: true } as const;

@@ -93,6 +93,7 @@ async function composeAndReserve(
     renderId,
     kind: asset?.kind ?? 'overlay',
     credits: priceOf(base, { mode: caller.mode, isReplay }),
+    isReplay,
     ...(attempt !== undefined && { attempt }),
   });
   return { recipe, reservation };

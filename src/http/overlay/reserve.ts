@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Ending, Ledger, Remembered, RenderKind } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
+import { TEST_RENDERS_PER_DAY, testRendersExceeded } from '../limits/test-render-limit.ts';
 import type { DeliveryBroken } from './send.ts';
 
 export interface ReservationRequest {
@@ -15,6 +16,8 @@ export interface ReservationRequest {
   readonly credits: number;
   /** Of an asynchronous render; see `NewHold`. */
   readonly attempt?: number;
+  /** Of a request with the same idempotency key. */
+  readonly isReplay: boolean;
 }
 
 /** The reserved credits of one render. Ends once, by `settle`, `release` or `breakOff`. */
@@ -36,8 +39,9 @@ export class CreditReservations {
     this.#logger = logger;
   }
 
-  /** Throws `quota_exceeded` when too few credits are left in the billing period. */
-  async reserve(caller: Caller, { renderId, kind, credits, attempt }: ReservationRequest): Promise<Reservation> {
+  /** Throws `quota_exceeded` when too few credits are left in the billing period, `test_renders_exceeded` likewise. */
+  async reserve(caller: Caller, request: ReservationRequest): Promise<Reservation> {
+    const { renderId, kind, credits, attempt, isReplay } = request;
     const { accountId, keyId, mode, subscription, plan } = caller;
     const hold = {
       renderId,
@@ -48,8 +52,10 @@ export class CreditReservations {
       credits,
       period: subscription.period,
       ...(attempt !== undefined && { attempt }),
+      ...(mode === 'test' && attempt === undefined && !isReplay && { testRendersPerDay: TEST_RENDERS_PER_DAY }),
     };
-    const { granted, balance } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
+    const { granted, balance, testRenders } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
+    if (testRenders !== undefined) throw testRendersExceeded(testRenders);
     if (!granted) throw quotaExceeded(caller, credits, balance);
     return {
       credits,

@@ -121,7 +121,7 @@ export const PROBLEMS = {
   test_renders_exceeded: {
     status: 429,
     title: 'Daily limit of test renders reached',
-    advice: 'Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).',
+    advice: 'Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).',
   },
   server_key_required: {
     status: 403,

@@ -18,6 +18,7 @@ import {
   type StoredLimits,
 } from '../../store/renders/renders.ts';
 import { storageError, storageLimitsOf } from './storage-room.ts';
+import { TEST_RENDERS_PER_DAY, testRendersExceeded } from '../limits/test-render-limit.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
@@ -131,7 +132,8 @@ export class RenderAcceptor {
   ): Promise<{ readonly id: string; readonly isReplay: boolean }> {
     const { serviceBytes } = this.#options;
     const storage = storageLimitsOf(caller, { serviceBytes, of: 'request' });
-    const limits = { ...storage, queuedRenders: caller.plan.limits.queuedRenders };
+    const { queuedRenders } = caller.plan.limits;
+    const limits = { ...storage, queuedRenders, testRendersPerDay: TEST_RENDERS_PER_DAY };
     const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
     if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
     if (acceptance.kind === 'delivered') {
@@ -199,8 +201,9 @@ function refusalOf(
   }
 }
 
-function overLimit({ what, actual }: OverLimit, limits: StoredLimits): AppError {
-  if (what !== 'queuedRenders') return storageError({ kind: 'over limit', what, actual }, limits);
+function overLimit({ kind, what, actual }: OverLimit, limits: StoredLimits): AppError {
+  if (what === 'storedBytes' || what === 'serviceBytes') return storageError({ kind, what, actual }, limits);
+  if (what === 'testRendersPerDay') return testRendersExceeded(actual);
   const limit = limits[what];
   const detail = `Your plan allows ${limit} asynchronous renders that wait or run; this request would make it ${actual}.`;
   return new AppError('too_many_queued', detail, {

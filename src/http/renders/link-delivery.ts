@@ -69,7 +69,7 @@ export class LinkDelivery {
   async assertRoom(caller: Caller, of: StorageUse['of'] = 'request'): Promise<void> {
     const { renders, serviceBytes } = this.#options;
     // Its size isn't known yet, but every result has at least one byte.
-    await assertStorageRoom(renders, caller, { renders: 1, bytes: 1 }, { serviceBytes, of });
+    await assertStorageRoom(renders, caller, 1, { serviceBytes, of });
   }
 
   /** Stores and charges the render in one transaction. */

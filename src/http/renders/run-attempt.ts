@@ -89,7 +89,7 @@ async function assertRoom(
   caller: Caller,
   bytes: number,
 ): Promise<void> {
-  await assertStorageRoom(renders, caller, { renders: 0, bytes }, { serviceBytes, of: 'result' });
+  await assertStorageRoom(renders, caller, bytes, { serviceBytes, of: 'result' });
 }
 
 /** The caller as it was when the request was accepted. Its period is the one to charge. */

@@ -4,10 +4,7 @@ import { AppError } from '../../errors.ts';
 import type { OverStorage, Renders, StorageLimits } from '../../store/renders/renders.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** Renders with a test key are free, so each account has only so many a day. */
-const TEST_RENDERS_PER_DAY = 500;
 const RETRY_AFTER_SECONDS = 2;
-const RETRY_TEST_AFTER_SECONDS = 3_600;
 const RETRY_SERVICE_AFTER_SECONDS = 60;
 
 /**
@@ -24,43 +21,31 @@ export interface StorageUse {
 
 export function storageLimitsOf({ plan }: Pick<Caller, 'plan'>, { serviceBytes, of }: StorageUse): StorageLimits {
   const share = SHARES[of === 'request' && plan.monthlyPriceCents === 0 ? 'freeRequest' : of];
-  return {
-    storedBytes: plan.limits.storedBytes,
-    serviceBytes: Math.floor(serviceBytes * share),
-    testRendersPerDay: TEST_RENDERS_PER_DAY,
-  };
+  return { storedBytes: plan.limits.storedBytes, serviceBytes: Math.floor(serviceBytes * share) };
 }
 
-/** Throws when there is no room for a result of this size. `renders` is 0 for a render that was accepted before. */
+/** Throws when there is no room for a result of this size. */
 export async function assertStorageRoom(
   renders: Pick<Renders, 'storageExceeded'>,
   caller: Caller,
-  demand: { readonly renders: 0 | 1; readonly bytes: number },
+  bytes: number,
   use: StorageUse,
 ): Promise<void> {
-  const { accountId, mode } = caller;
   const limits = storageLimitsOf(caller, use);
-  const exceeded = await renders.storageExceeded({ accountId, mode, ...demand }, limits);
+  const exceeded = await renders.storageExceeded({ accountId: caller.accountId, bytes }, limits);
   if (exceeded) throw storageError(exceeded, limits);
 }
 
 export function storageError({ what, actual }: OverStorage, limits: StorageLimits): AppError {
   const limit = limits[what];
-  if (what === 'storedBytes') {
-    const detail = `Your plan allows ${limit} stored bytes; this render would make it ${actual}.`;
-    return new AppError('stored_bytes_exceeded', detail, {
-      limit: { limit, actual },
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
-  }
   if (what === 'serviceBytes') {
     const detail =
       "This service has no room for more stored renders right now. Try again later, or don't use async and deliver.";
     return new AppError('storage_full', detail, { retryAfterSeconds: RETRY_SERVICE_AFTER_SECONDS });
   }
-  const detail = `Test keys of an account can store ${limit} renders per day.`;
-  return new AppError('test_renders_exceeded', detail, {
+  const detail = `Your plan allows ${limit} stored bytes; this render would make it ${actual}.`;
+  return new AppError('stored_bytes_exceeded', detail, {
     limit: { limit, actual },
-    retryAfterSeconds: RETRY_TEST_AFTER_SECONDS,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

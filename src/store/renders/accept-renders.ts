@@ -3,6 +3,7 @@
 import { first, type SqlSession } from '../engine.ts';
 import { integer, text } from '../rows.ts';
 import { addRendersOwner } from '../sql-lease.ts';
+import { countTestRenders } from './test-renders.ts';
 import { must } from '../../primitives/must.ts';
 import type {
   AcceptedKey,
@@ -116,28 +117,23 @@ async function limitExceeded(
   const queued = integer(must(active, 'a count'), 'n') + renders.length;
   if (queued > limits.queuedRenders) return { kind: 'over limit', what: 'queuedRenders', actual: queued };
   const bytes = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);
-  return await storageExceeded(session, { accountId, mode, renders: renders.length, bytes }, limits, now);
+  const stored = await storageExceeded(session, { accountId, bytes }, limits);
+  if (stored || mode === 'live') return stored;
+  const tests = { accountId, renders: renders.length, limit: limits.testRendersPerDay };
+  const actual = await countTestRenders(session, tests, now.toISOString());
+  return actual === undefined ? undefined : { kind: 'over limit', what: 'testRendersPerDay', actual };
 }
 
 export async function storageExceeded(
   session: SqlSession,
-  { accountId, mode, renders, bytes }: StorageDemand,
+  { accountId, bytes }: StorageDemand,
   limits: StorageLimits,
-  now: Date,
 ): Promise<OverStorage | undefined> {
   const stored = (await storedBytesOf(session, accountId)) + bytes;
   if (stored > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: stored };
   const ofService = (await storedBytesOfService(session)) + bytes;
-  if (ofService > limits.serviceBytes) return { kind: 'over limit', what: 'serviceBytes', actual: ofService };
-  if (mode === 'live' || renders === 0) return undefined;
-  const today = await first(
-    session,
-    "select count(*) as n from render_jobs where account_id = ? and mode = 'test' and created_at >= ?",
-    [accountId, `${now.toISOString().slice(0, 10)}T00:00:00.000Z`],
-  );
-  const tests = integer(must(today, 'a count'), 'n') + renders;
-  return tests > limits.testRendersPerDay
-    ? { kind: 'over limit', what: 'testRendersPerDay', actual: tests }
+  return ofService > limits.serviceBytes
+    ? { kind: 'over limit', what: 'serviceBytes', actual: ofService }
     : undefined;
 }
 

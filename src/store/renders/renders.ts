@@ -104,7 +104,7 @@ export interface StoredLimits {
   readonly storedBytes: number;
   /** Of all accounts together. */
   readonly serviceBytes: number;
-  /** With a test key, since midnight UTC. */
+  /** With a test key, since midnight UTC, together with the renders that are made inside their requests. */
   readonly testRendersPerDay: number;
 }
 
@@ -150,15 +150,12 @@ export interface OverLimit<What = keyof StoredLimits> {
 }
 
 /** The limits of what is stored, also for a render that never waits in the queue. */
-export type StorageLimits = Omit<StoredLimits, 'queuedRenders'>;
+export type StorageLimits = Pick<StoredLimits, 'storedBytes' | 'serviceBytes'>;
 export type OverStorage = OverLimit<keyof StorageLimits>;
 
 /** What a request would add to an account. */
 export interface StorageDemand {
   readonly accountId: string;
-  readonly mode: KeyMode;
-  /** New renders; 0 for one that was counted when it was accepted. */
-  readonly renders: number;
   readonly bytes: number;
 }
 

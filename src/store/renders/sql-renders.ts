@@ -8,6 +8,7 @@ import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
 import { type Condition, listInSteps } from '../steps.ts';
 import { addUsage } from '../sql-usage.ts';
+import { uncountTestRender } from './test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
 import { ACTIVE, RenderQueue } from './render-queue.ts';
@@ -99,7 +100,7 @@ export class SqlRenders implements Renders {
   }
 
   async storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined> {
-    return await storageExceeded(this.#engine, demand, limits, this.#clock());
+    return await storageExceeded(this.#engine, demand, limits);
   }
 
   async addFinished(
@@ -107,12 +108,12 @@ export class SqlRenders implements Renders {
     success: RenderSuccess,
     { limits, remember, at: now = this.#clock() }: FinishedOptions,
   ): Promise<Addition> {
-    const { accountId, mode } = render;
-    const demand = { accountId, mode, renders: 1, bytes: success.output.bytes };
+    const { accountId } = render;
+    const demand = { accountId, bytes: success.output.bytes };
     try {
       return await this.#engine.transaction(async (session) => {
         await lockAccount(session, accountId);
-        const exceeded = await storageExceeded(session, demand, limits, now);
+        const exceeded = await storageExceeded(session, demand, limits);
         if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
         await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
@@ -133,7 +134,7 @@ export class SqlRenders implements Renders {
       const row = await first(
         session,
         `update render_jobs set status = 'failed', owner = null, finished_at = ?, error = ?, credits = 0
-         where ${IS_LATEST} returning id, account_id, mode`,
+         where ${IS_LATEST} returning id, account_id, mode, created_at`,
         [at, error, renderId, number],
       );
       if (row === undefined) return false;
@@ -274,8 +275,10 @@ export class SqlRenders implements Renders {
   async #release(session: SqlSession, row: SqlRow, outcome: string, durationMs: number | undefined): Promise<void> {
     const at = this.#clock().toISOString();
     const ending = { outcome, durationMs };
-    if (await closeHold(session, text(row, 'id'), { state: 'released', ending }, at)) return;
     const [accountId, mode] = [text(row, 'account_id'), text(row, 'mode')];
+    const hadHold = await closeHold(session, text(row, 'id'), { state: 'released', ending }, at);
+    if (mode === 'test') await uncountTestRender(session, accountId, text(row, 'created_at'));
+    if (hadHold) return;
     await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: 0 });
   }
 

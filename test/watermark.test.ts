@@ -1,0 +1,213 @@
+// The attack on a watermark: enlarge the canvas on any side, render with a test key, and crop the result. The mark must still be
+// on all parts of the image and on every line of text.
+
+import sharp from 'sharp';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Overlay } from '../src/caption/overlay.ts';
+import type { CaptionStyle } from '../src/caption/style-field.ts';
+import { probeImage } from '../src/media/image.ts';
+import { must } from '../src/primitives/must.ts';
+import { layOut } from '../src/render/bands.ts';
+import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../src/render/recipe.ts';
+import { renderOnImage, renderTransparent } from '../src/render/render.ts';
+import { createRenderTools } from '../src/render/renderer-tools.ts';
+import { Stopwatch } from '../src/render/timing.ts';
+import type { VideoRecipe } from '../src/render/video-recipe.ts';
+import { decode, type Pixels } from './pictures.ts';
+import { BT709, paintYuv, quadrants } from './video/painting.ts';
+import { plainClip } from './video/plain-clip.ts';
+import { renderClip, workDirectory } from './video/render-clip.ts';
+
+const tools = createRenderTools();
+const folder = workDirectory();
+afterAll(() => folder.remove());
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where the image of the attacker lies on the padded canvas. */
+const IMAGE = { width: 300, height: 400 };
+const PADDINGS = [
+  { left: 0, top: 0, right: 0, bottom: 0 },
+  { left: 0, top: 0, right: 61, bottom: 83 },
+  { left: 157, top: 0, right: 0, bottom: 0 },
+  { left: 0, top: 211, right: 0, bottom: 0 },
+  { left: 300, top: 400, right: 300, bottom: 400 },
+  { left: 7, top: 900, right: 1_200, bottom: 5 },
+] as const;
+const SMALL: CaptionStyle = { size: 0.5 };
+const STYLES: readonly CaptionStyle[] = [
+  SMALL,
+  { preset: 'box', size: 0.7 },
+  { preset: 'plain', size: 0.5, align: 'left' },
+];
+
+type Padding = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
+
+function placed({ left, top, right, bottom }: Padding): { canvas: typeof IMAGE; image: Box } {
+  const canvas = { width: IMAGE.width + left + right, height: IMAGE.height + top + bottom };
+  return { canvas, image: { left, top, ...IMAGE } };
+}
+
+/** Captions on the image, and one beside it. */
+function overlaysOn({ canvas, image }: ReturnType<typeof placed>, style: CaptionStyle): readonly Overlay[] {
+  const at = (share: number): number => (100 * (image.top + share * image.height)) / canvas.height;
+  return [
+    { text: 'First line of this\nsecond', position: at(0.3), style },
+    { text: 'A caption 🎉 with a few words in it', position: at(0.8), style },
+  ];
+}
+
+/** Whether the pixels of the box differ anywhere. */
+function differsIn(one: Pixels, other: Pixels, { left, top, width, height }: Box): boolean {
+  for (let row = Math.max(0, Math.ceil(top)); row < Math.min(one.height, top + height); row += 1) {
+    const from = (row * one.width + Math.max(0, Math.ceil(left))) * one.channels;
+    const to = (row * one.width + Math.min(one.width, Math.floor(left + width))) * one.channels;
+    if (Buffer.compare(one.data.subarray(from, to), other.data.subarray(from, to)) !== 0) return true;
+  }
+  return false;
+}
+
+/** The tiles of the image. Each is about as wide as the longest distance between strokes on this canvas. */
+function tilesOf({ left, top, width, height }: Box, side: number): Box[] {
+  const [columns, rows] = [Math.floor(width / side), Math.floor(height / side)];
+  return Array.from({ length: columns * rows }, (_, index) => ({
+    left: left + (index % columns) * side,
+    top: top + Math.floor(index / columns) * side,
+    width: side,
+    height: side,
+  }));
+}
+
+async function linesOf(canvas: typeof IMAGE, overlays: readonly Overlay[]): Promise<Box[]> {
+  const { layout } = await layOut({ canvas, overlays }, tools, new Stopwatch());
+  return layout.bars.flatMap(({ top, lines, fontSize }) =>
+    lines.map((line) => ({
+      left: line.x,
+      width: line.width,
+      top: top + line.baseline - 0.72 * fontSize,
+      height: 0.72 * fontSize,
+    })),
+  );
+}
+
+async function expectMarked(
+  padding: Padding,
+  style: CaptionStyle,
+  render: (watermark: boolean, where: ReturnType<typeof placed>, overlays: readonly Overlay[]) => Promise<Pixels>,
+): Promise<void> {
+  const where = placed(padding);
+  const overlays = overlaysOn(where, style);
+  const [live, test] = [await render(false, where, overlays), await render(true, where, overlays)];
+  const side = Math.ceil(0.04 * Math.max(where.canvas.width, where.canvas.height)) + 2;
+  const unmarked = [...tilesOf(where.image, side), ...(await linesOf(where.canvas, overlays))].filter(
+    (box) => !differsIn(live, test, box),
+  );
+  expect({ padding, style, unmarked }).toEqual({ padding, style, unmarked: [] });
+}
+
+const marked = (watermark: boolean): { watermark?: true } => (watermark ? { watermark: true } : {});
+
+async function canvasFile({ canvas, image }: ReturnType<typeof placed>, format: 'png' | 'jpeg'): Promise<Buffer> {
+  const gradient = Buffer.from(
+    `<svg width="${image.width}" height="${image.height}"><linearGradient id="g"><stop offset="0" stop-color="#fff"/>
+     <stop offset="1" stop-color="#234"/></linearGradient><rect width="100%" height="100%" fill="url(#g)"/></svg>`,
+  );
+  return await sharp({ create: { ...canvas, channels: 3, background: '#fff' } })
+    .composite([{ input: gradient, left: image.left, top: image.top }])
+    .removeAlpha()
+    .toFormat(format)
+    .toBuffer();
+}
+
+describe('after padding and cropping, the watermark is on the image and on every line of text', () => {
+  const formats = [
+    ['png', 'png'],
+    ['png', 'webp'],
+    ['png', 'jpeg'],
+    ['jpeg', 'jpeg'],
+  ] as const;
+  it.each(formats)('of a %s rendered as %s', async (source, format) => {
+    for (const [index, padding] of PADDINGS.entries()) {
+      await expectMarked(padding, STYLES[index % STYLES.length] ?? SMALL, async (watermark, where, overlays) => {
+        const asset = await canvasFile(where, source);
+        const recipe = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS, {
+          output: { format },
+        });
+        const { bytes, sourcePixels } = await renderOnImage({ ...recipe, ...marked(watermark) }, asset, tools);
+        // The same path for both keys, so that callers can test what they will get.
+        expect(sourcePixels).toBe(format !== 'jpeg' ? undefined : source === 'jpeg' ? 'kept' : 'reencoded');
+        return await decode(bytes);
+      });
+    }
+  });
+
+  it.each(['png', 'webp'] as const)('of a transparent overlay as %s', async (format) => {
+    for (const padding of PADDINGS) {
+      await expectMarked(padding, SMALL, async (watermark, { canvas }, overlays) => {
+        const recipe = composeTransparentRecipe(canvas, overlays, { format });
+        return await decode((await renderTransparent({ ...recipe, ...marked(watermark) }, tools)).bytes);
+      });
+    }
+  });
+
+  it('of a video, at the same places in all frames', async () => {
+    for (const padding of [PADDINGS[1], PADDINGS[3]]) {
+      const { canvas } = placed(padding);
+      const [width, height] = [canvas.width + (canvas.width % 2), canvas.height + (canvas.height % 2)];
+      const paint = paintYuv(quadrants(width, height), BT709);
+      const source = plainClip(folder.path('source.mp4'), { width, height, frames: 2, paint });
+      await expectMarked(padding, SMALL, async (watermark, _where, overlays) => {
+        const mark = (recipe: VideoRecipe): VideoRecipe => ({ ...recipe, ...marked(watermark) });
+        const { clip } = await renderClip(source, folder.path('out.mp4'), overlays, {}, mark);
+        const frame = must(clip.frames[1], 'the second frame');
+        const greens = Array.from(
+          { length: width * height },
+          (_, at) => frame.rgb(at % width, Math.floor(at / width))[1],
+        );
+        // Coding noise isn't a mark, so brightness is compared in coarse steps, which are far from those of the quadrants.
+        return { width, height, channels: 1, data: Buffer.from(greens.map((green) => green >> 5)) };
+      });
+    }
+  });
+});
+
+describe('the watermark', () => {
+  it('replaces pixels, so that nothing of what is below can be seen', async () => {
+    const overlays = [{ text: 'Hello', position: 50 }];
+    const render = async (background: string): Promise<Pixels> => {
+      const asset = await sharp({ create: { ...IMAGE, channels: 3, background } })
+        .png()
+        .toBuffer();
+      const recipe = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS);
+      return await decode((await renderOnImage({ ...recipe, watermark: true }, asset, tools)).bytes);
+    };
+    const [black, white] = [await render('#000'), await render('#fff')];
+    const same = Array.from({ length: black.width * 100 }, (_, pixel) => pixel).filter((pixel) =>
+      [0, 1, 2].every((channel) => black.data[pixel * 3 + channel] === white.data[pixel * 3 + channel]),
+    );
+    // Two of 24 columns in each row.
+    expect(same.length / (black.width * 100)).toBeCloseTo(2 / 16, 1);
+    expect(new Set(same.map((pixel) => black.data[pixel * 3]))).toEqual(new Set([200, 90]));
+  });
+
+  it('makes a transparent overlay that, laid over the image, equals the rendered image', async () => {
+    const overlays = [{ text: 'Hello 🎉', position: 40 }];
+    const asset = await canvasFile(placed(PADDINGS[0]), 'png');
+    const image = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS);
+    const baked = await decode((await renderOnImage({ ...image, watermark: true }, asset, tools)).bytes);
+    const overlay = await renderTransparent({ ...composeTransparentRecipe(IMAGE, overlays), watermark: true }, tools);
+    const laid = await sharp(asset)
+      .composite([{ input: overlay.bytes }])
+      .removeAlpha()
+      .raw()
+      .toBuffer();
+    const difference = laid.reduce((most, value, at) => Math.max(most, Math.abs(value - (baked.data[at] ?? 0))), 0);
+    // The library that lays it over the image rounds in another way.
+    expect(difference).toBeLessThanOrEqual(1);
+  });
+});
