@@ -15,6 +15,7 @@ import { serverKills } from './scenarios/server-kills.ts';
 import { signUp } from './scenarios/sign-up.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
+import { watermark } from './scenarios/watermark.ts';
 import { wire } from './scenarios/wire.ts';
 import { workerKills } from './scenarios/worker-kills.ts';
 import type { Scenario } from './world.ts';
@@ -38,6 +39,7 @@ export const SCENARIOS: readonly Scenario[] = [
   clock,
   signUp,
   wire,
+  watermark,
   hostile,
   soak,
 ];

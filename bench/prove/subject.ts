@@ -41,6 +41,7 @@ export interface SubjectOptions {
 export interface TestAccount {
   readonly accountId: string;
   readonly key: string;
+  readonly testKey: string;
 }
 
 export class Subject {
@@ -203,7 +204,8 @@ async function openAccounts(dataDirectory: string, count: number): Promise<TestA
     for (let index = 0; index < count; index += 1) {
       const accountId = await openAccount(store, PLAN.name, `account ${index}`, 'system');
       const { key } = await issueKey(store, accountId, { name: 'prove', mode: 'live' }, 'system');
-      accounts.push({ accountId, key });
+      const test = await issueKey(store, accountId, { name: 'prove', mode: 'test' }, 'system');
+      accounts.push({ accountId, key, testKey: test.key });
     }
   });
   return accounts;

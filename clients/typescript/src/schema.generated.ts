@@ -1204,7 +1204,7 @@ export interface components {
          *
          *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
          *
-         *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+         *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
          *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
          *
@@ -1586,7 +1586,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -1757,7 +1757,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -1903,7 +1903,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -2049,7 +2049,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -2215,7 +2215,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -2385,7 +2385,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -2674,7 +2674,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -2837,7 +2837,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
@@ -3007,7 +3007,7 @@ export interface operations {
              *
              *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
              *
-             *     `test_renders_exceeded`: Test keys have a daily limit of stored renders. Use a live key, or try again tomorrow (UTC).
+             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
              *
              *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
              *
