@@ -1,6 +1,7 @@
 // The attack on a watermark: enlarge the canvas on any side, render with a test key, and crop the result. The mark must still be
 // on all parts of the image and on every line of text.
 
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../src/caption/overlay.ts';
@@ -14,6 +15,7 @@ import { createRenderTools } from '../src/render/renderer-tools.ts';
 import { Stopwatch } from '../src/render/timing.ts';
 import type { VideoRecipe } from '../src/render/video-recipe.ts';
 import { decode, type Pixels } from './pictures.ts';
+import { hasSharedMedia, sharedMedia } from './shared-media.ts';
 import { BT709, paintYuv, quadrants } from './video/painting.ts';
 import { plainClip } from './video/plain-clip.ts';
 import { renderClip, workDirectory } from './video/render-clip.ts';
@@ -95,19 +97,18 @@ async function linesOf(canvas: typeof IMAGE, overlays: readonly Overlay[]): Prom
   );
 }
 
-async function expectMarked(
+/** The parts of the image and the lines of text that are the same with a live key and with a test key. */
+async function unmarkedBoxes(
   padding: Padding,
   style: CaptionStyle,
   render: (watermark: boolean, where: ReturnType<typeof placed>, overlays: readonly Overlay[]) => Promise<Pixels>,
-): Promise<void> {
+): Promise<Box[]> {
   const where = placed(padding);
   const overlays = overlaysOn(where, style);
   const [live, test] = [await render(false, where, overlays), await render(true, where, overlays)];
   const side = Math.ceil(0.04 * Math.max(where.canvas.width, where.canvas.height)) + 2;
-  const unmarked = [...tilesOf(where.image, side), ...(await linesOf(where.canvas, overlays))].filter(
-    (box) => !differsIn(live, test, box),
-  );
-  expect({ padding, style, unmarked }).toEqual({ padding, style, unmarked: [] });
+  const boxes = [...tilesOf(where.image, side), ...(await linesOf(where.canvas, overlays))];
+  return boxes.filter((box) => !differsIn(live, test, box));
 }
 
 const marked = (watermark: boolean): { watermark?: true } => (watermark ? { watermark: true } : {});
@@ -133,7 +134,8 @@ describe('after padding and cropping, the watermark is on the image and on every
   ] as const;
   it.each(formats)('of a %s rendered as %s', async (source, format) => {
     for (const [index, padding] of PADDINGS.entries()) {
-      await expectMarked(padding, STYLES[index % STYLES.length] ?? SMALL, async (watermark, where, overlays) => {
+      const style = STYLES[index % STYLES.length] ?? SMALL;
+      const unmarked = await unmarkedBoxes(padding, style, async (watermark, where, overlays) => {
         const asset = await canvasFile(where, source);
         const recipe = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS, {
           output: { format },
@@ -143,15 +145,17 @@ describe('after padding and cropping, the watermark is on the image and on every
         expect(sourcePixels).toBe(format !== 'jpeg' ? undefined : source === 'jpeg' ? 'kept' : 'reencoded');
         return await decode(bytes);
       });
+      expect({ padding, unmarked }).toEqual({ padding, unmarked: [] });
     }
   });
 
   it.each(['png', 'webp'] as const)('of a transparent overlay as %s', async (format) => {
     for (const padding of PADDINGS) {
-      await expectMarked(padding, SMALL, async (watermark, { canvas }, overlays) => {
+      const unmarked = await unmarkedBoxes(padding, SMALL, async (watermark, { canvas }, overlays) => {
         const recipe = composeTransparentRecipe(canvas, overlays, { format });
         return await decode((await renderTransparent({ ...recipe, ...marked(watermark) }, tools)).bytes);
       });
+      expect({ padding, unmarked }).toEqual({ padding, unmarked: [] });
     }
   });
 
@@ -161,7 +165,7 @@ describe('after padding and cropping, the watermark is on the image and on every
       const [width, height] = [canvas.width + (canvas.width % 2), canvas.height + (canvas.height % 2)];
       const paint = paintYuv(quadrants(width, height), BT709);
       const source = plainClip(folder.path('source.mp4'), { width, height, frames: 2, paint });
-      await expectMarked(padding, SMALL, async (watermark, _where, overlays) => {
+      const unmarked = await unmarkedBoxes(padding, SMALL, async (watermark, _where, overlays) => {
         const mark = (recipe: VideoRecipe): VideoRecipe => ({ ...recipe, ...marked(watermark) });
         const { clip } = await renderClip(source, folder.path('out.mp4'), overlays, {}, mark);
         const frame = must(clip.frames[1], 'the second frame');
@@ -172,7 +176,33 @@ describe('after padding and cropping, the watermark is on the image and on every
         // Coding noise isn't a mark, so brightness is compared in coarse steps, which are far from those of the quadrants.
         return { width, height, channels: 1, data: Buffer.from(greens.map((green) => green >> 5)) };
       });
+      expect({ padding, unmarked }).toEqual({ padding, unmarked: [] });
     }
+  });
+});
+
+const JPEGS = hasSharedMedia
+  ? ['jpeg_variants', 'jpeg_orientation', 'jpeg_corrupt', 'jpeg_photos'].flatMap((name) =>
+      readdirSync(sharedMedia(name)).map((file) => sharedMedia(`${name}/${file}`)),
+    )
+  : [];
+
+describe.skipIf(!hasSharedMedia)('a JPEG with the watermark (skipped without ../shared/media)', () => {
+  it('reports whether a live key would get the pixels of the source', async () => {
+    const reports: Record<string, (string | undefined)[]> = {};
+    for (const file of JPEGS.filter((name) => statSync(name).size < 300_000)) {
+      const asset = readFileSync(file);
+      const overlays = [{ text: 'Hello', position: 50 }];
+      const reported = async (watermark: boolean): Promise<string | undefined> => {
+        const options = { output: { format: 'jpeg' } } as const;
+        const recipe = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS, options);
+        return (await renderOnImage({ ...recipe, ...marked(watermark) }, asset, tools)).sourcePixels;
+      };
+      const results = [false, true].map(async (watermark) => await reported(watermark).catch(() => 'refused'));
+      reports[file] = await Promise.all(results);
+    }
+    expect(Object.entries(reports).filter(([, [live, test]]) => live !== test)).toEqual([]);
+    expect(Object.values(reports).flat()).toContain('kept');
   });
 });
 
@@ -190,7 +220,7 @@ describe('the watermark', () => {
     const same = Array.from({ length: black.width * 100 }, (_, pixel) => pixel).filter((pixel) =>
       [0, 1, 2].every((channel) => black.data[pixel * 3 + channel] === white.data[pixel * 3 + channel]),
     );
-    // Two of 24 columns in each row.
+    // Two of 16 pixels in each row.
     expect(same.length / (black.width * 100)).toBeCloseTo(2 / 16, 1);
     expect(new Set(same.map((pixel) => black.data[pixel * 3]))).toEqual(new Set([200, 90]));
   });

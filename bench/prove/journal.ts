@@ -21,6 +21,14 @@ const STATUS_OF: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(PROBLEMS).map(([code, { status }]) => [code, status]),
 );
 
+/** How to recognize the output formats. */
+const OUTPUTS: ReadonlyMap<string, (body: Buffer) => boolean> = new Map([
+  ['image/png', (body) => body.readUInt32BE(0) === 0x89504e47],
+  ['image/jpeg', (body) => body.readUInt16BE(0) === 0xffd8],
+  ['image/webp', (body) => body.toString('latin1', 8, 12) === 'WEBP'],
+  ['video/mp4', (body) => body.toString('latin1', 4, 8) === 'ftyp'],
+]);
+
 export class Journal {
   /** Charged credits by render id, for every render whose last byte arrived. */
   readonly delivered = new Map<string, number>();
@@ -60,9 +68,9 @@ export class Journal {
   }
 
   #recordDelivery(headers: IncomingHttpHeaders, body: Buffer, renderId: string): string {
-    const isPng = headers['content-type'] === 'image/png' && body.readUInt32BE(0) === 0x89504e47;
-    const isMp4 = headers['content-type'] === 'video/mp4' && body.toString('latin1', 4, 8) === 'ftyp';
-    if (!isPng && !isMp4) this.violation(`a 200 is neither PNG nor MP4: ${headers['content-type']}`);
+    const type = headers['content-type'] ?? '';
+    if (OUTPUTS.get(type)?.(body) !== true)
+      this.violation(`a 200 isn't an output format, or not the one it claims: ${type}`);
     const isReplay = headers['idempotency-replayed'] !== undefined;
     if (this.delivered.has(renderId) && !isReplay) this.violation(`render ${renderId} was delivered twice`);
     this.delivered.set(renderId, Number(headers['x-credits-charged'] ?? Number.NaN));
