@@ -1020,7 +1020,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with 413 and `quota_exceeded`: the limit. */
@@ -1213,6 +1213,8 @@ export interface components {
          *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
          *
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
          */
         Error429: {
             headers: {
@@ -1222,7 +1224,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                 };
             };
         };
@@ -1232,6 +1234,8 @@ export interface components {
          *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
          *
          *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
          *
          *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
          *
@@ -1245,7 +1249,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                 };
             };
         };
@@ -1595,6 +1599,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1604,7 +1610,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1628,6 +1634,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -1640,7 +1648,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1766,6 +1774,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1775,7 +1785,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1785,6 +1795,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1798,7 +1810,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -1912,6 +1924,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -1921,7 +1935,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -1931,6 +1945,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -1944,7 +1960,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2058,6 +2074,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2067,7 +2085,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2077,6 +2095,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2090,7 +2110,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2224,6 +2244,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2233,7 +2255,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2243,6 +2265,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2256,7 +2280,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2394,6 +2418,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2403,7 +2429,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2413,6 +2439,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2426,7 +2454,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2539,6 +2567,8 @@ export interface operations {
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
              *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+             *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
              *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
@@ -2551,7 +2581,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2683,6 +2713,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2692,7 +2724,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2702,6 +2734,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2715,7 +2749,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -2846,6 +2880,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -2855,7 +2891,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -2865,6 +2901,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -2878,7 +2916,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };
@@ -3016,6 +3054,8 @@ export interface operations {
              *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
              *
              *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+             *
+             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
              */
             429: {
                 headers: {
@@ -3025,7 +3065,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys";
+                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
                     };
                 };
             };
@@ -3035,6 +3075,8 @@ export interface operations {
              *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
              *
              *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+             *
+             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
              *
              *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
              *
@@ -3048,7 +3090,7 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "payment_unavailable" | "shutting_down";
+                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
                     };
                 };
             };

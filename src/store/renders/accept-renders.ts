@@ -132,9 +132,7 @@ export async function storageExceeded(
   const stored = (await storedBytesOf(session, accountId)) + bytes;
   if (stored > limits.storedBytes) return { kind: 'over limit', what: 'storedBytes', actual: stored };
   const ofService = (await storedBytesOfService(session)) + bytes;
-  return ofService > limits.serviceBytes
-    ? { kind: 'over limit', what: 'serviceBytes', actual: ofService }
-    : undefined;
+  return ofService > limits.serviceBytes ? { kind: 'over limit', what: 'serviceBytes', actual: ofService } : undefined;
 }
 
 async function insertBatch(
