@@ -109,7 +109,10 @@ class TooMuchBeforeResponse extends Error {
 
 async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return await new Promise<Value>((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    const abort = (): void => reject(signal.reason as Error);
+    // A signal that was aborted before has no event any more.
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject);
   });
 }
