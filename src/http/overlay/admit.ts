@@ -64,7 +64,7 @@ export async function admit(
     await admission.countRequest(caller, setHeaders);
     const isAsync = prefersAsync(request.headers);
     // An asynchronous render waits for a slot after the request has ended.
-    if (isAsync) acceptor.assertAvailable(caller, request);
+    if (isAsync) acceptor.assertAvailable(request);
     onClosed(reply.raw, isAsync ? await admission.enterUpload(caller) : await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
     if (!isAsync) renderer.assertRoom(caller.accountId);

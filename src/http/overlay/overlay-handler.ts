@@ -42,7 +42,7 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
     return;
   }
   assertStored(parsed);
-  if (parsed.delivery.isLink) links.assertAvailable(caller, request);
+  if (parsed.delivery.isLink) links.assertAvailable(request);
   const claim = await dependencies.idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
   if (claim.replay && parsed.delivery.isLink && (await links.replay(context, claim.replay.renderId))) return;
   if (claim.replay?.file !== undefined && !parsed.delivery.isLink) {

@@ -64,8 +64,8 @@ export class RenderAcceptor {
     this.#options = options;
   }
 
-  /** Throws when this caller can't send asynchronous requests to this server. */
-  assertAvailable(_caller: Caller, request: FastifyRequest): void {
+  /** Throws when this server can't accept the request as an asynchronous one. */
+  assertAvailable(request: FastifyRequest): void {
     const { marketplace, linkBase } = this.#options;
     linkBase.assertAvailable(request);
     if (!marketplace.isClaimed(request.headers)) return;
@@ -76,7 +76,7 @@ export class RenderAcceptor {
   async accept(context: AsyncRequest, upload: Upload, parsed: ParsedRequest | UnfetchedRequest): Promise<void> {
     const { caller, idempotencyKey, request, reply, lifetime } = context;
     const { storage, linkBase } = this.#options;
-    this.assertAvailable(caller, request);
+    this.assertAvailable(request);
     const asset = assetOf(request.id, parsed);
     if (asset) await storage.put(asset.name, must(upload.asset, 'the uploaded file').path, lifetime.signal);
     const render = newRender(caller, request.id, { request: storeRequest(upload), parsed, asset });

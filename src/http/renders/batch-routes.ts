@@ -70,7 +70,7 @@ async function create(
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
-  acceptor.assertAvailable(caller, request);
+  acceptor.assertAvailable(request);
   const key = readIdempotencyKey(request.headers);
   const form = await receiveSmall(dependencies, request, reply, 'Send the batch as application/json.');
   const batchId = request.id;

@@ -52,7 +52,7 @@ export class LinkDelivery {
     this.#options = options;
   }
 
-  assertAvailable(_caller: Caller, request: FastifyRequest): void {
+  assertAvailable(request: FastifyRequest): void {
     this.#options.linkBase.assertAvailable(request);
   }
 
