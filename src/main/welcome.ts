@@ -23,9 +23,19 @@ export interface WelcomeOptions {
   readonly showSecrets: boolean;
 }
 
+/** Never rejects: the server is listening already, so a database that is unavailable for a moment must not end it. */
 export async function printWelcome(options: WelcomeOptions): Promise<void> {
+  const { url, logger } = options;
+  const text = await greeting(options).catch((error: unknown) => {
+    logger.warn({ err: error }, 'first key and operator not checked');
+    return welcome(url, undefined);
+  });
+  process.stdout.write(text);
+}
+
+async function greeting(options: WelcomeOptions): Promise<string> {
   const key = await firstKey(options);
-  process.stdout.write(welcome(options.url, key) + (await operatorInstructions(options)));
+  return welcome(options.url, key) + (await operatorInstructions(options));
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */

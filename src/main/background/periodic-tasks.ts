@@ -15,13 +15,16 @@ export class PeriodicTasks {
     const timer = setInterval(() => {
       if (running) return;
       running = true;
-      work()
-        .catch((error: unknown) => this.#logger.warn({ err: error, task }, 'housekeeping task failed'))
-        .finally(() => {
-          running = false;
-        });
+      void this.once(task, work).finally(() => {
+        running = false;
+      });
     }, milliseconds);
     this.#timers.push(timer.unref());
+  }
+
+  /** Never rejects. */
+  async once(task: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => this.#logger.warn({ err: error, task }, 'housekeeping task failed'));
   }
 
   stop(): void {

@@ -33,6 +33,7 @@ export interface WebhookServices {
 }
 
 const SWEEP_MS = 10_000;
+const RELEASE_LOST = 'release lost webhooks';
 const NOTICES_MS = 5_000;
 const HOUR_MS = 3_600_000;
 const KEEP_DAYS = 30;
@@ -54,7 +55,8 @@ export function startWebhooks(options: WebhooksOptions): WebhookServices {
     groups: [webhookRoutes({ ...options, keys: store.keys, wake: () => runner.wake() })],
     start: async (url) => {
       listeningUrl = url;
-      await releaseLost(options);
+      // The server is listening already, so a failing database must not end it. The task runs again later.
+      await tasks.once(RELEASE_LOST, async () => await releaseLost(options));
       startTasks(tasks, options);
       runner.start();
     },
@@ -68,7 +70,7 @@ export function startWebhooks(options: WebhooksOptions): WebhookServices {
 
 function startTasks(tasks: PeriodicTasks, options: WebhooksOptions): void {
   const { store } = options;
-  tasks.every(SWEEP_MS, 'release lost webhooks', async () => await releaseLost(options));
+  tasks.every(SWEEP_MS, RELEASE_LOST, async () => await releaseLost(options));
   tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await tellOwners(options));
   tasks.every(HOUR_MS, 'delete old webhooks', async () => {
     // Nothing is deleted by a clock that may be years ahead.
