@@ -110,7 +110,7 @@ describe('storybar accounts', () => {
     expect((await storybar(['accounts', 'resume', id])).stdout).toBe(`Account ${id} is active.\n`);
     const entries = await json<{ actor: string; action: string }[]>('audit', '--account', id);
     expect(entries.map(({ actor, action }) => `${actor} ${action}`).toReversed()).toEqual(
-      ['account.created', 'subscription.plan', 'subscription.cancelled', 'subscription.resumed']
+      ['account.created', 'subscription.plan', 'subscription.canceled', 'subscription.resumed']
         .concat(['account.suspended', 'account.resumed'])
         .map((action) => `${ACTOR} ${action}`),
     );

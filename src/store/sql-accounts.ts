@@ -114,7 +114,7 @@ export class SqlAccounts implements Accounts {
       const before = await this.#current(session, accountId, now);
       if (before?.status !== 'active') return false;
       await writeSubscription(session, accountId, { ...before, renews });
-      await this.#record(session, accountId, actor, renews ? 'subscription.resumed' : 'subscription.cancelled');
+      await this.#record(session, accountId, actor, renews ? 'subscription.resumed' : 'subscription.canceled');
       return true;
     });
   }

@@ -60,7 +60,7 @@ export function subscriptionsContract(world: () => World): void {
       period: { startsAt: new Date('2026-02-28T11:00:00.000Z') },
     });
     expect((await world().actions(id)).slice(2)).toEqual([
-      'account:1 subscription.cancelled',
+      'account:1 subscription.canceled',
       'system subscription.lapsed',
       'account:1 subscription.plan',
     ]);
