@@ -30,8 +30,9 @@ export function serviceRoutes({ health, readiness, metrics, metricsToken }: Serv
       });
       app.get('/metrics', async (request, reply) => {
         if (!mayReadMetrics(request.raw, metricsToken)) {
+          const isWrong = metricsToken !== '' && (request.headers.authorization ?? '') !== '';
           throw new AppError(
-            'missing_api_key',
+            isWrong ? 'invalid_api_key' : 'missing_api_key',
             'Send the token in STORYBAR_METRICS_TOKEN as `authorization: Bearer <token>`.',
           );
         }

@@ -40,10 +40,15 @@ describe('metrics', () => {
     expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });
 
-  it('require the token if one is set', async () => {
-    const ask = async (authorization: string): Promise<number> =>
-      (await fetch(`${server.url}/metrics`, { headers: { authorization } })).status;
-    expect([await ask(''), await ask('Bearer other'), await ask(`Bearer ${METRICS_TOKEN}`)]).toEqual([401, 401, 200]);
+  it('require the token if one is set, and tell a wrong one from none', async () => {
+    const ask = async (authorization: string): Promise<unknown[]> => {
+      const response = await fetch(`${server.url}/metrics`, { headers: { authorization } });
+      const text = await response.text();
+      return [response.status, response.ok ? '' : (JSON.parse(text) as { code: string }).code];
+    };
+    expect(await ask('')).toEqual([401, 'missing_api_key']);
+    expect(await ask('Bearer other')).toEqual([401, 'invalid_api_key']);
+    expect(await ask(`Bearer ${METRICS_TOKEN}`)).toEqual([200, '']);
   });
 });
 
