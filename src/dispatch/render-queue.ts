@@ -7,15 +7,12 @@ import type { AssetKind } from '../media/sniff.ts';
 import type { Recipe } from '../render/compose.ts';
 import { CostModel } from './cost-model.ts';
 import { FairQueue, type QueueEntry, type SlotSource } from './fair-queue.ts';
-import { ANONYMOUS, type RenderJob, type Requester } from './renderer.ts';
+import { ANONYMOUS, ASYNC_BUDGET_MS, type RenderJob, type Requester } from './renderer.ts';
 
 const PROBE_MS: Readonly<Record<AssetKind, number>> = { image: 2, video: 100 };
 
 /** Estimates can be too high, so a render is refused only when its estimate exceeds the deadline by this factor. */
 const MAX_OVER_BUDGET = 1.25;
-
-/** The budget of a render that no connection waits for. */
-export const ASYNC_BUDGET_MS = 3_600_000;
 
 /** Renders with a higher estimate leave some slots to shorter ones. */
 const LONG_RENDER_MS = 10_000;

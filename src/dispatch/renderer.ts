@@ -32,6 +32,9 @@ export interface Requester {
   readonly leavePlace?: () => void;
 }
 
+/** The budget of a render that no connection waits for: all its attempts together have an hour. */
+export const ASYNC_BUDGET_MS = 3_600_000;
+
 /** Callers without an account share one account in the queue and have no deadline. */
 export const ANONYMOUS: Requester = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 

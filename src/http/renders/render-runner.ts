@@ -1,6 +1,7 @@
 // Runs accepted renders on this server: claims rows that are due, keeps their leases and writes how they ended. Every API
 // server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
+import { ASYNC_BUDGET_MS } from '../../dispatch/renderer.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import {
   AttemptLost,
@@ -15,7 +16,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { toAppError } from '../error-handler.ts';
 import { toProblem } from '../reference/problem.ts';
 import { PROBLEMS } from '../reference/statuses.ts';
-import { type AttemptDependencies, DEADLINE_MS, isLost, runAttempt } from './run-attempt.ts';
+import { type AttemptDependencies, isLost, runAttempt } from './run-attempt.ts';
 import { repeatWrite } from '../repeat-write.ts';
 
 export interface RunnerOptions extends AttemptDependencies {
@@ -219,7 +220,7 @@ export class RenderRunner {
     // Neither a shutdown nor a storage that is away or full can be the fault of the render.
     const mayRepeat = number < MAX_ATTEMPTS || isShutdown || error.code.startsWith('storage_');
     try {
-      if (TEMPORARY.has(error.code) && age < DEADLINE_MS && mayRepeat) {
+      if (TEMPORARY.has(error.code) && age < ASYNC_BUDGET_MS && mayRepeat) {
         const delayMs = isShutdown ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, number - 1));
         const err = error.cause;
         logger.info({ ...entry, delayMs, ...(err !== undefined && { err }) }, 'asynchronous render postponed');
@@ -259,10 +260,10 @@ export class RenderRunner {
         (error: unknown) => logger.warn({ renderId, err: error }, 'lease of a render not renewed, retrying'),
       );
     }, RENEW_MS).unref();
-    const leftMs = DEADLINE_MS - (Date.now() - (render.startedAt ?? new Date()).getTime());
+    const leftMs = ASYNC_BUDGET_MS - (Date.now() - (render.startedAt ?? new Date()).getTime());
     const deadline = setTimeout(
       () => {
-        const detail = `The render took longer than ${DEADLINE_MS / 1_000} seconds.`;
+        const detail = `The render took longer than ${ASYNC_BUDGET_MS / 1_000} seconds.`;
         controller.abort(new AppError('deadline_exceeded', detail));
       },
       Math.max(0, leftMs),

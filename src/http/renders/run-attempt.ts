@@ -4,6 +4,7 @@
 
 import { stat } from 'node:fs/promises';
 import { asyncLimits, type PlanBook } from '../../account/plans.ts';
+import { ASYNC_BUDGET_MS } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import { workerKindFor } from '../../media/asset.ts';
 import { type AssetFormat, KIND_OF_FORMAT } from '../../media/sniff.ts';
@@ -45,8 +46,6 @@ export interface AttemptDependencies extends StepDependencies {
   readonly serviceBytes: number;
 }
 
-/** From the first attempt to the result. */
-export const DEADLINE_MS = 3_600_000;
 const FETCH_SECONDS = 600;
 
 /** What the runner wants to know about an attempt. */
@@ -148,7 +147,7 @@ async function renderAndStore(
   const run = {
     ...{ renderId, caller, directory, signal },
     limits: asyncLimits(caller.plan.limits),
-    requester: { account: accountId, budgetMs: DEADLINE_MS, renderId, onProgress },
+    requester: { account: accountId, budgetMs: ASYNC_BUDGET_MS, renderId, onProgress },
     isReplay: replayOf(render.request) !== undefined,
     attempt: attempt.number,
     onStep: () => undefined,

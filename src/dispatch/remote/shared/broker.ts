@@ -16,6 +16,7 @@ import {
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { AppError } from '../../../errors.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
+import { ASYNC_BUDGET_MS } from '../../renderer.ts';
 import { connectionOptions, isAuthError, isForbidden, type QueueAccess, type BrokerRole } from './queue-access.ts';
 import { QueueUnavailable } from './queue-unavailable.ts';
 import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
@@ -36,8 +37,6 @@ export const HEARTBEAT_MS = 1_000;
 export const MAX_DELIVER = 3;
 /** Tickets of all API servers, including those that workers hold; a few megabytes in total. */
 const MAX_TICKETS = 20_000;
-/** By then, the API server that issued the ticket has given up on it. */
-const MAX_AGE_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 /** How long publishing is retried while the queue has no leader. Electing one took up to 8 seconds in tests. */
 const PUBLISH_RETRY_MS = 20_000;
@@ -156,7 +155,8 @@ export class Broker {
         discard: DiscardPolicy.New,
         max_msgs: MAX_TICKETS,
         max_msg_size: 2_048,
-        max_age: nanos(MAX_AGE_MS),
+        // By then, the API server that issued the ticket has given up on it.
+        max_age: nanos(ASYNC_BUDGET_MS),
         num_replicas: this.#options.access.replicas,
       })
       .catch(ignoreExisting);
