@@ -15,7 +15,7 @@ it('sends nothing when the signal was aborted before the request', async () => {
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  const policy = new FetchPolicy('on', ['127.0.0.1']);
+  const policy = new FetchPolicy('public', ['127.0.0.1']);
   const attempt = AbortSignal.abort(new Error('too late'));
   const { signal } = new AbortController();
   await expect(sendChecked(url, { policy, headers: {} }, attempt, signal)).rejects.toThrow('too late');
