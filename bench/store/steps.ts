@@ -7,7 +7,6 @@ import { BIG, uuid } from './seed.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const OPERATOR = `operator:${uuid('user', 0)}`;
-const SMALL = uuid('account', 1);
 const LIMITS = { queuedRenders: 1_000_000, storedBytes: 1e15, serviceBytes: 1e15, testRendersPerDay: 500 };
 const PLANS = [
   { name: 'free', credits: 100 },
@@ -118,7 +117,7 @@ const PAGES: readonly Step[] = [
   {
     name: 'webhook deliveries of an endpoint',
     run: async ({ webhookDeliveries }) =>
-      await webhookDeliveries.list(SMALL, { limit: 51, endpointId: uuid('endpoint', 0) }),
+      await webhookDeliveries.list(BIG, { limit: 51, endpointId: uuid('endpoint', 0) }),
   },
   {
     name: 'export of an account',

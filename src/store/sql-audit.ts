@@ -35,13 +35,14 @@ export class SqlAudit implements Audit {
   }
 
   async list({ accountId, action, actor, before, count }: AuditFilter): Promise<AuditEntry[]> {
-    const within: Condition[] = [['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]]];
-    if (accountId !== undefined) within.push(['account_id = ?', [accountId]]);
+    const within: Condition[] = accountId === undefined ? [] : [['account_id = ?', [accountId]]];
     const filter: Condition[] = [];
     if (action !== undefined) filter.push(['substr(action, 1, ?) = ?', [action.length, action]]);
     if (actor !== undefined) filter.push(['actor = ?', [actor]]);
     const columns = 'seq, at, actor, action, account_id, subject, details';
-    const list = { columns, from: 'audit', order: ['seq'], within, filter, count };
+    const from: Condition = ['seq > ?', [0]];
+    const older: Condition = ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]];
+    const list = { columns, table: 'audit', order: ['seq'], within, before: older, from, filter, count };
     const rows = await listInSteps(this.#engine, list);
     return rows.map(toEntry);
   }

@@ -79,7 +79,13 @@ export class SqlUsage implements Usage {
   async latest(accountId: string, count: number): Promise<RenderSummary[]> {
     const rows = await listInSteps(this.#engine, {
       columns: 'id, kind, mode, state, outcome, credits, created_at, duration_ms',
-      ...{ from: 'renders', order: ['created_at', 'id'], within: [['account_id = ?', [accountId]]], filter: [], count },
+      ...{
+        table: 'renders',
+        order: ['created_at', 'id'],
+        within: [['account_id = ?', [accountId]]],
+        filter: [],
+        count,
+      },
     });
     return rows.map(toRender);
   }

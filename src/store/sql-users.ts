@@ -251,10 +251,18 @@ export class SqlUsers implements Users {
     if (state !== undefined) filter.push([states[state], []]);
     if (plan !== undefined) filter.push([onPlan, [plan]]);
     const older = '(a.created_at, a.id) < (select created_at, id from accounts where id = ?)';
-    const within: Condition[] = after === undefined ? [["a.created_at > ''", []]] : [[older, [after]]];
+    const before: Condition | undefined = after === undefined ? undefined : [older, [after]];
     const order = ['a.created_at', 'a.id'];
     const columns = 'a.id, a.created_at';
-    const rows = await listInSteps(this.#engine, { columns, from: 'accounts a', order, within, filter, count });
+    const rows = await listInSteps(this.#engine, {
+      columns,
+      table: 'accounts a',
+      order,
+      within: [],
+      before,
+      filter,
+      count,
+    });
     return rows.map((row) => text(row, 'id'));
   }
 

@@ -11,14 +11,13 @@ export type Condition = readonly [sql: string, values: readonly SqlValue[]];
 
 const DELETED_ROWS = 50;
 const LISTED_ROWS = 250;
-const SCANNED_ROWS = 500;
-export const SUMMED_ROWS = 1_000;
+const SCANNED_ROWS = 250;
+export const SUMMED_ROWS = 500;
 
-export function allOf(conditions: readonly Condition[]): { readonly sql: string; readonly values: SqlValue[] } {
-  return {
-    sql: conditions.map(([sql]) => sql).join(' and '),
-    values: conditions.flatMap(([, values]) => values),
-  };
+function allOf(conditions: readonly (Condition | undefined)[]): { readonly sql: string; readonly values: SqlValue[] } {
+  const given = conditions.filter((condition) => condition !== undefined);
+  if (given.length === 0) return { sql: '1 = 1', values: [] };
+  return { sql: given.map(([sql]) => sql).join(' and '), values: given.flatMap(([, values]) => values) };
 }
 
 /** Deletes all rows that match, and returns their number. The condition must be one that an index answers. */
@@ -29,24 +28,25 @@ export async function deleteInSteps(
   [condition, values]: Condition,
 ): Promise<number> {
   const columns = key.join(', ');
-  let total = 0;
-  for (let deleted = DELETED_ROWS; deleted === DELETED_ROWS; await yieldToEventLoop()) {
-    deleted = await engine.run(
-      `delete from ${table} where (${columns}) in (select ${columns} from ${table} where ${condition} limit ?)`,
-      [...values, DELETED_ROWS],
-    );
+  const some = `select ${columns} from ${table} where ${condition} limit ?`;
+  for (let total = 0; ; await yieldToEventLoop()) {
+    const deleted = await engine.run(`delete from ${table} where (${columns}) in (${some})`, [...values, DELETED_ROWS]);
     total += deleted;
+    // Another server may delete the same rows at the same time, so fewer rows don't mean that none are left.
+    if (deleted < DELETED_ROWS && (await engine.all(some, [...values, 1])).length === 0) return total;
   }
-  return total;
 }
 
 /** A page of a list, newest first. */
 export interface SteppedList {
   readonly columns: string;
-  readonly from: string;
+  readonly table: string;
   /** Columns of an index, after those that `within` compares with one value. They must be among `columns`. */
   readonly order: readonly string[];
   readonly within: readonly Condition[];
+  /** Where the list begins and ends, as conditions on `order`. */
+  readonly before?: Condition | undefined;
+  readonly from?: Condition | undefined;
   /** Conditions that no index answers. */
   readonly filter: readonly Condition[];
   readonly count: number;
@@ -54,29 +54,30 @@ export interface SteppedList {
 
 /** Reads until the page is full or there are no more rows, however many of them the filter leaves out. */
 export async function listInSteps(engine: Engine, list: SteppedList): Promise<SqlRow[]> {
-  const { columns, from, order, count } = list;
-  const hasFilter = list.filter.length > 0;
+  const { columns, table, order, within, filter, count } = list;
   const names = order.join(', ');
   const marks = `(${order.map(() => '?').join(', ')})`;
   const sorted = `order by ${order.map((name) => `${name} desc`).join(', ')} limit ?`;
   const found: SqlRow[] = [];
-  for (let within = list.within; ; await yieldToEventLoop()) {
-    const rest = allOf(within);
+  // With two conditions for the same end, SQLite might begin at the wrong one, so each step replaces both.
+  for (let before = list.before; ; await yieldToEventLoop()) {
+    const rest = allOf([...within, before, list.from]);
     // The last row that this step looks at. Without a filter, that is the last row that it finds.
-    const bound = hasFilter
-      ? await first(engine, `select ${names} from ${from} where ${rest.sql} ${sorted} offset ?`, [
-          ...rest.values,
-          ...[1, SCANNED_ROWS - 1],
-        ])
-      : undefined;
-    const atLeast: Condition[] = bound ? [[`(${names}) >= ${marks}`, keyOf(bound, order)]] : [];
-    const { sql, values } = allOf([...within, ...atLeast, ...list.filter]);
+    const bound =
+      filter.length > 0
+        ? await first(engine, `select ${names} from ${table} where ${rest.sql} ${sorted} offset ?`, [
+            ...rest.values,
+            ...[1, SCANNED_ROWS - 1],
+          ])
+        : undefined;
+    const from: Condition | undefined = bound ? [`(${names}) >= ${marks}`, keyOf(bound, order)] : list.from;
+    const { sql, values } = allOf([...within, before, from, ...filter]);
     const limit = Math.min(count - found.length, LISTED_ROWS);
-    const rows = await engine.all(`select ${columns} from ${from} where ${sql} ${sorted}`, [...values, limit]);
+    const rows = await engine.all(`select ${columns} from ${table} where ${sql} ${sorted}`, [...values, limit]);
     found.push(...rows);
     if (found.length >= count || (rows.length < limit && bound === undefined)) return found;
     const last = rows.length === limit || bound === undefined ? must(rows.at(-1), 'the last row') : bound;
-    within = [...list.within, [`(${names}) < ${marks}`, keyOf(last, order)]];
+    before = [`(${names}) < ${marks}`, keyOf(last, order)];
   }
 }
 

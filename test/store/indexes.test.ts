@@ -16,6 +16,9 @@ const url = inject('postgresUrl');
 /** Tables with one row per live process or shard, and the lanes and accounts that a statement itself finds through an index. */
 const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|CONSTANT ROW)\b/u;
 
+/** Of these indexes a statement reads only the first rows, or they contain only what waits or runs right now. */
+const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|render_jobs_ended_assets|renders_reserved)$/u;
+
 function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
   const record = (session: SqlSession): SqlSession => ({
     all: async (sql, parameters = []) => {
@@ -148,7 +151,7 @@ async function useAll(world: World, store: Store) {
 async function explain(engine: Engine, sql: string, parameters: readonly SqlValue[]): Promise<string[]> {
   if (engine.dialect === 'sqlite') {
     const rows = await engine.all(`explain query plan ${sql}`, parameters);
-    return rows.map((row) => text(row, 'detail')).filter((detail) => /^SCAN (?!.*USING)/u.test(detail));
+    return rows.map((row) => text(row, 'detail')).filter((detail) => detail.startsWith('SCAN'));
   }
   return await engine.transaction(async (session) => {
     // PostgreSQL prefers to scan small tables. With this setting it does so only without an index.
@@ -170,7 +173,7 @@ describe.each([
     const scans: string[] = [];
     for (const [sql, parameters] of seen) {
       for (const line of await explain(world.engine, sql, parameters)) {
-        if (!SMALL.test(line)) scans.push(`${line}: ${sql}`);
+        if (!SMALL.test(line) && !SMALL_INDEXES.test(line)) scans.push(`${line}: ${sql}`);
       }
     }
     expect(scans).toEqual([]);

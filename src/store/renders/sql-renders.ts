@@ -178,15 +178,16 @@ export class SqlRenders implements Renders {
     const { accountId, mode, keyId } = scope;
     const within: Condition[] = [['account_id = ?', [accountId]]];
     if (batchId !== undefined) within.push(['batch_id = ?', [batchId]]);
-    if (day !== undefined) within.push(['created_at >= ? and created_at <= ?', [`${day}T`, `${day}U`]]);
     const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)';
-    if (after !== undefined) within.push([older, [after]]);
-    const filter: Condition[] = [];
+    const end: Condition | undefined = day === undefined ? undefined : ['created_at <= ?', [`${day}U`]];
+    const before: Condition | undefined = after === undefined ? end : [older, [after]];
+    const from: Condition | undefined = day === undefined ? undefined : ['created_at >= ?', [`${day}T`]];
+    const filter: Condition[] = after !== undefined && end ? [end] : [];
     if (mode !== undefined) filter.push(['mode = ?', [mode]]);
     if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
     if (status !== undefined) filter.push(['status = ?', [status]]);
-    const list = { columns: '*', from: 'render_jobs', order: ['created_at', 'id'], within, filter, count: limit };
-    return (await listInSteps(this.#engine, list)).map(toRender);
+    const list = { columns: '*', table: 'render_jobs', order: ['created_at', 'id'], count: limit };
+    return (await listInSteps(this.#engine, { ...list, within, before, from, filter })).map(toRender);
   }
 
   async remove(scope: RenderScope, renderId: string): Promise<void> {
@@ -219,7 +220,8 @@ export class SqlRenders implements Renders {
 
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
-      "select id, owner, attempts from render_jobs where status = 'rendering' and owner <> ? order by id",
+      // The condition on the account makes SQLite look into the index of running renders.
+      "select id, owner, attempts from render_jobs where status = 'rendering' and account_id > '' and owner <> ?",
       [this.#owner],
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));

@@ -31,14 +31,15 @@ export class SqlRequestLog implements RequestLog {
   }
 
   async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
+    const end: Condition | undefined = day === undefined ? undefined : ['at <= ?', [`${day}U`]];
+    const older: Condition | undefined = before && ['(at, id) < (?, ?)', [before.at, before.id]];
+    const from: Condition | undefined = day === undefined ? undefined : ['at >= ?', [`${day}T`]];
     const within: Condition[] = [['account_id = ?', [accountId]]];
-    if (day !== undefined) within.push(['at >= ? and at <= ?', [`${day}T`, `${day}U`]]);
-    if (before) within.push(['(at, id) < (?, ?)', [before.at, before.id]]);
-    const filter: Condition[] = [];
+    const filter: Condition[] = older && end ? [end] : [];
     if (statuses) filter.push(['status >= ? and status <= ?', statuses]);
     if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
-    const list = { columns: COLUMNS, from: 'requests', order: ['at', 'id'], within, filter, count };
-    return (await listInSteps(this.#engine, list)).map(toRequest);
+    const page = { columns: COLUMNS, table: 'requests', order: ['at', 'id'], within, from, before: older ?? end };
+    return (await listInSteps(this.#engine, { ...page, filter, count })).map(toRequest);
   }
 
   async find(accountId: string, id: string): Promise<LoggedRequest | undefined> {

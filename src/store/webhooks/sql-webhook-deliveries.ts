@@ -239,7 +239,8 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
 
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
-      'select id, owner, claims from webhook_deliveries where owner is not null and owner <> ? order by id',
+      // The condition on the account makes SQLite look into the index of running deliveries.
+      "select id, owner, claims from webhook_deliveries where owner is not null and account_id > '' and owner <> ?",
       [this.#owner],
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
