@@ -3,11 +3,12 @@ import type { Actor } from './actor.ts';
 import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, type SqlSession } from './engine.ts';
+import { searchAccounts } from './operator/search-accounts.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { approveAccount } from './sql-accounts.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import { type Condition, deleteInSteps, listInSteps } from './steps.ts';
+import { type Condition, deleteInSteps } from './steps.ts';
 import { lockExisting } from './subscription-rows.ts';
 import {
   type AccountSearch,
@@ -227,43 +228,8 @@ export class SqlUsers implements Users {
     if (role === 'operator' && user.role !== 'operator') await this.#changeRole(session, user, 'operator', actor);
   }
 
-  async searchAccounts(query: string, { plan, state, after, count }: AccountSearch): Promise<string[]> {
-    const pattern = `%${query
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
-    const isActive = "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active')";
-    const states = {
-      suspended: "a.state = 'suspended'",
-      pending: "a.state <> 'suspended' and a.awaits_approval = 1",
-      active: `a.state <> 'suspended' and a.awaits_approval = 0 and ${isActive}`,
-      inactive: `a.state <> 'suspended' and a.awaits_approval = 0 and not ${isActive}`,
-    };
-    const onPlan =
-      "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active' and s.plan = ?)";
-    const filter: Condition[] = [];
-    if (query.trim() !== '') {
-      const matches = `(a.id = ? or lower(a.name) like ? escape '\\' or exists (
-        select 1 from users u where u.account_id = a.id
-        and (u.email like ? escape '\\' or u.unconfirmed_email like ? escape '\\')))`;
-      filter.push([matches, [query.trim(), pattern, pattern, pattern]]);
-    }
-    if (state !== undefined) filter.push([states[state], []]);
-    if (plan !== undefined) filter.push([onPlan, [plan]]);
-    const older = '(a.created_at, a.id) < (select created_at, id from accounts where id = ?)';
-    const before: Condition | undefined = after === undefined ? undefined : [older, [after]];
-    const order = ['a.created_at', 'a.id'];
-    const columns = 'a.id, a.created_at';
-    const rows = await listInSteps(this.#engine, {
-      columns,
-      table: 'accounts a',
-      order,
-      within: [],
-      before,
-      filter,
-      count,
-    });
-    return rows.map((row) => text(row, 'id'));
+  async searchAccounts(query: string, search: AccountSearch): Promise<string[]> {
+    return await searchAccounts(this.#engine, query, search);
   }
 
   async removeExpired(): Promise<void> {
