@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../src/caption/overlay.ts';
 import type { CaptionStyle } from '../src/caption/style-field.ts';
 import { probeImage } from '../src/media/image.ts';
+import { strokesFor } from '../src/layout/watermark.ts';
 import { must } from '../src/primitives/must.ts';
 import { layOut } from '../src/render/bands.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../src/render/recipe.ts';
@@ -74,7 +75,7 @@ function differsIn(one: Pixels, other: Pixels, { left, top, width, height }: Box
   return false;
 }
 
-/** The tiles of the image. Each is about as wide as the longest distance between strokes on this canvas. */
+/** The tiles of the image. Width and height of one are together as long as the distance of two strokes. */
 function tilesOf({ left, top, width, height }: Box, side: number): Box[] {
   const [columns, rows] = [Math.floor(width / side), Math.floor(height / side)];
   return Array.from({ length: columns * rows }, (_, index) => ({
@@ -106,7 +107,7 @@ async function unmarkedBoxes(
   const where = placed(padding);
   const overlays = overlaysOn(where, style);
   const [live, test] = [await render(false, where, overlays), await render(true, where, overlays)];
-  const side = Math.ceil(0.04 * Math.max(where.canvas.width, where.canvas.height)) + 2;
+  const side = Math.ceil(strokesFor(where.canvas).period / 2) + 2;
   const boxes = [...tilesOf(where.image, side), ...(await linesOf(where.canvas, overlays))];
   return boxes.filter((box) => !differsIn(live, test, box));
 }
@@ -220,8 +221,8 @@ describe('the watermark', () => {
     const same = Array.from({ length: black.width * 100 }, (_, pixel) => pixel).filter((pixel) =>
       [0, 1, 2].every((channel) => black.data[pixel * 3 + channel] === white.data[pixel * 3 + channel]),
     );
-    // Two of 16 pixels in each row.
-    expect(same.length / (black.width * 100)).toBeCloseTo(2 / 16, 1);
+    const { period, tone } = strokesFor(IMAGE);
+    expect(same.length / (black.width * 100)).toBeCloseTo((2 * tone) / period, 2);
     expect(new Set(same.map((pixel) => black.data[pixel * 3]))).toEqual(new Set([200, 90]));
   });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Size } from './geometry.ts';
-import type { Layout } from './layout.ts';
-import { eachStroke, type Strokes, strokesFor } from './watermark.ts';
+import { eachStroke, strokesFor, strokesOn } from './watermark.ts';
 
 const SIZES: readonly Size[] = [
   { width: 16, height: 16 },
@@ -11,31 +10,28 @@ const SIZES: readonly Size[] = [
   { width: 7_000, height: 7_000 },
 ];
 
-function strokesOn(canvas: Size, ...fontSizes: number[]): Strokes {
-  return strokesFor({ canvas, bars: fontSizes.map((fontSize) => ({ fontSize })) } as unknown as Layout);
-}
-
-describe('strokesFor', () => {
+describe('strokesOn', () => {
   it('crosses every line as wide and high as one and a half letters, whatever its size', () => {
     for (const canvas of SIZES) {
       for (const fontSize of [6, 10, 24, 60, 200, 600]) {
-        expect(strokesOn(canvas, 900, fontSize).period).toBeLessThanOrEqual(Math.max(12, 1.5 * fontSize));
+        expect(strokesOn({ fontSize }, canvas).period).toBeLessThanOrEqual(Math.max(12, 1.5 * fontSize));
       }
     }
   });
 
-  it('keeps the strokes of larger text where they are when a smaller text needs more', () => {
+  it('has all strokes of the canvas among its own', () => {
     for (const canvas of SIZES) {
-      const { period } = strokesOn(canvas, 900);
-      for (const fontSize of [1, 6, 10, 24, 60, 200]) expect(period % strokesOn(canvas, fontSize).period).toBe(0);
+      const { period } = strokesFor(canvas);
+      for (const fontSize of [1, 6, 10, 24, 60, 200]) expect(period % strokesOn({ fontSize }, canvas).period).toBe(0);
     }
   });
+});
 
-  it('covers only a small part of the canvas', () => {
-    const { period, tone } = strokesOn({ width: 1_080, height: 1_920 }, 51.84);
-    expect({ period, tone }).toEqual({ period: 64, tone: 1 });
-    const large = strokesOn({ width: 7_000, height: 7_000 }, 336);
-    expect((2 * large.tone) / large.period).toBeLessThan(0.04);
+describe('strokesFor', () => {
+  it('depends only on the canvas, and covers a small part of it', () => {
+    expect(strokesFor({ width: 1_080, height: 1_920 })).toEqual({ period: 128, tone: 1 });
+    const { period, tone } = strokesFor({ width: 7_000, height: 7_000 });
+    expect((2 * tone) / period).toBeLessThan(0.04);
   });
 });
 

@@ -1,6 +1,7 @@
 // Draws the strokes of the watermark on pixels, in place. They replace what is there.
 
 import { DARK_TONE, eachStroke, LIGHT_TONE, type Strokes } from '../layout/watermark.ts';
+import type { Bar } from '../layout/layout.ts';
 import { type Band, wordsOf } from './band.ts';
 import type { RawImage } from './blend.ts';
 
@@ -13,6 +14,25 @@ export function strokeRow(strokes: Strokes, row: number, words: Int32Array, star
     words.fill(LIGHT_STROKE, start + from, start + middle);
     words.fill(DARK_STROKE, start + middle, start + to);
   });
+}
+
+/** Draws on the rows and columns of a bar. */
+export function strokeBar(
+  strokes: Strokes,
+  { top, height, left, right }: Pick<Bar, 'top' | 'height' | 'left' | 'right'>,
+  bands: readonly Band[],
+): void {
+  for (const band of bands) {
+    const words = wordsOf(band.pixels);
+    const end = Math.min(top + height, band.top + band.height);
+    for (let row = Math.max(top, band.top); row < end; row += 1) {
+      const start = (row - band.top) * band.width;
+      eachStroke(strokes, row, right, (from, middle, to) => {
+        words.fill(LIGHT_STROKE, start + Math.max(left, from), start + Math.max(left, middle));
+        words.fill(DARK_STROKE, start + Math.max(left, middle), start + Math.max(left, to));
+      });
+    }
+  }
 }
 
 export function strokeBands(strokes: Strokes, bands: readonly Band[]): void {

@@ -3,9 +3,10 @@ import type { Overlay } from '../caption/overlay.ts';
 import { isShownAt, withoutTimes } from '../caption/timing-field.ts';
 import { type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
-import { type Strokes, strokesFor } from '../layout/watermark.ts';
+import { type Strokes, strokesFor, strokesOn } from '../layout/watermark.ts';
 import type { Band } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
+import { strokeBar } from '../raster/strokes.ts';
 import { compositeWatermark } from '../raster/watermark.ts';
 import type { RecipeBase, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -22,7 +23,7 @@ interface LayoutFacts {
 
 export interface DrawnBands extends LayoutFacts {
   readonly bands: readonly Band[];
-  /** The watermark, which is drawn over everything else. */
+  /** The watermark outside the bands, which is drawn over everything else. */
   readonly strokes: Strokes | undefined;
 }
 
@@ -63,14 +64,15 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
 export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<DrawnBands> {
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const bands = await stopwatch.step('draw', async () => {
-    const steps = tools.text.drawInSteps(shownOf(layout, recipe));
+    const shown = shownOf(layout, recipe);
+    const steps = tools.text.drawInSteps(shown);
     for (;;) {
       const { done, value } = steps.next();
-      if (done) return withWatermark(value, layout, recipe, tools);
+      if (done) return withWatermark(value, shown, recipe, tools);
       await setImmediate();
     }
   });
-  return { bands, strokes: recipe.watermark && strokesFor(layout), bars, missingGlyphs, warnings };
+  return { bands, strokes: recipe.watermark && strokesFor(recipe.canvas), bars, missingGlyphs, warnings };
 }
 
 /** The bars that are drawn: all of them, or those of one frame of a video. */
@@ -86,9 +88,12 @@ export function drawLayout(layout: Layout, recipe: Pick<Drawing, 'watermark'>, t
 
 function withWatermark(
   bands: Band[],
-  { canvas }: Layout,
+  { canvas, bars }: Layout,
   { watermark }: Pick<Drawing, 'watermark'>,
   { text }: RenderTools,
 ): Band[] {
-  return watermark ? compositeWatermark(bands, text.drawWatermark(canvas)) : bands;
+  if (watermark === undefined) return bands;
+  const marked = compositeWatermark(bands, text.drawWatermark(canvas));
+  for (const bar of bars) strokeBar(strokesOn(bar, canvas), bar, marked);
+  return marked;
 }

@@ -26,7 +26,7 @@ export async function renderOnVideo(
 ): Promise<VideoFacts> {
   const stopwatch = new Stopwatch();
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
-  const strokes = recipe.watermark && strokesFor(layout);
+  const strokes = recipe.watermark && strokesFor(layout.canvas);
   const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools), strokes);
   // Bars with times are drawn while the video is encoded.
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));

@@ -8,7 +8,7 @@ import type { Fixture, Scenario } from '../world.ts';
 
 const IMAGE = { width: 480, height: 640 };
 /** Wider than the longest distance between strokes on the canvases below. */
-const TILE = 60;
+const TILE = 80;
 const PADDINGS = [
   { left: 0, top: 0, right: 96, bottom: 128 },
   { left: 200, top: 0, right: 0, bottom: 0 },
