@@ -134,10 +134,9 @@ describe('credits', () => {
     const codes = await Promise.all(
       responses.filter(({ status }) => status !== 200).map(async (response) => (await problemOf(response)).code),
     );
-    // A full queue may refuse some of them, which is free.
-    expect(new Set(codes)).toEqual(
-      new Set([...new Set(codes)].filter((code) => /quota_exceeded|overloaded/u.test(code))),
-    );
+    // A full queue may refuse some of them, and a busy machine may take too long for some, which is free.
+    const expected = /^(?:quota_exceeded|overloaded|deadline_exceeded|upload_too_slow)$/u;
+    expect(codes.filter((code) => !expected.test(code))).toEqual([]);
     await until(() => balanceOf(caller.account)?.['reserved'] === 0);
     expect(balanceOf(caller.account)?.['used']).toBe(statuses.filter((status) => status === 200).length);
   });
