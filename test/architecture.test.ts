@@ -83,7 +83,6 @@ const ALLOWED_IN_PURE: Readonly<Record<string, readonly string[]>> = {
 
 const MAX_LINES = 400;
 const MAX_MEDIAN_LINES = 120;
-const MAX_FILES_PER_FOLDER = 24;
 
 interface Import {
   readonly file: string;
@@ -173,14 +172,6 @@ describe('file rules', () => {
     expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
     const sorted = lengths.map(({ lines }) => lines).toSorted((a, b) => a - b);
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_LINES);
-  });
-
-  it(`no folder has more than ${MAX_FILES_PER_FOLDER} files of production code`, () => {
-    const counts = new Map<string, number>();
-    for (const folder of production.map((file) => path.posix.dirname(file))) {
-      counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    }
-    expect([...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER)).toEqual([]);
   });
 
   it('exported types have unique names', () => {

@@ -49,7 +49,7 @@ function candidatesOf(lane: RenderLane): string {
     where accounts_waiting.account_id is not null order by n`;
 }
 
-export class RenderQueue {
+export class StoredQueue {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;

@@ -11,7 +11,7 @@ import { addUsage } from '../sql-usage.ts';
 import { uncountTestRender } from './test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
-import { ACTIVE, RenderQueue } from './render-queue.ts';
+import { ACTIVE, StoredQueue } from './render-queue.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
 import {
@@ -49,14 +49,14 @@ export class SqlRenders implements Renders {
   readonly #clock: Clock;
   readonly #owner: string;
   readonly #retention: RenderRetention;
-  readonly #queue: RenderQueue;
+  readonly #queue: StoredQueue;
 
   constructor(engine: Engine, clock: Clock, owner: string) {
     this.#engine = engine;
     this.#clock = clock;
     this.#owner = owner;
     this.#retention = new RenderRetention(engine, clock);
-    this.#queue = new RenderQueue(engine, clock, owner);
+    this.#queue = new StoredQueue(engine, clock, owner);
     this.events = createEvents(engine, clock);
   }
 
