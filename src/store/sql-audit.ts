@@ -1,7 +1,7 @@
 import type { Actor } from './actor.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
-import { type Condition, listInSteps } from './steps.ts';
+import { type SqlCondition, listInSteps } from './bounded/steps.ts';
 import type { Audit, AuditEntry, AuditFilter } from './store.ts';
 
 /** The clock of the store, which tests can set. */
@@ -35,13 +35,13 @@ export class SqlAudit implements Audit {
   }
 
   async list({ accountId, action, actor, before, count }: AuditFilter): Promise<AuditEntry[]> {
-    const within: Condition[] = accountId === undefined ? [] : [['account_id = ?', [accountId]]];
-    const filter: Condition[] = [];
+    const within: SqlCondition[] = accountId === undefined ? [] : [['account_id = ?', [accountId]]];
+    const filter: SqlCondition[] = [];
     if (action !== undefined) filter.push(['substr(action, 1, ?) = ?', [action.length, action]]);
     if (actor !== undefined) filter.push(['actor = ?', [actor]]);
     const columns = 'seq, at, actor, action, account_id, subject, details';
-    const from: Condition = ['seq > ?', [0]];
-    const older: Condition = ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]];
+    const from: SqlCondition = ['seq > ?', [0]];
+    const older: SqlCondition = ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]];
     const list = { columns, table: 'audit', order: ['seq'], within, before: older, from, filter, count };
     const rows = await listInSteps(this.#engine, list);
     return rows.map(toEntry);

@@ -3,7 +3,7 @@ import type { RetryQueue } from './pending-writes.ts';
 import { oneOf, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
-import { deleteInSteps } from './steps.ts';
+import { deleteInSteps } from './bounded/steps.ts';
 import type { Claim, Idempotency } from './store.ts';
 
 const LIFETIME_MS = 24 * 3_600_000;

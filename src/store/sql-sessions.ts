@@ -3,7 +3,7 @@ import { type Engine, first } from './engine.ts';
 import { bool, date, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { toUser } from './sql-users.ts';
-import { deleteInSteps } from './steps.ts';
+import { deleteInSteps } from './bounded/steps.ts';
 import type { NewSession, SessionSummary, Sessions, UserSession } from './users.ts';
 
 export class SqlSessions implements Sessions {

@@ -24,7 +24,7 @@ import { SqlLedger } from './sql-ledger.ts';
 import { SqlSessions } from './sql-sessions.ts';
 import { SqlUsage } from './sql-usage.ts';
 import { SqlUsers } from './sql-users.ts';
-import { deleteInSteps } from './steps.ts';
+import { deleteInSteps } from './bounded/steps.ts';
 import type { PaymentEvents, Store } from './store.ts';
 import { SqlWebhookDeliveries } from './webhooks/sql-webhook-deliveries.ts';
 import { SqlWebhookEndpoints } from './webhooks/sql-webhook-endpoints.ts';

@@ -3,7 +3,7 @@ import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import type { Engine, SqlSession } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
-import { type Condition, deleteInSteps, listInSteps } from './steps.ts';
+import { type SqlCondition, deleteInSteps, listInSteps } from './bounded/steps.ts';
 import { usageDetails } from './usage/sql-usage-details.ts';
 import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay, UsageDetail } from './store.ts';
 
@@ -107,7 +107,7 @@ export class SqlUsage implements Usage {
   }
 
   async deleteBefore(at: Date): Promise<number> {
-    const isOver: Condition = ["state <> 'reserved' and finished_at < ?", [at.toISOString()]];
+    const isOver: SqlCondition = ["state <> 'reserved' and finished_at < ?", [at.toISOString()]];
     return await deleteInSteps(this.#engine, 'renders', ['id'], isOver);
   }
 }

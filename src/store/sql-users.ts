@@ -8,7 +8,7 @@ import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { approveAccount } from './sql-accounts.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import { type Condition, deleteInSteps } from './steps.ts';
+import { type SqlCondition, deleteInSteps } from './bounded/steps.ts';
 import { lockExisting } from './subscription-rows.ts';
 import {
   type AccountSearch,
@@ -233,7 +233,7 @@ export class SqlUsers implements Users {
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: Condition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
     await deleteInSteps(this.#engine, 'password_links', ['hash'], isOver);
   }
 

@@ -5,7 +5,7 @@ import { TABLES } from '../copy.ts';
 import type { Engine, SqlSession } from '../engine.ts';
 import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { type Condition, deleteInSteps, rangesOf } from '../steps.ts';
+import { type SqlCondition, deleteInSteps, rangesOf } from '../bounded/steps.ts';
 import type { AccountData, ExportedRows } from './account-data.ts';
 import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
 
@@ -60,7 +60,7 @@ export class SqlAccountData implements AccountData {
 
   /** False when another server was first. */
   async #purge(accountId: string): Promise<boolean> {
-    const own: Condition = ['account_id = ?', [accountId]];
+    const own: SqlCondition = ['account_id = ?', [accountId]];
     for (const { name, key, columns } of TABLES.toReversed()) {
       if (name === 'webhook_attempts') await this.#deleteAttempts(accountId);
       if (columns.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, [accountId]]);
@@ -72,7 +72,7 @@ export class SqlAccountData implements AccountData {
   /** They have no account of their own, and would keep their deliveries from being deleted. */
   async #deleteAttempts(accountId: string): Promise<void> {
     const deliveries = { table: 'webhook_deliveries', column: 'created_at', rows: BATCH };
-    const own: Condition = ['account_id = ?', [accountId]];
+    const own: SqlCondition = ['account_id = ?', [accountId]];
     for await (const { after, to } of rangesOf(this.#engine, { ...deliveries, within: own })) {
       const condition = `delivery_id in (
         select id from webhook_deliveries where account_id = ? and created_at > ? and created_at <= ?)`;

@@ -5,7 +5,7 @@ import { TABLES } from '../copy.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { type Condition, deleteInSteps } from '../steps.ts';
+import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { lockAccount, lockExisting } from '../subscription-rows.ts';
 import type { User } from '../users.ts';
 import { type Invitation, MAX_MEMBERS, type MemberChange, type Members, type OpenInvitation } from './members.ts';
@@ -120,7 +120,7 @@ export class SqlMembers implements Members {
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: Condition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
     await deleteInSteps(this.#engine, 'invitations', ['hash'], isOver);
   }
 

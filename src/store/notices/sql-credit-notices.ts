@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts';
 import { integer, type SqlValue, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
-import { type Condition, rangesOf } from '../steps.ts';
+import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import type { CreditLevel, CreditNotice, CreditNotices } from './credit-notices.ts';
 
 /** Longer than an attempt to send an email can take. */
@@ -23,7 +23,7 @@ export class SqlCreditNotices implements CreditNotices {
     // Granted credits only raise the level, so this bound lets the index skip most periods.
     const lowest = Math.ceil((Math.min(...plans.map(({ credits }) => credits)) * percent) / 100);
     const now = this.#now();
-    const current: Condition = ['ends_at > ?', [now]];
+    const current: SqlCondition = ['ends_at > ?', [now]];
     const notices: CreditNotice[] = [];
     const ranges = rangesOf(this.#engine, { table: 'periods', column: 'ends_at', within: current, rows: PERIODS });
     for await (const { after, to } of ranges) {

@@ -2,7 +2,7 @@
 
 import type { Engine } from '../engine.ts';
 import { text } from '../rows.ts';
-import { type Condition, listInSteps } from '../steps.ts';
+import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import type { AccountSearch } from '../users.ts';
 
 export async function searchAccounts(
@@ -23,7 +23,7 @@ export async function searchAccounts(
   };
   const onPlan =
     "exists (select 1 from subscriptions s where s.account_id = a.id and s.status = 'active' and s.plan = ?)";
-  const filter: Condition[] = [];
+  const filter: SqlCondition[] = [];
   if (query.trim() !== '') {
     const matches = `(a.id = ? or lower(a.name) like ? escape '\\' or exists (
       select 1 from users u where u.account_id = a.id
@@ -33,7 +33,7 @@ export async function searchAccounts(
   if (state !== undefined) filter.push([states[state], []]);
   if (plan !== undefined) filter.push([onPlan, [plan]]);
   const older = '(a.created_at, a.id) < (select created_at, id from accounts where id = ?)';
-  const before: Condition | undefined = after === undefined ? undefined : [older, [after]];
+  const before: SqlCondition | undefined = after === undefined ? undefined : [older, [after]];
   const order = ['a.created_at', 'a.id'];
   const columns = 'a.id, a.created_at';
   const rows = await listInSteps(engine, {

@@ -6,7 +6,7 @@ import { type Engine, first } from '../engine.ts';
 import { integer, oneOf, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { addPeriod } from '../sql-ledger.ts';
-import { type Condition, rangesOf } from '../steps.ts';
+import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import type { UsageDay } from '../store.ts';
 import { daysOf } from '../usage/sql-usage-details.ts';
 import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
@@ -32,7 +32,7 @@ export class SqlOperatorData implements OperatorData {
 
   async #day(day: string): Promise<UsageDay[]> {
     const sums = new Map<string, UsageDay>();
-    const within: Condition = ['day = ?', [day]];
+    const within: SqlCondition = ['day = ?', [day]];
     for await (const { after, to } of rangesOf(this.#engine, { table: 'usage_days', column: 'account_id', within })) {
       const rows = await this.#engine.all(
         `select mode, outcome, sum(renders) as renders, sum(credits) as credits from usage_days
@@ -54,7 +54,7 @@ export class SqlOperatorData implements OperatorData {
     const days: SignUpDay[] = [];
     for (const day of daysOf(from, to)) {
       // The next character after the T of a timestamp ends the day.
-      const within: Condition = ['created_at >= ? and created_at < ?', [`${day}T`, `${day}U`]];
+      const within: SqlCondition = ['created_at >= ? and created_at < ?', [`${day}T`, `${day}U`]];
       const row = await first(this.#engine, `select count(*) as accounts from accounts where ${within[0]}`, within[1]);
       const accounts = integer(must(row, 'a count'), 'accounts');
       if (accounts > 0) days.push({ day, accounts });
@@ -70,7 +70,7 @@ export class SqlOperatorData implements OperatorData {
 
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
-    const all: Condition = ['1 = 1', []];
+    const all: SqlCondition = ['1 = 1', []];
     for await (const { after, to } of rangesOf(this.#engine, {
       ...{ table: 'subscriptions', column: 'account_id', within: all },
     })) {

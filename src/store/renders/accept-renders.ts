@@ -5,6 +5,7 @@ import { integer, text } from '../rows.ts';
 import { addRendersOwner } from '../sql-lease.ts';
 import { countTestRenders } from './test-renders.ts';
 import { must } from '../../primitives/must.ts';
+import { IN_QUEUE } from './render-claims.ts';
 import type {
   AcceptedKey,
   AcceptOptions,
@@ -109,11 +110,9 @@ async function limitExceeded(
   now: Date,
 ): Promise<Acceptance | undefined> {
   const { accountId, mode } = must(renders[0], 'a render to accept');
-  const active = await first(
-    session,
-    "select count(*) as n from render_jobs where account_id = ? and status in ('queued', 'rendering')",
-    [accountId],
-  );
+  const active = await first(session, `select count(*) as n from render_jobs where account_id = ? and ${IN_QUEUE}`, [
+    accountId,
+  ]);
   const queued = integer(must(active, 'a count'), 'n') + renders.length;
   if (queued > limits.queuedRenders) return { kind: 'over limit', what: 'queuedRenders', actual: queued };
   const bytes = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);

@@ -4,7 +4,7 @@
 import type { Engine } from '../engine.ts';
 import { oneOf, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
-import { type Condition, deleteInSteps } from '../steps.ts';
+import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import type { ExpiredObject } from './renders.ts';
 
 const ENDED = "status in ('succeeded', 'failed', 'canceled')";
@@ -52,7 +52,7 @@ export class RenderRetention {
 
   async deleteBefore(at: Date): Promise<number> {
     const before = at.toISOString();
-    const isOver: Condition = ['finished_at < ? and has_asset = 0 and has_output = 0', [before]];
+    const isOver: SqlCondition = ['finished_at < ? and has_asset = 0 and has_output = 0', [before]];
     const total = await deleteInSteps(this.#engine, 'render_jobs', ['id'], isOver);
     await deleteInSteps(this.#engine, 'render_events', ['id'], ['created_at < ?', [before]]);
     const isEmpty = 'not exists (select 1 from render_jobs j where j.batch_id = render_batches.id)';

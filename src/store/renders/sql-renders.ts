@@ -6,12 +6,12 @@ import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
-import { type Condition, listInSteps } from '../steps.ts';
+import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import { addUsage } from '../sql-usage.ts';
 import { uncountTestRender } from './test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
-import { ACTIVE, StoredQueue } from './render-queue.ts';
+import { ACTIVE, RenderClaims } from './render-claims.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
 import {
@@ -49,14 +49,14 @@ export class SqlRenders implements Renders {
   readonly #clock: Clock;
   readonly #owner: string;
   readonly #retention: RenderRetention;
-  readonly #queue: StoredQueue;
+  readonly #claims: RenderClaims;
 
   constructor(engine: Engine, clock: Clock, owner: string) {
     this.#engine = engine;
     this.#clock = clock;
     this.#owner = owner;
     this.#retention = new RenderRetention(engine, clock);
-    this.#queue = new StoredQueue(engine, clock, owner);
+    this.#claims = new RenderClaims(engine, clock, owner);
     this.events = createEvents(engine, clock);
   }
 
@@ -67,12 +67,12 @@ export class SqlRenders implements Renders {
   }
 
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
-    return await this.#queue.claim(lane);
+    return await this.#claims.claim(lane);
   }
 
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
     const renewed = await this.#engine.run(`update render_jobs set due_at = ?, progress = ? where ${IS_LATEST}`, [
-      this.#queue.leaseEnd(this.#clock()),
+      this.#claims.leaseEnd(this.#clock()),
       Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
       renderId,
       number,
@@ -176,13 +176,13 @@ export class SqlRenders implements Renders {
 
   async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
     const { accountId, mode, keyId } = scope;
-    const within: Condition[] = [['account_id = ?', [accountId]]];
+    const within: SqlCondition[] = [['account_id = ?', [accountId]]];
     if (batchId !== undefined) within.push(['batch_id = ?', [batchId]]);
     const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)';
-    const end: Condition | undefined = day === undefined ? undefined : ['created_at <= ?', [`${day}U`]];
-    const before: Condition | undefined = after === undefined ? end : [older, [after]];
-    const from: Condition | undefined = day === undefined ? undefined : ['created_at >= ?', [`${day}T`]];
-    const filter: Condition[] = after !== undefined && end ? [end] : [];
+    const end: SqlCondition | undefined = day === undefined ? undefined : ['created_at <= ?', [`${day}U`]];
+    const before: SqlCondition | undefined = after === undefined ? end : [older, [after]];
+    const from: SqlCondition | undefined = day === undefined ? undefined : ['created_at >= ?', [`${day}T`]];
+    const filter: SqlCondition[] = after !== undefined && end ? [end] : [];
     if (mode !== undefined) filter.push(['mode = ?', [mode]]);
     if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
     if (status !== undefined) filter.push(['status = ?', [status]]);

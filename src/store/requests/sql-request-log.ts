@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first } from '../engine.ts';
 import { integer, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
-import { type Condition, deleteInSteps, listInSteps, rangesOf, SUMMED_ROWS } from '../steps.ts';
+import { type SqlCondition, deleteInSteps, listInSteps, rangesOf, SUMMED_ROWS } from '../bounded/steps.ts';
 import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
 
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
@@ -31,11 +31,11 @@ export class SqlRequestLog implements RequestLog {
   }
 
   async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
-    const end: Condition | undefined = day === undefined ? undefined : ['at <= ?', [`${day}U`]];
-    const older: Condition | undefined = before && ['(at, id) < (?, ?)', [before.at, before.id]];
-    const from: Condition | undefined = day === undefined ? undefined : ['at >= ?', [`${day}T`]];
-    const within: Condition[] = [['account_id = ?', [accountId]]];
-    const filter: Condition[] = older && end ? [end] : [];
+    const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= ?', [`${day}U`]];
+    const older: SqlCondition | undefined = before && ['(at, id) < (?, ?)', [before.at, before.id]];
+    const from: SqlCondition | undefined = day === undefined ? undefined : ['at >= ?', [`${day}T`]];
+    const within: SqlCondition[] = [['account_id = ?', [accountId]]];
+    const filter: SqlCondition[] = older && end ? [end] : [];
     if (statuses) filter.push(['status >= ? and status <= ?', statuses]);
     if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
     const page = { columns: COLUMNS, table: 'requests', order: ['at', 'id'], within, from, before: older ?? end };
@@ -56,7 +56,7 @@ export class SqlRequestLog implements RequestLog {
     for await (const { to: accountId } of ranges) {
       const last = await this.#nthNewest(accountId, maxPerAccount + 1);
       if (last === undefined) continue;
-      const tooMany: Condition = ['account_id = ? and (at, id) <= (?, ?)', [accountId, ...last]];
+      const tooMany: SqlCondition = ['account_id = ? and (at, id) <= (?, ?)', [accountId, ...last]];
       deleted += await deleteInSteps(this.#engine, 'requests', ['id'], tooMany);
     }
     return deleted;

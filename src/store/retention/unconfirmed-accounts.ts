@@ -5,13 +5,14 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { eraseAccount } from '../account-data/sql-account-data.ts';
 import { type Engine, first } from '../engine.ts';
 import { ACCOUNT_VIEWED } from '../operator/operator-data.ts';
+import { IN_QUEUE } from '../renders/render-claims.ts';
 import { text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
-import { type Condition, rangesOf } from '../steps.ts';
+import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
 const ACCOUNTS = 50;
 
-const UNCONFIRMED: Condition = ['unconfirmed_email is not null', []];
+const UNCONFIRMED: SqlCondition = ['unconfirmed_email is not null', []];
 
 const IS_UNUSED = `
   a.state = 'active' and a.created_at < ?
@@ -20,7 +21,7 @@ const IS_UNUSED = `
   and not exists (select 1 from api_keys k where k.account_id = a.id and k.mode = 'live')
   and not exists (select 1 from customers c where c.account_id = a.id)
   and not exists (select 1 from periods p where p.account_id = a.id and p.used + p.reserved + p.granted > 0)
-  and not exists (select 1 from render_jobs j where j.account_id = a.id and j.status in ('queued', 'rendering'))
+  and not exists (select 1 from render_jobs j where j.account_id = a.id and ${IN_QUEUE})
   and not exists (
     select 1 from audit e where e.account_id = a.id and e.action <> '${ACCOUNT_VIEWED}'
       and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;

@@ -16,6 +16,7 @@ create index render_jobs_ended_assets on render_jobs (id)
   where has_asset = 1 and status in ('succeeded', 'failed', 'canceled');
 create index render_jobs_tests on render_jobs (account_id, created_at) where mode = 'test';
 drop index render_jobs_due;
+drop index render_jobs_active;
 drop index render_jobs_by_batch;
 drop index render_jobs_by_end;
 drop index render_jobs_assets;

@@ -2,7 +2,7 @@ import { must } from '../../primitives/must.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { type Condition, deleteInSteps } from '../steps.ts';
+import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { MAX_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from './passkeys.ts';
 
 const LOCK_ACCOUNT =
@@ -80,7 +80,7 @@ export class SqlPasskeys implements Passkeys {
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: Condition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
     await deleteInSteps(this.#engine, 'passkey_challenges', ['hash'], isOver);
   }
 

@@ -6,7 +6,7 @@ import { KEY_MODES } from '../../account/api-key.ts';
 import type { Engine } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
-import { type Condition, rangesOf } from '../steps.ts';
+import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import type { UsageDetail } from '../store.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -67,7 +67,7 @@ function isOver(day: string, now: Date): boolean {
 
 async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
   // The next character after the T of a timestamp ends the day.
-  const within: Condition = [
+  const within: SqlCondition = [
     'account_id = ? and finished_at >= ? and finished_at < ?',
     [accountId, `${day}T`, `${day}U`],
   ];

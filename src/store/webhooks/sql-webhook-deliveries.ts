@@ -3,7 +3,7 @@
 import { MAX_AHEAD_MS, MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
-import { ROUND, Rounds } from '../rounds.ts';
+import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
@@ -43,15 +43,17 @@ const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <
   (${FIRST_OF_LANE} and d.due_at < '1' order by d.due_at limit 1),
   (${FIRST_OF_LANE} and d.due_at > ? order by d.due_at limit 1))`;
 
+const NEXT_LANE = "select d.lane from webhook_deliveries d where d.status = 'pending' and d.lane >";
+
 /**
  * The lanes after the given one, each with its first due delivery if another may be sent. Looks up one lane after the other in
  * the index, so that a lane with a long backlog takes no longer than others.
  */
 const CANDIDATES = `
   with recursive lanes (lane, n) as (
-    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > ?), 1
+    select (${NEXT_LANE} ? order by d.lane limit 1), 1
     union all
-    select (select min(d.lane) from webhook_deliveries d where d.status = 'pending' and d.lane > lanes.lane), n + 1
+    select (${NEXT_LANE} lanes.lane order by d.lane limit 1), n + 1
     from lanes where lanes.lane is not null and n < ${ROUND}
   )
   select lanes.lane, c.id, c.account_id, (

@@ -2,19 +2,22 @@
 // changes no more rows than a few milliseconds are enough for.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { must } from '../primitives/must.ts';
-import { type Engine, first } from './engine.ts';
-import { type SqlRow, type SqlValue, storedValue, text } from './rows.ts';
+import { must } from '../../primitives/must.ts';
+import { type Engine, first } from '../engine.ts';
+import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
 
 /** A condition in SQL and its parameters. */
-export type Condition = readonly [sql: string, values: readonly SqlValue[]];
+export type SqlCondition = readonly [sql: string, values: readonly SqlValue[]];
 
 const DELETED_ROWS = 50;
 const LISTED_ROWS = 250;
 const SCANNED_ROWS = 250;
 export const SUMMED_ROWS = 500;
 
-function allOf(conditions: readonly (Condition | undefined)[]): { readonly sql: string; readonly values: SqlValue[] } {
+function allOf(conditions: readonly (SqlCondition | undefined)[]): {
+  readonly sql: string;
+  readonly values: SqlValue[];
+} {
   const given = conditions.filter((condition) => condition !== undefined);
   if (given.length === 0) return { sql: '1 = 1', values: [] };
   return { sql: given.map(([sql]) => sql).join(' and '), values: given.flatMap(([, values]) => values) };
@@ -25,7 +28,7 @@ export async function deleteInSteps(
   engine: Engine,
   table: string,
   key: readonly string[],
-  [condition, values]: Condition,
+  [condition, values]: SqlCondition,
 ): Promise<number> {
   const columns = key.join(', ');
   const some = `select ${columns} from ${table} where ${condition} limit ?`;
@@ -43,12 +46,12 @@ export interface SteppedList {
   readonly table: string;
   /** Columns of an index, after those that `within` compares with one value. They must be among `columns`. */
   readonly order: readonly string[];
-  readonly within: readonly Condition[];
+  readonly within: readonly SqlCondition[];
   /** Where the list begins and ends, as conditions on `order`. */
-  readonly before?: Condition | undefined;
-  readonly from?: Condition | undefined;
+  readonly before?: SqlCondition | undefined;
+  readonly from?: SqlCondition | undefined;
   /** Conditions that no index answers. */
-  readonly filter: readonly Condition[];
+  readonly filter: readonly SqlCondition[];
   readonly count: number;
 }
 
@@ -70,7 +73,7 @@ export async function listInSteps(engine: Engine, list: SteppedList): Promise<Sq
             ...[1, SCANNED_ROWS - 1],
           ])
         : undefined;
-    const from: Condition | undefined = bound ? [`(${names}) >= ${marks}`, keyOf(bound, order)] : list.from;
+    const from: SqlCondition | undefined = bound ? [`(${names}) >= ${marks}`, keyOf(bound, order)] : list.from;
     const { sql, values } = allOf([...within, before, from, ...filter]);
     const limit = Math.min(count - found.length, LISTED_ROWS);
     const rows = await engine.all(`select ${columns} from ${table} where ${sql} ${sorted}`, [...values, limit]);
@@ -92,7 +95,7 @@ function keyOf(row: SqlRow, order: readonly string[]): SqlValue[] {
  */
 export async function* rangesOf(
   engine: Engine,
-  { table, column, within, rows = SUMMED_ROWS }: { table: string; column: string; within: Condition; rows?: number },
+  { table, column, within, rows = SUMMED_ROWS }: { table: string; column: string; within: SqlCondition; rows?: number },
 ): AsyncGenerator<{ readonly after: string; readonly to: string }> {
   const [condition, values] = within;
   for (let after = ''; ; await yieldToEventLoop()) {

@@ -2,11 +2,11 @@
 // of its facts with one step in an index, so it takes as long with a long queue or history as with a short one.
 
 import type { Engine } from '../engine.ts';
-import { ROUND, Rounds } from '../rounds.ts';
+import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, integerOrNull, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { toRender } from './render-rows.ts';
-import type { ClaimedRender, RenderLane } from './renders.ts';
+import { type ClaimedRender, RENDER_LANES, type RenderLane } from './renders.ts';
 
 /** Renewed far more often, so that some failed renewals do no harm. */
 const LEASE_MS = 30_000;
@@ -15,6 +15,11 @@ const MAX_PAUSE_MS = 60_000;
 
 /** Exactly the condition of the index `render_jobs_queue`. */
 export const ACTIVE = "status in ('queued', 'rendering')";
+/** The index begins with the lane, so a statement about an account needs a condition on it. */
+export const IN_QUEUE = `lane in (${RENDER_LANES.map((lane) => `'${lane}'`).join(', ')}) and ${ACTIVE}`;
+
+/** The whole order of that index, so that PostgreSQL uses it whatever its statistics say. */
+const IN_ORDER = 'order by q.account_id, q.due_at, q.created_at, q.id limit 1';
 
 /** An account with waiting or running renders in the lane. */
 interface Candidate {
@@ -30,12 +35,13 @@ interface Candidate {
 /** With the parameters: after this account, now, now, `MAX_PAUSE_MS` from now. */
 function candidatesOf(lane: RenderLane): string {
   const waiting = `from render_jobs q where q.lane = '${lane}' and q.${ACTIVE}`;
+  const next = `select q.account_id ${waiting} and q.account_id >`;
   const ofAccount = `select q.id ${waiting} and q.account_id = accounts_waiting.account_id`;
   return `
     with recursive accounts_waiting (account_id, n) as (
-      select (select min(q.account_id) ${waiting} and q.account_id > ?), 1
+      select (${next} ? ${IN_ORDER}), 1
       union all
-      select (select min(q.account_id) ${waiting} and q.account_id > accounts_waiting.account_id), n + 1
+      select (${next} accounts_waiting.account_id ${IN_ORDER}), n + 1
       from accounts_waiting where account_id is not null and n < ${ROUND}
     )
     select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
@@ -43,13 +49,13 @@ function candidatesOf(lane: RenderLane): string {
        where r.account_id = accounts_waiting.account_id and r.status = 'rendering' and r.due_at > ?) as running,
       (select max(r.started_at) from render_jobs r where r.account_id = accounts_waiting.account_id) as last_start
     from accounts_waiting left join render_jobs c on c.id = coalesce(
-      (${ofAccount} and q.due_at > '' and q.due_at <= ? order by q.due_at, q.created_at, q.id limit 1),
-      (${ofAccount} and q.due_at = '' order by q.created_at, q.id limit 1),
-      (${ofAccount} and q.due_at > ? and q.status = 'queued' order by q.due_at limit 1))
+      (${ofAccount} and q.due_at > '' and q.due_at <= ? ${IN_ORDER}),
+      (${ofAccount} and q.due_at = '' ${IN_ORDER}),
+      (${ofAccount} and q.due_at > ? and q.status = 'queued' ${IN_ORDER}))
     where accounts_waiting.account_id is not null order by n`;
 }
 
-export class StoredQueue {
+export class RenderClaims {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;

@@ -2,7 +2,7 @@
 
 import { describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import type { Engine, SqlSession } from '../../src/store/engine.ts';
 import { integer, type SqlValue, text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
@@ -29,14 +29,17 @@ async function addRenders(engine: Engine, accountId: string, status: string, fro
 async function readsOfClaim(world: World): Promise<(readonly [sql: string, parameters: readonly SqlValue[]])[]> {
   const reads: (readonly [string, readonly SqlValue[]])[] = [];
   const { engine } = world;
-  const recorded: Engine = {
-    dialect: engine.dialect,
+  const record = (session: SqlSession): SqlSession => ({
     all: async (sql, parameters = []) => {
       if (sql.includes('select')) reads.push([sql, parameters]);
-      return await engine.all(sql, parameters);
+      return await session.all(sql, parameters);
     },
-    run: async (sql, parameters) => await engine.run(sql, parameters),
-    transaction: async (work) => await engine.transaction(work),
+    run: async (sql, parameters) => await session.run(sql, parameters),
+  });
+  const recorded: Engine = {
+    ...record(engine),
+    dialect: engine.dialect,
+    transaction: async (work) => await engine.transaction(async (session) => await work(record(session))),
     close: async () => await engine.close(),
   };
   expect(await createStore(recorded, world.clock, 'here/3/c').renders.claim('image')).toBeDefined();
@@ -52,10 +55,10 @@ describe('claiming a render', () => {
     const plan: string[] = [];
     for (const [sql, parameters] of await readsOfClaim(world)) {
       const rows = await world.engine.all(`explain query plan ${sql}`, parameters);
-      plan.push(...rows.map((row) => text(row, 'detail')).filter((line) => /^(?:SCAN|SEARCH) [qrc]\b/u.test(line)));
+      plan.push(...rows.map((row) => text(row, 'detail')).filter((line) => /^(?:SCAN|SEARCH) [a-z]\b/u.test(line)));
     }
-    expect(plan.length).toBeGreaterThan(5);
-    const found = /^SEARCH [qrc] USING (?:COVERING )?INDEX (?<index>\w+)/u;
+    expect(plan.length).toBeGreaterThan(3);
+    const found = /^SEARCH [a-z] USING (?:COVERING )?INDEX (?<index>\w+)/u;
     const indexes = new Set(plan.map((line) => found.exec(line)?.groups?.['index'] ?? line));
     expect([...indexes].toSorted()).toEqual([
       ...['render_jobs_by_start', 'render_jobs_queue', 'render_jobs_rendering', 'sqlite_autoindex_render_jobs_1'],
@@ -69,7 +72,6 @@ describe('claiming a render', () => {
       const world = await World.begin(await postgresDatabase(url));
       const id = await world.account();
       const pagesRead = async (): Promise<number> => {
-        await world.engine.run('analyze render_jobs');
         let pages = 0;
         for (const [sql, parameters] of await readsOfClaim(world)) {
           const [row] = await world.engine.all(`explain (analyze, buffers, format json) ${sql}`, parameters);
@@ -79,6 +81,8 @@ describe('claiming a render', () => {
         return pages;
       };
       await addRenders(world.engine, id, 'succeeded', 1, 200);
+      // The statistics are from before the queue grew, as they are when many renders arrive at once.
+      await world.engine.run('analyze render_jobs');
       await addRenders(world.engine, id, 'queued', 1, 200);
       const few = await pagesRead();
       await addRenders(world.engine, id, 'succeeded', 201, 10_000);
