@@ -92,7 +92,7 @@ describe('claiming a render', () => {
     },
   );
 
-  it('serves every account when more wait than one claim compares, and none of them twice before the others', async () => {
+  it('serves every account when more wait than one claim compares, and a long queue does not hold up the others', async () => {
     const world = await World.begin(sqliteDatabase({ synchronous: 'off' }));
     const busy = await world.account();
     await addRenders(world.engine, busy, 'queued', 1, 400);
