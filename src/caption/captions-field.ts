@@ -4,12 +4,9 @@ import type { FieldFault } from '../errors.ts';
 import { AppError } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
 import type { FieldReader } from './field-reader.ts';
-import { MAX_OVERLAYS, type Overlay } from './overlay.ts';
+import { MAX_CAPTIONS_BYTES, MAX_CUES, MAX_OVERLAYS, type Overlay } from './overlay.ts';
 import { textFaults } from './overlays-field.ts';
 import { parseSubtitles } from './subtitles.ts';
-
-export const MAX_CUES = 500;
-export const MAX_CAPTIONS_BYTES = 64 * 1024;
 
 const POINTER = '#/captions';
 const NEEDS_VIDEO: FieldFault = {

@@ -21,6 +21,10 @@ export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
 export const MAX_OVERLAYS = 10;
 
+/** Of subtitles. */
+export const MAX_CUES = 500;
+export const MAX_CAPTIONS_BYTES = 64 * 1024;
+
 /** By index: from the middle to the bottom edge, then from just above the middle to the top. */
 const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;
 

@@ -38,8 +38,6 @@ interface Asset {
 export interface AssetSources {
   /** Folders whose files of a known type are served, with those in their folders. */
   readonly folders: readonly string[];
-  /** The compiled browser modules. */
-  readonly browserFolder: string;
   /** Additional files by the name they are served under. */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -55,8 +53,8 @@ export class Assets {
     this.version = hash.digest('base64url').slice(0, 12);
   }
 
-  static async load({ folders, browserFolder, files }: AssetSources): Promise<Assets> {
-    const listed = await Promise.all([list(browserFolder, BROWSER_MODULES), ...folders.map((folder) => list(folder))]);
+  static async load({ folders, files }: AssetSources): Promise<Assets> {
+    const listed = await Promise.all(folders.map(list));
     const sources = [...listed.flat(), ...Object.entries(files)]
       .filter(([name]) => TYPES[path.extname(name)] !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -110,9 +108,9 @@ export class Assets {
 }
 
 /** The files of a folder, with the names they are served under. */
-async function list(folder: string, servedAs = ''): Promise<(readonly [name: string, file: string])[]> {
+async function list(folder: string): Promise<(readonly [name: string, file: string])[]> {
   const names = await readdir(folder, { recursive: true });
-  return names.map((name) => [path.posix.join(servedAs, name.split(path.sep).join('/')), path.join(folder, name)]);
+  return names.map((name) => [name.split(path.sep).join('/'), path.join(folder, name)]);
 }
 
 async function read(file: string): Promise<Asset> {

@@ -124,10 +124,8 @@ function pathTo(relative: string): string {
 
 async function loadAssets(): Promise<Assets> {
   return await Assets.load({
-    folders: [pathTo('../../assets'), pathTo('../../examples')],
-    browserFolder: pathTo('../dashboard/browser'),
+    folders: [pathTo('../browser'), pathTo('../../assets'), pathTo('../../examples')],
     files: {
-      'account/pricing.js': pathTo('../account/pricing.js'),
       'inter.woff2': createRequire(import.meta.url).resolve('inter-ui/variable-latin/InterVariable-subset.woff2'),
     },
   });

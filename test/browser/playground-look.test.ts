@@ -16,7 +16,7 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, (
     if ('browser' in found) await found.browser.close();
   });
 
-  it('can be chosen in the playground, which previews it, shows its code and draws the safe area', async () => {
+  it('can be chosen in the playground, which previews it, shows its code and keeps bars in the safe area', async () => {
     if ('reason' in found) throw new Error(found.reason);
     const { page } = await visit(found.browser, server.url, {});
     await page.goto('/playground');
@@ -38,6 +38,13 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, (
     const [stage, area] = await Promise.all([page.locator('[data-media]').boundingBox(), guide.boundingBox()]);
     expect((area?.y ?? 0) - (stage?.y ?? 0)).toBeCloseTo(0.15 * (stage?.height ?? 0), -1);
     expect(await accessibilityFaults(page)).toEqual([]);
+    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
+    const bar = page.getByRole('slider').first();
+    await bar.hover();
+    await page.mouse.down();
+    await page.mouse.move(stage?.x ?? 0, stage?.y ?? 0, { steps: 5 });
+    expect((await bar.boundingBox())?.y, 'the top of a dragged bar').toBeGreaterThan((area?.y ?? 0) - 2);
+    await page.mouse.up();
     await page.locator('[data-file]').setInputFiles({
       name: 'square.png',
       mimeType: 'image/png',

@@ -1,4 +1,4 @@
-// The state of the playground without a browser: drafts and links, undo, snapping, prices and times.
+// The state of the playground without a browser: drafts and links, undo, snapping and prices.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -11,7 +11,6 @@ import {
 } from '../../src/dashboard/browser/playground/draft.ts';
 import { EditHistory } from '../../src/dashboard/browser/playground/history.ts';
 import { type PriceRules, quote } from '../../src/dashboard/browser/playground/payer.ts';
-import { cueSpans, isShownAt } from '../../src/dashboard/browser/playground/shown-at.ts';
 import { nextTarget, snapTargets, snapTo } from '../../src/dashboard/browser/playground/snap.ts';
 
 const DRAFT: Draft = {
@@ -169,23 +168,5 @@ describe('the price before the click', () => {
       text: 'Videos need an API key.',
       isPossible: false,
     });
-  });
-});
-
-describe('the times of captions', () => {
-  it('include the start and exclude the end', () => {
-    const span = { start: 1, end: 2 };
-    expect([999, 1_000, 1_999, 2_000].map((time) => isShownAt(span, time))).toEqual([false, true, true, false]);
-    expect(isShownAt({}, 0)).toBe(true);
-  });
-
-  it('are read from SRT and WebVTT', () => {
-    const srt = '1\n00:00:01,500 --> 00:01:02,000\nHi\n\n2\n01:00:00,000 --> 01:00:01,000\nThere';
-    expect(cueSpans(srt)).toEqual([
-      { start: 1.5, end: 62 },
-      { start: 3_600, end: 3_601 },
-    ]);
-    expect(cueSpans('WEBVTT\n\n00:01.000 --> 00:02.250 line:0\nHi')).toEqual([{ start: 1, end: 2.25 }]);
-    expect(cueSpans('no cues')).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 // Requests the overlay for the current captions. Changes are debounced, and a new request cancels the one before.
 
+import { MIN_SIDE } from '../../caption/overlay.ts';
+import type { Size } from '../../layout/geometry.ts';
 import { errorMessage } from './problem.ts';
 import type { SnippetOverlay } from './snippets.ts';
 
@@ -42,13 +44,9 @@ export interface PreviewListener {
 }
 
 /** The size of a preview for media of this size, whose longer side is at most `maxSide`. */
-export function previewSize(
-  { width, height }: { readonly width: number; readonly height: number },
-  maxSide: number,
-  minSide = 1,
-): { width: number; height: number } {
+export function previewSize({ width, height }: Size, maxSide: number): Size {
   const scale = Math.min(1, maxSide / Math.max(width, height));
-  const scaled = (side: number): number => Math.max(minSide, Math.floor(side * scale));
+  const scaled = (side: number): number => Math.max(MIN_SIDE, Math.floor(side * scale));
   return { width: scaled(width), height: scaled(height) };
 }
 

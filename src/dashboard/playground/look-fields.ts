@@ -1,6 +1,6 @@
 // The fields of the playground for the style of captions and the safe area.
 
-import { SAFE_AREA_MARGINS, SAFE_AREAS } from '../../caption/safe-area-field.ts';
+import { SAFE_AREAS } from '../../caption/safe-area-field.ts';
 import { ALIGNMENTS, MAX_STYLE_SIZE, MIN_STYLE_SIZE, STYLE_PRESETS, WEIGHTS } from '../../caption/style-field.ts';
 import { type Html, html } from '../html.ts';
 
@@ -23,7 +23,7 @@ function presets(): Html[] {
 }
 
 export function lookFields(): Html {
-  return html`<div class="look" data-look data-margins="${JSON.stringify(SAFE_AREA_MARGINS)}">
+  return html`<div class="look" data-look>
 <fieldset class="presets"><legend>Style</legend>${presets()}</fieldset>
 <label>Color <input type="color" name="color" value="#ffffff"></label>
 <label>Background <input type="color" name="background" value="#000000"></label>

@@ -1,6 +1,5 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
-import { defaultPosition, MAX_OVERLAYS, MAX_TEXT_GRAPHEMES, MIN_SIDE } from '../../caption/overlay.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Site } from '../page.ts';
@@ -34,15 +33,13 @@ export function playgroundPage(
   { hasFreeClips }: PlaygroundOptions,
 ): Page {
   const signUpPath = freeSignUpPath(site, plans);
-  const defaults = Array.from({ length: MAX_OVERLAYS }, (_, index) => defaultPosition(index));
   return {
     title: 'Playground - Storybar',
     description: 'Drop a photo or video, type captions, drag the bars, copy the code. Photos don’t need an API key.',
     path: '/playground',
     styles: ['playground.css'],
     modules: ['playground/playground.js'],
-    body: html`<div class="playground" data-playground data-base-url="${baseUrl}" data-max-bars="${MAX_OVERLAYS}"
-data-max-text="${MAX_TEXT_GRAPHEMES}" data-defaults="${defaults.join(' ')}" data-min-side="${MIN_SIDE}"
+    body: html`<div class="playground" data-playground data-base-url="${baseUrl}"
 ${priceAttributes(hasFreeClips, signUpPath)}>
 <h1 class="bar">Playground</h1>
 <noscript><p class="wide">The playground needs JavaScript. To use the API without it, see the

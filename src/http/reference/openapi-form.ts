@@ -2,12 +2,13 @@
 // because generators turn `oneOf` and `anyOf` into types that are hard to use.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
-import { MAX_CAPTIONS_BYTES, MAX_CUES } from '../../caption/captions-field.ts';
 import { MAX_LANGUAGE_LENGTH } from '../../caption/language.ts';
 import { DEFAULT_QUALITY, FORMAT_NAMES, MAX_QUALITY } from '../../caption/output-format.ts';
 import {
   DEFAULT_CUE_POSITION,
   MAX_CANVAS_PIXELS,
+  MAX_CAPTIONS_BYTES,
+  MAX_CUES,
   MAX_OVERLAYS,
   MAX_SIDE,
   MAX_TEXT_BYTES,

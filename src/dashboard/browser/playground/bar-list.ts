@@ -1,5 +1,7 @@
 // The list of caption, position and time fields. The fields themselves are the only state.
 
+import { countGraphemes } from '../../../caption/graphemes.ts';
+import { defaultPosition, MAX_OVERLAYS, MAX_TEXT_GRAPHEMES } from '../../../caption/overlay.ts';
 import { find } from '../elements.ts';
 import type { DraftBar } from './draft.ts';
 
@@ -9,10 +11,6 @@ export interface BarListOptions {
   readonly addButton: HTMLButtonElement;
   /** Visible until the first caption is added. */
   readonly emptyHint: HTMLElement;
-  readonly maxBars: number;
-  readonly maxText: number;
-  /** Default positions by index. */
-  readonly defaults: readonly number[];
   /** Changes with the same key, such as letters typed into a field, are one step to undo. */
   readonly onChange: (key?: string) => void;
 }
@@ -37,7 +35,6 @@ function valueOf<Name extends string>(name: Name, { value }: HTMLInputElement): 
   return Number.isNaN(number) ? {} : ({ [name]: number } as { readonly [Key in Name]?: number });
 }
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 let lastId = 0;
 
 export class BarList {
@@ -89,7 +86,7 @@ export class BarList {
 
   /** Returns the id of the new caption; undefined when the list is full. */
   add(bar: DraftBar = { text: '' }, after?: string): string | undefined {
-    if (this.#options.list.children.length >= this.#options.maxBars) return undefined;
+    if (this.#options.list.children.length >= MAX_OVERLAYS) return undefined;
     const fields = this.#append();
     fill(fields, bar);
     if (after !== undefined) this.#find(after)?.item.after(fields.item);
@@ -193,13 +190,13 @@ export class BarList {
   }
 
   #update(): void {
-    const { addButton, emptyHint, maxBars, defaults } = this.#options;
+    const { addButton, emptyHint } = this.#options;
     const bars = this.#bars;
     bars.forEach((bar, index) => this.#label(bar, index, bars.length));
     this.#filled.forEach(({ position }, index) => {
-      position.placeholder = String(defaults[index] ?? '');
+      position.placeholder = String(defaultPosition(index));
     });
-    addButton.disabled = bars.length >= maxBars;
+    addButton.disabled = bars.length >= MAX_OVERLAYS;
     emptyHint.hidden = bars.length > 0;
   }
 
@@ -221,20 +218,20 @@ export class BarList {
     };
     nameButton('[data-up]', `Move caption ${number} up`, index === 0);
     nameButton('[data-down]', `Move caption ${number} down`, index === count - 1);
-    nameButton('[data-duplicate]', `Duplicate caption ${number}`, count >= this.#options.maxBars);
+    nameButton('[data-duplicate]', `Duplicate caption ${number}`, count >= MAX_OVERLAYS);
     nameButton('[data-remove]', `Remove caption ${number}`);
     this.#check({ text, position, end, start }, find(item, '[data-count]', HTMLElement));
   }
 
   /** Marks what the service would refuse. */
   #check({ text, position, start, end }: Omit<BarFields, 'item'>, count: HTMLElement): void {
-    const length = [...segmenter.segment(text.value.trim())].length;
-    const isTooLong = length > this.#options.maxText;
-    count.textContent = `${length} / ${this.#options.maxText}`;
+    const length = countGraphemes(text.value.trim());
+    const isTooLong = length > MAX_TEXT_GRAPHEMES;
+    count.textContent = `${length} / ${MAX_TEXT_GRAPHEMES}`;
     count.classList.toggle('over', isTooLong);
     text.ariaInvalid = String(isTooLong);
     // The browser then says so at the field instead of sending the form.
-    text.setCustomValidity(isTooLong ? `Captions can have up to ${this.#options.maxText} characters.` : '');
+    text.setCustomValidity(isTooLong ? `Captions can have up to ${MAX_TEXT_GRAPHEMES} characters.` : '');
     position.ariaInvalid = String(!position.checkValidity());
     start.ariaInvalid = String(!start.checkValidity());
     const isBackward = this.#hasTimes && end.value !== '' && Number(end.value) <= Number(start.value);

@@ -1,6 +1,9 @@
 // Typing on the image: a text field in the place of a bar, shaped like it. The bar itself comes back, drawn by the server,
 // when the visitor leaves the field.
 
+import { lookOf } from '../../../layout/look.ts';
+import { scaleFor } from '../../../layout/style.ts';
+
 export interface EditedBar {
   readonly id: string;
   readonly text: string;
@@ -15,8 +18,8 @@ export interface CaptionEditorOptions {
   readonly onEnd: (id: string, text: string, byKey: boolean) => void;
 }
 
-/** As the service draws it, of the shorter side. */
-const FONT_SHARE = 0.048;
+/** A smaller text can't be read while it is typed. */
+const MIN_FONT_PIXELS = 12;
 
 export class CaptionEditor {
   readonly #options: CaptionEditorOptions;
@@ -56,8 +59,9 @@ export class CaptionEditor {
     field.value = text;
     field.setAttribute('aria-label', label);
     field.hidden = false;
-    const { clientWidth = 0, clientHeight = 0 } = this.#options.area.parentElement ?? {};
-    field.style.fontSize = `${Math.max(12, Math.min(clientWidth, clientHeight) * FONT_SHARE * size)}px`;
+    const { clientWidth: width = 0, clientHeight: height = 0 } = this.#options.area.parentElement ?? {};
+    const { fontSize } = scaleFor({ width, height }, lookOf({ size }));
+    field.style.fontSize = `${Math.max(MIN_FONT_PIXELS, fontSize)}px`;
     this.moveTo(center);
     this.#grow();
     field.focus({ preventScroll: true });

@@ -1,6 +1,8 @@
 // What a visitor has made: captions and settings, without the file and without the key. It survives a reload, it can be
 // undone, and it fits into a link. Drafts from storage and links are checked, because anyone can make one.
 
+import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES } from '../../../caption/overlay.ts';
+
 export interface DraftBar {
   readonly text: string;
   readonly position?: number;
@@ -33,9 +35,6 @@ export const EMPTY_DRAFT: Draft = {
   sample: '',
 };
 
-const MAX_BARS = 10;
-const MAX_TEXT = 2_000;
-const MAX_CAPTIONS = 64 * 1_024;
 const MAX_VALUE = 40;
 const LOOK_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight', 'safe_area'] as const;
 /** Browsers and chat programs cut longer links. */
@@ -46,10 +45,10 @@ export function parseDraft(value: unknown): Draft | undefined {
   if (!isRecord(value) || !Array.isArray(value['bars'])) return undefined;
   const { look, isOverlayOnly } = value;
   return {
-    bars: value['bars'].slice(0, MAX_BARS).filter(isRecord).map(parseBar),
+    bars: value['bars'].slice(0, MAX_OVERLAYS).filter(isRecord).map(parseBar),
     look: isRecord(look) ? parseLook(look) : {},
     format: textOf(value['format'], MAX_VALUE),
-    captions: textOf(value['captions'], MAX_CAPTIONS),
+    captions: textOf(value['captions'], MAX_CAPTIONS_BYTES),
     shape: textOf(value['shape'], MAX_VALUE),
     isOverlayOnly: isOverlayOnly === true,
     sample: textOf(value['sample'], MAX_VALUE),
@@ -58,7 +57,7 @@ export function parseDraft(value: unknown): Draft | undefined {
 
 function parseBar(bar: Readonly<Record<string, unknown>>): DraftBar {
   return {
-    text: textOf(bar['text'], MAX_TEXT),
+    text: textOf(bar['text'], MAX_TEXT_BYTES),
     ...numberOf('position', bar['position'], 100),
     ...numberOf('start', bar['start'], Number.MAX_SAFE_INTEGER),
     ...numberOf('end', bar['end'], Number.MAX_SAFE_INTEGER),

@@ -1,29 +1,20 @@
 // The fields for the style of all captions and for the safe area, whose edges are drawn over the media.
 
+import { type Margins, SAFE_AREAS } from '../../../caption/safe-area-field.ts';
+import type { Size } from '../../../layout/geometry.ts';
+import { marginsFor, NO_MARGINS } from '../../../layout/safe-area.ts';
 import { find } from '../elements.ts';
 
-interface GuideMargins {
-  readonly top: number;
-  readonly bottom: number;
-  readonly left: number;
-  readonly right: number;
-}
-
-const REFERENCE = { width: 1080, height: 1920 };
-/** The same tolerance as the renderer has. */
-const SHAPE_TOLERANCE = 0.05;
 const STYLE_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight'];
 
 export class LookPicker {
   readonly #root: HTMLElement;
   readonly #guide: HTMLElement;
-  readonly #margins: Readonly<Record<string, GuideMargins>>;
-  #size: { readonly width: number; readonly height: number } | undefined;
+  #size: Size = { width: 1, height: 1 };
 
   constructor(root: HTMLElement, guide: HTMLElement, onChange: (key: string) => void) {
     this.#root = root;
     this.#guide = guide;
-    this.#margins = JSON.parse(root.dataset['margins'] ?? '{}') as Readonly<Record<string, GuideMargins>>;
     root.addEventListener('input', ({ target }) => {
       if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
       // A color input always has a value, so only one that was changed counts.
@@ -81,8 +72,17 @@ export class LookPicker {
     return Number(this.#value('size')) || 1;
   }
 
+  /** What the chosen safe area keeps free on an image of this size. */
+  marginsOn(size: Size): Margins {
+    const area = this.#value('safe_area');
+    return marginsFor(
+      size,
+      SAFE_AREAS.find((name) => name === area),
+    );
+  }
+
   /** Call with the size of new media. */
-  showFor(size: { readonly width: number; readonly height: number }): void {
+  showFor(size: Size): void {
     this.#size = size;
     this.#update();
   }
@@ -105,16 +105,14 @@ export class LookPicker {
     const isLight = String(preset).endsWith('-light');
     showDefault(find(this.#root, '[name="color"]', HTMLInputElement), isLight ? '#000000' : '#ffffff');
     showDefault(background, isLight ? '#ffffff' : '#000000');
-    const margins = this.#margins[String(this.#value('safe_area'))];
-    const { width, height } = this.#size ?? { width: 1, height: 1 };
-    const shape = (width * REFERENCE.height) / (height * REFERENCE.width);
-    this.#guide.hidden = margins === undefined || Math.abs(shape - 1) > SHAPE_TOLERANCE;
-    if (margins === undefined) return;
+    const { width, height } = this.#size;
+    const margins = this.marginsOn(this.#size);
+    this.#guide.hidden = margins === NO_MARGINS;
     const percent = (pixels: number, of: number): string => `${(100 * pixels) / of}%`;
-    this.#guide.style.top = percent(margins.top, REFERENCE.height);
-    this.#guide.style.bottom = percent(margins.bottom, REFERENCE.height);
-    this.#guide.style.left = percent(margins.left, REFERENCE.width);
-    this.#guide.style.right = percent(margins.right, REFERENCE.width);
+    this.#guide.style.top = percent(margins.top, height);
+    this.#guide.style.bottom = percent(margins.bottom, height);
+    this.#guide.style.left = percent(margins.left, width);
+    this.#guide.style.right = percent(margins.right, width);
   }
 }
 

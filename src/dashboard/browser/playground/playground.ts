@@ -1,5 +1,6 @@
 // The playground page: connects the captions, the stage, the preview, the result and the code.
 
+import { isShownAt, isTimed } from '../../../caption/timing-field.ts';
 import { find } from '../elements.ts';
 import { Preview, type PreviewMoment, previewSize } from '../preview.ts';
 import { missingGlyphsMessage } from '../problem.ts';
@@ -17,10 +18,9 @@ import { Player } from './player.ts';
 import { RenderPanel, type RenderWork } from './render-panel.ts';
 import { ResultView } from './result.ts';
 import { copyLink } from './share-link.ts';
-import { cueSpans, isShownAt } from './shown-at.ts';
 import { type SampleFile, Sources } from './sources.ts';
 import { Stage } from './stage.ts';
-import { Subtitles } from './subtitles.ts';
+import { cueTimes, Subtitles } from './subtitles.ts';
 import { Timeline } from './timeline.ts';
 import { listenToUndoKeys } from './undo-keys.ts';
 
@@ -29,7 +29,7 @@ const SAVE_MS = 300;
 
 const root = find(document, '[data-playground]', HTMLElement);
 const { dataset } = root;
-const limits = { maxSide: Number(dataset['maxSide']), minSide: Number(dataset['minSide']) };
+const maxSide = Number(dataset['maxSide']);
 const status = find(root, '[data-status]', HTMLElement);
 const formatField = find(root, '[data-format]', HTMLSelectElement);
 const undoButton = find(root, '[data-undo]', HTMLButtonElement);
@@ -69,7 +69,7 @@ const stage = new Stage({
 });
 
 const preview = new Preview({
-  onResult: async (result, { height, moment }) => {
+  onResult: async (result, { width, height, moment }) => {
     if (stage.isMoving) return;
     // Subtitles can't be dragged.
     const filled = moment?.captions === undefined ? list.filled : [];
@@ -77,7 +77,7 @@ const preview = new Preview({
       const isShown = moment === undefined || isShownAt(span, moment.milliseconds);
       return { id, text, isShown };
     });
-    await stage.showOverlay(result, bars, height);
+    await stage.showOverlay(result, bars, { height, margins: look.marginsOn({ width, height }) });
     list.showPositions(stage.centers);
     stageElement.ariaBusy = 'false';
     const { missingGlyphs } = result;
@@ -94,9 +94,6 @@ const list = new BarList({
   template: find(root, '[data-bar]', HTMLTemplateElement),
   addButton: find(root, '[data-add]', HTMLButtonElement),
   emptyHint: find(root, '[data-no-captions]', HTMLElement),
-  maxBars: Number(dataset['maxBars']),
-  maxText: Number(dataset['maxText']),
-  defaults: (dataset['defaults'] ?? '').split(' ').map(Number),
   onChange: changed,
 });
 const subtitles = new Subtitles(find(root, '[data-subtitles]', HTMLElement), changed);
@@ -163,7 +160,7 @@ function refresh(): void {
 
 function showTimeline(): void {
   const { captions } = subtitles;
-  timeline.show(videoSeconds(), list.filled, isVideo() && captions !== undefined ? cueSpans(captions) : undefined);
+  timeline.show(videoSeconds(), list.filled, isVideo() && captions !== undefined ? cueTimes(captions) : undefined);
   timeline.setTime(player.time);
 }
 
@@ -232,9 +229,8 @@ function videoSeconds(): number | undefined {
 function currentMoment(): PreviewMoment | undefined {
   const duration = videoSeconds();
   const captions = isVideo() ? subtitles.captions : undefined;
-  const spans = captions === undefined ? list.filled : cueSpans(captions);
-  const isTimed = spans.some(({ start, end }) => start !== undefined || end !== undefined);
-  if (duration === undefined || !isTimed) return undefined;
+  const spans = captions === undefined ? list.filled : cueTimes(captions);
+  if (duration === undefined || !spans.some(isTimed)) return undefined;
   const milliseconds = Math.round(player.time * 1_000);
   const shown = spans.flatMap((span, index) => (isShownAt(span, milliseconds) ? [index] : [])).join(' ');
   return { duration, milliseconds, captions, shown };
@@ -260,7 +256,7 @@ function requestPreview(): void {
   }
   stageElement.ariaBusy = 'true';
   preview.request({
-    ...previewSize(size, limits.maxSide, limits.minSide),
+    ...previewSize(size, maxSide),
     overlays: overlays(),
     look: look.fields,
     ...(moment && { moment }),
@@ -292,7 +288,7 @@ function renderWork(): RenderWork | undefined {
   const request = editedRequest();
   if (request === undefined) return undefined;
   const { canvas } = request;
-  const forGuests = canvas && previewSize(canvas, limits.maxSide, limits.minSide);
+  const forGuests = canvas && previewSize(canvas, maxSide);
   return {
     seconds: videoSeconds(),
     form: (isGuest) => formOf({ ...request, canvas: isGuest ? forGuests : canvas }),

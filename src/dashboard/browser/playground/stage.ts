@@ -1,6 +1,8 @@
 // The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged or edited, the
 // canvas shows the rows of the last overlay instead; afterwards the server renders a new one.
 
+import type { Margins } from '../../../caption/safe-area-field.ts';
+import { placeBars } from '../../../layout/placement.ts';
 import { find } from '../elements.ts';
 import type { BarRows, PreviewResult } from '../preview.ts';
 import { CaptionEditor } from './caption-editor.ts';
@@ -30,6 +32,8 @@ interface ShownOverlay {
   readonly bitmap: ImageBitmap;
   readonly rows: readonly BarRows[];
   readonly height: number;
+  /** Of the safe area. */
+  readonly margins: Margins;
 }
 
 /** How close a dragged bar must come to a guide to snap to it. */
@@ -96,7 +100,11 @@ export class Stage {
     this.#setBars([]);
   }
 
-  async showOverlay({ png, rows }: PreviewResult, bars: readonly StageBar[], height: number): Promise<void> {
+  async showOverlay(
+    { png, rows }: PreviewResult,
+    bars: readonly StageBar[],
+    { height, margins }: Pick<ShownOverlay, 'height' | 'margins'>,
+  ): Promise<void> {
     const bitmap = await createImageBitmap(png);
     const previous = this.#overlay.src;
     this.#overlay.src = URL.createObjectURL(png);
@@ -108,7 +116,7 @@ export class Stage {
       return;
     }
     this.#shown?.bitmap.close();
-    this.#shown = { bitmap, rows, height };
+    this.#shown = { bitmap, rows, height, margins };
     this.#tops = rows.map(({ top }) => top);
     this.#setBars(bars);
     this.#draw();
@@ -209,11 +217,9 @@ export class Stage {
   #moveBar(index: number, position: number, done: boolean): void {
     const bar = this.#bars[index];
     if (this.#shown === undefined || bar === undefined) return;
-    const { rows, height } = this.#shown;
-    const barHeight = rows[index]?.height ?? 0;
-    // The same rule as the service: center the bar at that percentage, then keep it inside.
-    const centered = Math.round((position / 100) * height - barHeight / 2);
-    this.#tops[index] = Math.min(Math.max(centered, 0), height - barHeight);
+    const { rows, height, margins } = this.#shown;
+    const [placed] = placeBars([{ text: bar.text, position }], [rows[index]?.height ?? 0], height, margins);
+    this.#tops[index] = placed?.top ?? 0;
     this.#draw(true);
     const handle = this.#handles[index];
     if (handle) this.#placeHandle(handle, index);

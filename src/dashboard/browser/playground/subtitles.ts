@@ -1,5 +1,6 @@
 // The subtitles of a video: a text field that a file can fill. Its text replaces the list of captions.
 
+import { parseSubtitles } from '../../../caption/subtitles.ts';
 import { find } from '../elements.ts';
 
 export class Subtitles {
@@ -45,6 +46,11 @@ export class Subtitles {
     this.#isVideo = isVideo;
     this.#root.hidden = !isVideo;
   }
+}
+
+/** When the cues are shown, without those that the service would refuse. */
+export function cueTimes(subtitles: string): { readonly start: number; readonly end: number }[] {
+  return parseSubtitles(subtitles).flatMap((cue) => ('problem' in cue ? [] : [{ start: cue.start, end: cue.end }]));
 }
 
 export function isSubtitleFile({ name, type }: File): boolean {
