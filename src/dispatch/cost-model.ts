@@ -10,9 +10,6 @@ const LEARNING_RATE = 0.1;
 const MIN_MS = 3;
 /** Small images take longer than their pixels suggest. */
 const MIN_MEGAPIXELS = 0.05;
-/** Joining segments copies the video and encodes at most the sound. */
-const JOIN_FRACTION = 0.02;
-
 /** Share of a video frame's cost that remains when it is decoded but not encoded. */
 const DROPPED_FRAME_COST = 0.25;
 
@@ -61,7 +58,7 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Segments, joins and layouts say nothing about how long whole renders take.
+    // Pieces of videos and layouts say nothing about how long whole renders take.
     if (recipe.kind === 'video' && recipe.piece !== undefined) return;
     if (recipe.kind !== 'layout') this.#usualMs = average(this.#usualMs, milliseconds);
     const units = unitsOf(recipe);
@@ -88,6 +85,5 @@ function unitsOf(recipe: Recipe): number {
 }
 
 function framesOf({ piece, video, frameStep }: VideoRecipe): number {
-  if (piece === undefined) return video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
-  return piece.type === 'segment' ? piece.segment.frames : video.frames * JOIN_FRACTION;
+  return piece?.frames ?? video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
 }

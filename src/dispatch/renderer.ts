@@ -11,8 +11,8 @@ export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */
   readonly asset: Asset | undefined;
-  /** For a recipe that joins segments: the file with all of them, end to end. */
-  readonly segments?: string;
+  /** A further file that the recipe works on. */
+  readonly attachment?: string;
   /** Path of the file to write. */
   readonly output: string;
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
 import { randomCases } from '../../test/random-cases.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, segmentsOf } from '../render/video-recipe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import { segmentsOf } from '../media/video/segments/plan.ts';
+import { joinPiece } from '../media/video/segments/work.ts';
 import {
   InvalidReport,
   parseFacts,
@@ -130,7 +132,7 @@ describe('the facts of a render', () => {
 
   it('have no bars when segments are joined', () => {
     const recipe = composeVideoRecipe(VIDEO_PROBE, OVERLAYS, DEFAULT_VIDEO_LIMITS);
-    const join = { ...recipe, piece: { type: 'join', segments: [] } } as const;
+    const join = { ...recipe, piece: joinPiece([], 1) };
     const facts = { ...FACTS, width: 64, height: 48 };
     expect(parseFacts(facts, recipe)).toEqual(facts);
     expect(() => parseFacts(facts, join)).toThrow('invalid facts.bars: ');

@@ -163,7 +163,7 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   const facts = parse(factsSchema, value, 'facts');
   const { width, height, bars } = facts;
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
-  const isJoin = recipe.kind === 'video' && recipe.piece?.type === 'join';
+  const isJoin = recipe.kind === 'video' && recipe.piece?.isLast === true;
   const expectedBars = isJoin ? 0 : recipe.overlays.length;
   if ((recipe.kind === 'layout') !== (facts.layout?.length === recipe.overlays.length)) {
     throw new InvalidReport('facts.layout', "doesn't fit the recipe");

@@ -48,13 +48,13 @@ describe('WorkerDirectory', () => {
     expect(readdirSync(path.join(folder, 'render'))).toEqual(['asset', 'output']);
   });
 
-  it('stages the segments to join', async () => {
+  it('stages the attachment', async () => {
     const segments = path.join(folder, 'render', 'segments');
     writeFileSync(segments, 'segments');
     const directory = new WorkerDirectory(shared(''), '/inside');
-    const staged = await directory.stage({ ...task, job: { ...task.job, segments } });
-    expect(staged.task.job.segments).toBe('/inside/segments-1');
-    expect(readFileSync(shared('segments-1'), 'utf8')).toBe('segments');
+    const staged = await directory.stage({ ...task, job: { ...task.job, attachment: segments } });
+    expect(staged.task.job.attachment).toBe('/inside/attachment-1');
+    expect(readFileSync(shared('attachment-1'), 'utf8')).toBe('segments');
     await staged.cleanUp();
     expect(readdirSync(shared(''))).toEqual([]);
   });

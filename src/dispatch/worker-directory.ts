@@ -35,7 +35,7 @@ export class WorkerDirectory {
     // Every task gets new names: a decoder may cache what it has read by file name.
     const names: FileNames = {
       asset: `asset-${this.#staged}`,
-      segments: `segments-${this.#staged}`,
+      attachment: `attachment-${this.#staged}`,
       output: `output-${this.#staged}`,
     };
     const files = filesOf(task);
@@ -45,7 +45,7 @@ export class WorkerDirectory {
       remaining.add(name);
     };
     if (files.asset) await bringIn(files.asset.path, names.asset);
-    if (files.segments !== undefined) await bringIn(files.segments, names.segments);
+    if (files.attachment !== undefined) await bringIn(files.attachment, names.attachment);
     if (files.output !== undefined) remaining.add(names.output);
     return {
       task: this.#translate(task, names),
@@ -75,16 +75,16 @@ export class WorkerDirectory {
         ...job,
         output: inside(names.output),
         asset: job.asset && { ...job.asset, path: inside(names.asset) },
-        ...(job.segments !== undefined && { segments: inside(names.segments) }),
+        ...(job.attachment !== undefined && { attachment: inside(names.attachment) }),
       },
     };
   }
 }
 
-type FileNames = Readonly<Record<'asset' | 'segments' | 'output', string>>;
+type FileNames = Readonly<Record<'asset' | 'attachment' | 'output', string>>;
 
 /** Paths of a task's files, as the server sees them. */
-function filesOf(task: WorkerTask): Pick<RenderJob, 'asset' | 'segments'> & { readonly output: string | undefined } {
+function filesOf(task: WorkerTask): Pick<RenderJob, 'asset' | 'attachment'> & { readonly output: string | undefined } {
   return task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
 }
 

@@ -98,7 +98,7 @@ async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Prom
 }
 
 async function render(
-  { recipe, asset, segments, output }: RenderJob,
+  { recipe, asset, attachment, output }: RenderJob,
   tools: RenderTools,
   { signal, onProgress }: TaskContext,
 ): Promise<RenderFacts> {
@@ -106,10 +106,8 @@ async function render(
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
-  const { joinVideo, renderOnVideo } = await import('../render/video.ts');
-  if (segments !== undefined)
-    return await joinVideo(recipe, { asset: asset.path, segments, output }, { signal, onProgress });
-  return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });
+  const { renderOnVideo } = await import('../render/video.ts');
+  return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
 }
 
 // Synchronous, because nothing else runs in this process and the thread pool costs more than these few milliseconds.

@@ -5,6 +5,7 @@ import { type Settings, SettingsError } from '../config/settings.ts';
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
 import type { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
+import type { SegmentEvent } from '../dispatch/remote/segments/segment-event.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import { ASYNC_BUDGET_MS, type PoolStatus, type Renderer, type RendererStatus } from '../dispatch/renderer.ts';
 import type { FleetReading } from '../telemetry/dependency-metrics.ts';
@@ -117,7 +118,7 @@ function watchRemote({ dependencies }: Metrics, remote: RemoteRenderer): void {
   });
 }
 
-function countEvent(event: RemoteEvent, metrics: Metrics): void {
+function countEvent(event: RemoteEvent | SegmentEvent, metrics: Metrics): void {
   const { type } = event;
   if (type === 'claimed') metrics.waited(event.kind, event.waitedMs);
   if (type === 'disconnected') metrics.dependencies.natsDisconnected();
@@ -131,7 +132,7 @@ function internalUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function logEvent({ type, ...fields }: RemoteEvent, logger: Logger): void {
+function logEvent({ type, ...fields }: RemoteEvent | SegmentEvent, logger: Logger): void {
   switch (type) {
     case 'issued':
       return;

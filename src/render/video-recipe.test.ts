@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { UPRIGHT } from '../media/video/probe/orientation.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, segmentsOf } from './video-recipe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from './video-recipe.ts';
+import { segmentsOf } from '../media/video/segments/plan.ts';
 
 function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
   const decoded = { width: 1280, height: 720 };

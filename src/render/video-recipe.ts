@@ -4,12 +4,12 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, assertMaxSide } from '../media/video/dimensions.ts';
-import { type Cut, planSegments, type VideoSegment } from '../media/video/segments/cuts.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
 import { filterSteps } from '../media/video/frames/steps.ts';
+import type { Cut } from '../media/video/probe/cuts.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
-import type { TranscodePlan } from '../media/video/transcode-plan.ts';
+import type { TranscodePlan, VideoPiece } from '../media/video/transcode-plan.ts';
 import type { RecipeBase } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {
@@ -19,15 +19,11 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly lastFrame: number;
   /** The source has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Where the video can be cut into segments, to render it on several workers. */
+  /** Where the video can be cut, to render it on several workers. */
   readonly cuts: readonly Cut[];
-  /** Set when only one segment is rendered, or when all segments are joined. */
+  /** Set when several workers share the video. */
   readonly piece?: VideoPiece;
 }
-
-type VideoPiece =
-  | { readonly type: 'segment'; readonly segment: VideoSegment }
-  | { readonly type: 'join'; readonly segments: readonly VideoSegment[] };
 
 /** The video limits of the caller's plan. */
 export interface VideoLimits {
@@ -67,7 +63,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, video.frames) + MS_PER_BAR * overlays.length,
-    // Which frames are kept depends on the frames before them, so segments would not fit together.
+    // Which frames are kept depends on the frames before them, so the parts would not fit together.
     cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
     lastFrame: Math.max(0, video.lastStart - video.start),
@@ -86,13 +82,6 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
       pixels: decoderPixels(limits.videoSide),
     },
   } satisfies VideoRecipe);
-}
-
-/** Plans segments of about this many seconds. Returns `undefined` for a video that should be rendered as a whole. */
-export function segmentsOf({ cuts, video }: VideoRecipe, seconds: number): readonly VideoSegment[] | undefined {
-  const ticksPerSecond = video.timeBase.den / video.timeBase.num;
-  const span = { start: video.start * ticksPerSecond, end: video.end * ticksPerSecond, frames: video.frames };
-  return planSegments(cuts, span, seconds * ticksPerSecond);
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */

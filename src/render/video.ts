@@ -1,5 +1,5 @@
-import { type JoinPaths, joinSegments } from '../media/video/segments/join.ts';
-import { encodeSegment } from '../media/video/segments/segment.ts';
+import { NO_BARS } from '../media/video/frames/bar-blender.ts';
+import { encodePiece } from '../media/video/segments/piece.ts';
 import { transcode } from '../media/video/transcode.ts';
 import type { TranscodeOptions } from '../media/video/transcode-plan.ts';
 import { isTimed } from '../caption/timing-field.ts';
@@ -16,7 +16,7 @@ export interface VideoFacts extends RenderFacts {
   readonly frames: number;
 }
 
-/** Lays out the bars, then blends them onto the frames of the whole video or of one segment that show them. */
+/** Lays out the bars, then blends them onto the frames of the whole video or of a segment that show them. */
 export async function renderOnVideo(
   recipe: VideoRecipe,
   assetPath: string,
@@ -24,7 +24,13 @@ export async function renderOnVideo(
   tools: RenderTools,
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
+  const { piece } = recipe;
   const stopwatch = new Stopwatch();
+  if (piece?.isLast === true) {
+    const paths = { asset: assetPath, output: outPath };
+    const facts = await stopwatch.step('join', () => encodePiece(recipe, piece, paths, NO_BARS, options));
+    return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, warnings: [], timings: stopwatch.timings };
+  }
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const strokes = recipe.watermark && strokesFor(layout.canvas);
   const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools), strokes);
@@ -32,22 +38,9 @@ export async function renderOnVideo(
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();
   const facts = await stopwatch.step('encode', () =>
-    recipe.piece?.type === 'segment'
-      ? encodeSegment(recipe, recipe.piece.segment, assetPath, outPath, timeline, options)
+    piece
+      ? encodePiece(recipe, piece, { asset: assetPath, output: outPath }, timeline, options)
       : transcode(recipe, assetPath, outPath, timeline, options),
   );
   return { ...recipe.canvas, ...facts, bars, missingGlyphs, warnings, timings: stopwatch.timings };
-}
-
-/** Joins separately rendered segments to the finished video. The segments already contain the bars. */
-export async function joinVideo(
-  recipe: VideoRecipe,
-  paths: JoinPaths,
-  options: TranscodeOptions = {},
-): Promise<VideoFacts> {
-  const { piece } = recipe;
-  if (piece?.type !== 'join') throw new Error('the recipe is not one for joining segments');
-  const stopwatch = new Stopwatch();
-  const facts = await stopwatch.step('join', () => joinSegments(recipe, piece.segments, paths, options));
-  return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, warnings: [], timings: stopwatch.timings };
 }

@@ -3,10 +3,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { Codec, CodecContext, FormatContext, Frame, Packet, type Stream } from 'node-av/lib';
-import type { VideoSegment } from '../../src/media/video/segments/cuts.ts';
+import type { VideoSegment } from '../../src/media/video/segments/plan.ts';
+import { joinPiece, segmentPiece } from '../../src/media/video/segments/work.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import type { VideoRecipe } from '../../src/render/video-recipe.ts';
-import { joinVideo, renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
+import { renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
 
 const tools = createRenderTools();
 
@@ -20,12 +21,12 @@ export async function renderInSegments(
   const segmentsPath = `${outPath}.segments`;
   for (const [index, segment] of segments.entries()) {
     const file = `${outPath}.${index}`;
-    const piece = { type: 'segment', segment } as const;
+    const piece = segmentPiece(segment);
     await renderOnVideo(throughJson({ ...recipe, piece }), path, file, tools);
     appendFileSync(segmentsPath, readFileSync(file));
   }
-  const piece = { type: 'join', segments } as const;
-  return await joinVideo(throughJson({ ...recipe, piece }), { asset: path, segments: segmentsPath, output: outPath });
+  const piece = joinPiece(segments, recipe.video.frames);
+  return await renderOnVideo(throughJson({ ...recipe, piece }), path, outPath, tools, { attachment: segmentsPath });
 }
 
 function throughJson(recipe: VideoRecipe): VideoRecipe {

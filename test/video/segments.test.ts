@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { type VideoSegment, segmentsBetween } from '../../src/media/video/segments/cuts.ts';
+import { type VideoSegment, segmentsBetween } from '../../src/media/video/segments/plan.ts';
 import type { ClipOptions } from './clip.ts';
 import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';

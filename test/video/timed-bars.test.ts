@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../../src/caption/overlay.ts';
 import { NO_BARS } from '../../src/media/video/frames/bar-blender.ts';
-import { segmentsBetween } from '../../src/media/video/segments/cuts.ts';
+import { segmentsBetween } from '../../src/media/video/segments/plan.ts';
 import { transcode } from '../../src/media/video/transcode.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { type ClipOptions, type ReadClip, readClip } from './clip.ts';

@@ -2,7 +2,7 @@
 // and track parameters are expected. Frames may differ as much as between two lossy encodes, also at a seam.
 
 import { expect } from 'vitest';
-import { segmentsBetween } from '../../src/media/video/segments/cuts.ts';
+import { segmentsBetween } from '../../src/media/video/segments/plan.ts';
 import type { ClipOptions } from './clip.ts';
 import { BT709, paintYuv } from './painting.ts';
 import { plainClip } from './plain-clip.ts';

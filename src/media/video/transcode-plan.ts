@@ -1,4 +1,4 @@
-// Input and result of a transcode, shared by the whole render, the segments and the join.
+// Input and result of a transcode, of a whole video or of a piece of the work.
 
 import type { Size } from '../../layout/geometry.ts';
 import type { VideoFormat } from '../sniff.ts';
@@ -6,6 +6,16 @@ import type { EncoderSettings } from './frames/encoding.ts';
 import type { FilterStep } from './frames/steps.ts';
 import type { VideoSource } from './probe/probe.ts';
 import type { AudioSource } from './sound/source.ts';
+
+/** What one of several workers does for a video that they share. */
+export interface VideoPiece {
+  /** How much work it is, in frames of the video. */
+  readonly frames: number;
+  /** The last piece puts the others together, so it draws no bars. After any other, more work follows on the same worker. */
+  readonly isLast: boolean;
+  /** Only the code that made the piece reads it. */
+  readonly work: unknown;
+}
 
 /** Every decision about a transcode, made in advance. Plain JSON. */
 export interface TranscodePlan {
@@ -31,6 +41,8 @@ interface TranscodeProgress {
 }
 
 export interface TranscodeOptions {
+  /** A further file that a piece needs. */
+  readonly attachment?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: TranscodeProgress) => void) | undefined;
 }

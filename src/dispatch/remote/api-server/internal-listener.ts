@@ -30,7 +30,7 @@ const PATH =
   /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
 const METHODS: Readonly<Record<AttemptPart, string>> = {
   asset: 'GET',
-  segments: 'GET',
+  attachment: 'GET',
   probe: 'POST',
   progress: 'POST',
   output: 'PUT',
@@ -141,8 +141,8 @@ export class InternalListener {
     switch (part) {
       case 'asset':
         return await sendFiles(response, session.asset?.path);
-      case 'segments':
-        return await sendFiles(response, pending.segments);
+      case 'attachment':
+        return await sendFiles(response, pending.attachment);
       case 'failure':
         return await receiveFailure(attempt, pending);
       case 'probe': {

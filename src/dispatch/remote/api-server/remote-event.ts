@@ -14,19 +14,6 @@ export type RemoteEvent =
   | ({ readonly type: 'claimed'; readonly waitedMs: number } & SessionEvent)
   | ({ readonly type: 'lost'; readonly reason: string } & SessionEvent)
   | {
-      readonly type: 'split';
-      readonly renderId: string | undefined;
-      readonly segments: number;
-      readonly workers: number;
-    }
-  | {
-      readonly type: 'unsplit';
-      readonly renderId: string | undefined;
-      readonly accountId: string | undefined;
-      readonly err: unknown;
-    }
-  | { readonly type: 'hedged'; readonly renderId: string | undefined }
-  | {
       readonly type: 'incompatible';
       readonly worker: string;
       readonly theirProtocol: number | undefined;

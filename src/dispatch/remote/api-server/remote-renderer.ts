@@ -4,10 +4,10 @@
 import { AppError } from '../../../errors.ts';
 import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
+import { segmentsOf } from '../../../media/video/segments/plan.ts';
 import { BoundedMap } from '../../../primitives/bounded-map.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
-import { segmentsOf } from '../../../render/video-recipe.ts';
 import type { QueueEntry } from '../../fair-queue.ts';
 import type { PoolStatus, Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
 import { parsePresence, type Presence } from '../../reports.ts';
@@ -21,7 +21,8 @@ import { PROTOCOL, speaksOurProtocol } from '../shared/protocol.ts';
 import { InternalListener } from './internal-listener.ts';
 import { maxOutputBytes } from './output-limit.ts';
 import { createPermits, type Permits } from './permits.ts';
-import { mayRenderWhole, SegmentedRender, type SegmentHost } from './segmented-render.ts';
+import { mayRenderWhole, SegmentedRender, type SegmentHost } from '../segments/segmented-render.ts';
+import type { SegmentEvent } from '../segments/segment-event.ts';
 import type { RemoteEvent } from './remote-event.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { RenderSession, TicketIssuer } from './session.ts';
@@ -47,7 +48,7 @@ export interface RemoteOptions {
   readonly segmentSeconds: number;
   readonly onError: (error: unknown) => void;
   /** For logs and metrics. */
-  readonly onEvent: (event: RemoteEvent) => void;
+  readonly onEvent: (event: RemoteEvent | SegmentEvent) => void;
 }
 
 const MAX_INCOMPATIBLE = 1_000;

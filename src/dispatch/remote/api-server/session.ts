@@ -42,7 +42,7 @@ export interface StepRequest<StepType extends Step = Step> {
   /** How long a worker may take before it counts as lost. */
   readonly limitMs: number;
   /** Files that the step needs besides the asset, sent as one. */
-  readonly segments?: readonly string[];
+  readonly attachment?: readonly string[];
   /** Called now and then with the part of the step that is done, 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }

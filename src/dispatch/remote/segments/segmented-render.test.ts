@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../errors.ts';
+import { workOf } from '../../../media/video/segments/work.ts';
 import { must } from '../../../primitives/must.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../../render/video-recipe.ts';
 import { VIDEO_PROBE } from '../../../../test/dispatch/sample-reports.ts';
 import { mayRenderWhole, type SegmentHost, SegmentedRender } from './segmented-render.ts';
-import { RenderSession } from './session.ts';
+import { RenderSession } from '../api-server/session.ts';
 
 const FACTS: RenderFacts = {
   width: 2,
@@ -83,7 +84,8 @@ class FakeHost implements SegmentHost {
   workOf(session: RenderSession): number | 'join' | undefined {
     const step = session.stepOf(this.#attempts.get(session) ?? -1)?.step;
     if (step?.type !== 'render' || step.recipe.kind !== 'video') return undefined;
-    return step.recipe.piece?.type === 'segment' ? step.recipe.piece.segment.decodeFrom : 'join';
+    const work = workOf(must(step.recipe.piece, 'the piece'));
+    return work.type === 'segment' ? work.segment.decodeFrom : 'join';
   }
 
   /** The session's worker tells how much of its work is done. */

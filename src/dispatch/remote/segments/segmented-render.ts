@@ -5,14 +5,16 @@
 
 import { stat, unlink } from 'node:fs/promises';
 import { AppError, type ErrorCode } from '../../../errors.ts';
-import type { VideoSegment } from '../../../media/video/segments/cuts.ts';
+import { joinPiece, segmentPiece } from '../../../media/video/segments/work.ts';
+import type { VideoSegment } from '../../../media/video/segments/plan.ts';
+import type { VideoPiece } from '../../../media/video/transcode-plan.ts';
 import { rethrowAsStorageError } from '../../../media/work-area.ts';
 import { must } from '../../../primitives/must.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { VideoRecipe } from '../../../render/video-recipe.ts';
 import type { RemoteAsset, RenderStep } from '../shared/control-messages.ts';
 import { SegmentBoard } from './segment-board.ts';
-import type { RenderSession, StepRequest } from './session.ts';
+import type { RenderSession, StepRequest } from '../api-server/session.ts';
 import { hasCode } from '../../../primitives/error-facts.ts';
 
 export interface SegmentedJob {
@@ -169,7 +171,7 @@ export class SegmentedRender {
     this.#host.expectOutput(session, file);
     const startedAt = performance.now();
     const onProgress = this.#job.onProgress && ((fraction: number): void => this.#reportProgress(index, fraction));
-    const request = this.#stepFor({ type: 'segment', segment });
+    const request = this.#stepFor(segmentPiece(segment));
     const facts = await session.render({ ...request, onProgress }, signal);
     if (!this.#board.finish(index, performance.now() - startedAt)) return;
     this.#reportProgress(index, 1);
@@ -196,19 +198,19 @@ export class SegmentedRender {
     );
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     this.#host.expectOutput(session, output);
-    const request = this.#stepFor({ type: 'join', segments }, bytes);
-    const joined = await session.render({ ...request, segments: this.#finished }, signal);
+    const request = this.#stepFor(joinPiece(segments, this.#job.recipe.video.frames), bytes);
+    const joined = await session.render({ ...request, attachment: this.#finished }, signal);
     // The bars are the same in every segment. The encoding time is what the client waited for, not the sum of all lanes.
     const drawn = must(this.#facts, 'the facts of a segment');
     return { ...drawn, timings: { ...drawn.timings, encode, ...joined.timings } };
   }
 
-  #stepFor(piece: NonNullable<VideoRecipe['piece']>, segmentBytes?: number): StepRequest<RenderStep> {
+  #stepFor(piece: VideoPiece, attachedBytes?: number): StepRequest<RenderStep> {
     const { asset, limitMs } = this.#job;
     // The cuts have served their purpose.
     const recipe = { ...this.#job.recipe, cuts: [], piece };
-    const segments = segmentBytes === undefined ? undefined : { segments: { bytes: segmentBytes } };
-    return { step: { type: 'render', asset, recipe, ...segments }, limitMs };
+    const attachment = attachedBytes === undefined ? undefined : { attachment: { bytes: attachedBytes } };
+    return { step: { type: 'render', asset, recipe, ...attachment }, limitMs };
   }
 
   #hedge(): void {

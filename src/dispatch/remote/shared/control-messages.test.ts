@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { IMAGE_PROBE, VIDEO_PROBE } from '../../../../test/dispatch/sample-reports.ts';
 import { type AssetLimits, composeRecipe, type Recipe } from '../../../render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../../render/recipe.ts';
-import { DEFAULT_VIDEO_LIMITS, segmentsOf, type VideoRecipe } from '../../../render/video-recipe.ts';
+import { DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../../render/video-recipe.ts';
+import { segmentsOf } from '../../../media/video/segments/plan.ts';
+import { joinPiece, segmentPiece } from '../../../media/video/segments/work.ts';
 import { type ControlMessage, parseControlMessage, type Step } from './control-messages.ts';
 
 const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
@@ -37,14 +39,14 @@ describe('a control message', () => {
     ['an image', messageOf(render(composeRecipe(IMAGE_PROBE, OVERLAYS, LIMITS)))],
     ['a video with a watermark', messageOf(render(recipe))],
     ['a silent video', messageOf(render({ ...recipe, audio: null }))],
-    ['a segment', messageOf(render({ ...recipe, piece: { type: 'segment', segment } }))],
+    ['a segment', messageOf(render({ ...recipe, piece: segmentPiece(segment) }))],
     [
       'a join',
       messageOf({
         type: 'render',
         asset: ASSET,
-        recipe: { ...recipe, piece: { type: 'join', segments } },
-        segments: { bytes: 5 },
+        recipe: { ...recipe, piece: joinPiece(segments, 50) },
+        attachment: { bytes: 5 },
       }),
     ],
   ])('loses nothing on its way: %s', (_what, message) => {

@@ -23,8 +23,8 @@ export interface RenderStep {
   /** Absent for a transparent overlay. */
   readonly asset?: RemoteAsset | undefined;
   readonly recipe: Recipe;
-  /** For a recipe that joins segments: all of them in one file. */
-  readonly segments?: { readonly bytes: number };
+  /** A further file that the recipe works on. */
+  readonly attachment?: { readonly bytes: number };
   /** The API server wants to know how much is done. Older workers ignore it. */
   readonly wantsProgress?: true;
 }
@@ -60,7 +60,7 @@ const stepSchema = z.discriminatedUnion('type', [
     type: z.literal('render'),
     asset: assetSchema.exactOptional(),
     recipe: recipeSchema,
-    segments: z.object({ bytes: bytesSchema }).exactOptional(),
+    attachment: z.object({ bytes: bytesSchema }).exactOptional(),
     wantsProgress: z.literal(true).exactOptional(),
   }),
 ]);

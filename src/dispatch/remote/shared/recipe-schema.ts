@@ -20,14 +20,6 @@ const MAX_FRAME_STEP = 1_000;
 
 const qualitySchema = z.int().min(1).max(100);
 
-const segmentSchema = z.object({
-  from: z.number().nullable(),
-  to: z.number().nullable(),
-  decodeFrom: z.int().min(0),
-  decodeTo: z.int().min(0).nullable(),
-  frames: z.int().min(0),
-});
-
 const styleSchema = z.object({
   preset: z.enum(STYLE_PRESETS).exactOptional(),
   color: z.string().exactOptional(),
@@ -107,11 +99,6 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       keyframeInterval: z.int().min(1),
     }),
     bounds: z.object({ frames: z.number().positive(), bytes: z.number().positive(), pixels: z.number().positive() }),
-    piece: z
-      .discriminatedUnion('type', [
-        z.object({ type: z.literal('segment'), segment: segmentSchema }),
-        z.object({ type: z.literal('join'), segments: z.array(segmentSchema) }),
-      ])
-      .exactOptional(),
+    piece: z.object({ frames: z.number().min(0), isLast: z.boolean(), work: z.unknown() }).exactOptional(),
   }),
 ]);

@@ -29,7 +29,7 @@ export const REDELIVERED_HEADER = 'storybar-redelivered';
 /** The worker's name, as in its presence. */
 export const WORKER_HEADER = 'storybar-worker';
 
-export const ATTEMPT_PARTS = ['asset', 'segments', 'probe', 'progress', 'output', 'failure'] as const;
+export const ATTEMPT_PARTS = ['asset', 'attachment', 'probe', 'progress', 'output', 'failure'] as const;
 export type AttemptPart = (typeof ATTEMPT_PARTS)[number];
 
 export function controlStreamPath({ session, generation }: Ticket): string {

@@ -145,18 +145,18 @@ class StepRunner {
   }
 
   async #render(step: RenderStep, attempt: Attempt): Promise<void> {
-    const { asset: remote, recipe, segments: joined } = step;
+    const { asset: remote, recipe, attachment: extra } = step;
     const asset = remote && (await this.#fetch(remote, attempt));
-    const segments = joined && { segments: await this.#receive('segments', joined.bytes, attempt) };
+    const attachment = extra && { attachment: await this.#receive('attachment', extra.bytes, attempt) };
     const output = this.#directory.file('output');
-    const job = { recipe, asset, ...segments, output };
+    const job = { recipe, asset, ...attachment, output };
     const progress = new ProgressReports(async (fraction) => await this.#post(attempt, 'progress', { fraction }));
     const onProgress = (fraction: number): void => progress.report(fraction);
     const requester = { ...this.#requester, ...(step.wantsProgress && { onProgress }) };
     const facts = await this.#tools.renderer.render(job, this.#stream.signal, requester);
     await progress.end();
-    // After a segment, another one or the join may follow immediately, so the slot stays taken.
-    const mayContinue = recipe.kind === 'video' && recipe.piece?.type === 'segment';
+    // After a piece, another one may follow immediately, so the slot stays taken.
+    const mayContinue = recipe.kind === 'video' && recipe.piece?.isLast === false;
     if (!mayContinue) this.#tools.onRendered();
     await this.#request(attempt, 'output', {
       method: 'PUT',
@@ -171,7 +171,7 @@ class StepRunner {
     return this.#asset;
   }
 
-  async #receive(part: 'asset' | 'segments', bytes: number, attempt: Attempt): Promise<string> {
+  async #receive(part: 'asset' | 'attachment', bytes: number, attempt: Attempt): Promise<string> {
     const path = this.#directory.file(part);
     const response = await this.#request(attempt, part, { method: 'GET' });
     await receiveHashed(response, path, bytes, this.#stream.signal);
@@ -192,7 +192,7 @@ class StepRunner {
     const path = attemptPath(this.#ticket.session, attempt, part);
     const { signal } = this.#stream;
     const response = await this.#tools.client.request(this.#ticket.apiServer, { ...rest, path, token, signal });
-    if (part !== 'asset' && part !== 'segments') response.resume();
+    if (part !== 'asset' && part !== 'attachment') response.resume();
     return response;
   }
 }

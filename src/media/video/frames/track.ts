@@ -1,6 +1,6 @@
 // The video track: decoder, filters, bars, encoder. Frames keep their source timestamps, shifted so that the video
 // starts at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before
-// it, so a segment comes out exactly as it would in the whole video.
+// it, so a part comes out exactly as it would in the whole video.
 
 import { AV_NOPTS_VALUE } from 'node-av/constants';
 import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';

@@ -1,7 +1,6 @@
-// Finds where a video can be cut into segments that are rendered separately and joined afterwards. Works on packet
-// metadata only: packets are numbered in file order, and times are ticks of the source's time base. A frame belongs to
-// the segment that contains its presentation time. Frames of an open GOP that are shown before their keyframe therefore
-// belong to the segment before it.
+// Finds where a video can be cut, so that both sides can be decoded by themselves. Works on packet metadata only: packets are
+// numbered in file order, and times are ticks of the source's time base. A frame belongs to the side that contains its
+// presentation time. Frames of an open GOP that are shown before their keyframe therefore belong to the side before it.
 
 import { must } from '../../../primitives/must.ts';
 
@@ -15,26 +14,17 @@ export interface PacketInfo {
 
 /** A keyframe where the video can be cut. */
 export interface Cut {
-  /** Frames from this time on belong to the segment after the cut. */
+  /** Frames from this time on come after the cut. */
   readonly pts: number;
   /** The number of frames before the cut. */
   readonly frames: number;
-  /** Decoding for the segment after the cut starts at this packet, a keyframe before the one of the cut. */
+  /** Decoding what comes after the cut starts at this packet, a keyframe before the one of the cut. */
   readonly decodeFrom: number;
-  /** Decoding for the segment before the cut ends before this packet. */
+  /** Decoding what comes before the cut ends before this packet. */
   readonly decodeTo: number;
 }
 
-/** `null` stands for the start or the end of the file. */
-export interface VideoSegment {
-  readonly from: number | null;
-  readonly to: number | null;
-  readonly decodeFrom: number;
-  readonly decodeTo: number | null;
-  readonly frames: number;
-}
-
-/** Bounds the size of a probe, and the time it takes to plan segments from it. */
+/** Bounds the size of a probe, and the time it takes to choose cuts from it. */
 export const MAX_CUTS = 500;
 
 /**
@@ -66,55 +56,6 @@ export function findCuts(packets: readonly PacketInfo[], spacing: number): reado
   return cuts;
 }
 
-/** The whole video. */
-export interface VideoSpan {
-  /** In ticks. */
-  readonly start: number;
-  readonly end: number;
-  readonly frames: number;
-}
-
-/** With a longer segment, the other segments finish early and little time is saved. */
-const MAX_SEGMENT_SHARE = 0.75;
-
-/**
- * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short, its keyframes
- * are too far apart, or the numbers make no sense. A file or a remote worker supplies them, so no value may make this
- * slow.
- */
-export function planSegments(
-  cuts: readonly Cut[],
-  { start, end, frames }: VideoSpan,
-  length: number,
-): readonly VideoSegment[] | undefined {
-  const duration = end - start;
-  const count = Math.min(Math.floor(duration / length), MAX_CUTS + 1);
-  if (!Number.isFinite(duration) || !(count >= 2) || cuts.length > MAX_CUTS) return undefined;
-  const selected: Cut[] = [];
-  for (let index = 1; index < count; index += 1) {
-    const nearest = nearestTo(start + (duration * index) / count, cuts);
-    const previousFrames = selected.at(-1)?.frames ?? 0;
-    if (nearest !== undefined && nearest.frames > previousFrames && nearest.frames < frames) selected.push(nearest);
-  }
-  const bounds = [start, ...selected.map(({ pts }) => pts), end];
-  const longest = Math.max(...bounds.slice(1).map((bound, index) => bound - must(bounds[index], 'the previous bound')));
-  // A NaN fails this comparison as well.
-  return longest <= duration * MAX_SEGMENT_SHARE ? segmentsBetween(selected, frames) : undefined;
-}
-
-export function segmentsBetween(cuts: readonly Cut[], frames: number): readonly VideoSegment[] {
-  return [undefined, ...cuts].map((first, index) => {
-    const next = cuts[index];
-    return {
-      from: first?.pts ?? null,
-      to: next?.pts ?? null,
-      decodeFrom: first?.decodeFrom ?? 0,
-      decodeTo: next?.decodeTo ?? null,
-      frames: (next?.frames ?? frames) - (first?.frames ?? 0),
-    };
-  });
-}
-
 /** Shown frames in order of time, each with its packet. Returns `undefined` when a timestamp is missing or repeated. */
 function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at: number }[] | undefined {
   const shown: { pts: number; at: number }[] = [];
@@ -140,12 +81,4 @@ function suffixMin(numbers: readonly number[]): readonly number[] {
     .toReversed()
     .map((number) => (min = Math.min(min, number)))
     .toReversed();
-}
-
-function nearestTo(pts: number, cuts: readonly Cut[]): Cut | undefined {
-  let nearest: Cut | undefined;
-  for (const cut of cuts) {
-    if (nearest === undefined || Math.abs(cut.pts - pts) < Math.abs(nearest.pts - pts)) nearest = cut;
-  }
-  return nearest;
 }

@@ -11,7 +11,7 @@ import { effectiveTags } from '../frames/color.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { frameGeometry, type Ratio } from '../frames/geometry.ts';
 import type { FrameFormat } from '../frames/steps.ts';
-import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from '../segments/cuts.ts';
+import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from './cuts.ts';
 import { type AudioSource, describeAudio } from '../sound/source.ts';
 import { CONVERT_TO_H264, encrypted, undecodable } from '../undecodable.ts';
 import { AudioTrial } from '../sound/trial.ts';
@@ -49,7 +49,7 @@ export interface VideoProbe extends Size {
   readonly audio: AudioSource | null;
   /** The file has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Where the video can be cut into segments; empty when it can't be. */
+  /** Where the video can be cut; empty when it can't be. */
   readonly cuts: readonly Cut[];
 }
 

@@ -12,7 +12,7 @@ import { Container } from '../probe/container.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import { openAudioTrack } from '../sound/sound.ts';
 import type { TranscodeFacts, TranscodeOptions, TranscodePlan } from '../transcode-plan.ts';
-import type { VideoSegment } from './cuts.ts';
+import type { VideoSegment } from './plan.ts';
 import { encoderHeaders, SegmentReader, type StoredPacket, type StoredSegment } from './segment-file.ts';
 
 export interface JoinPaths {

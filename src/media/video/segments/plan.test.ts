@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { randomCases } from '../../../../test/random-cases.ts';
-import {
-  type Cut,
-  findCuts,
-  MAX_CUTS,
-  type PacketInfo,
-  planSegments,
-  segmentsBetween,
-  type VideoSegment,
-  type VideoSpan,
-} from './cuts.ts';
+import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from '../probe/cuts.ts';
+import { planSegments, segmentsBetween, type VideoSegment, type VideoSpan } from './plan.ts';
 
 /** A seeded generator, so that every run tests the same streams. */
 function random(seed: number): (below: number) => number {

@@ -11,7 +11,7 @@ import { forEachPacket } from '../packet-loop.ts';
 import { Container } from '../probe/container.ts';
 import type { TranscodeFacts, TranscodeOptions, TranscodePlan } from '../transcode-plan.ts';
 import { undecodable } from '../undecodable.ts';
-import type { VideoSegment } from './cuts.ts';
+import type { VideoSegment } from './plan.ts';
 import { SegmentWriter } from './segment-file.ts';
 
 export async function encodeSegment(
