@@ -170,6 +170,16 @@ describe('import rules', () => {
     expect([...loaded]).toContain('account/pricing.ts');
   });
 
+  it('few files outside their folders know the segments of videos', () => {
+    const isSegments = (file: string): boolean => /(?:^|\/)segments\//u.test(file);
+    const importers = internal.filter(({ file, target }) => isSegments(target) && !isSegments(file));
+    expect([...new Set(importers.map(({ file }) => file))].toSorted()).toEqual([
+      'dispatch/remote/api-server/remote-renderer.ts',
+      'main/start-renderer.ts',
+      'render/video.ts',
+    ]);
+  });
+
   it('only media/process.ts imports node:child_process', () => {
     const importers = imports.filter(({ target }) => target === 'node:child_process').map(({ file }) => file);
     expect(importers).toEqual(['media/process.ts']);
