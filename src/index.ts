@@ -5,10 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
-import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay } from './caption/overlay.ts';
-import { checkOutput } from './caption/output-format.ts';
-import { parseSafeArea, type SafeAreaName, withSafeArea } from './caption/safe-area-field.ts';
-import { type CaptionStyle, checkStyle, type StylePreset, withStyle } from './caption/style-field.ts';
+import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay, type RequestedOverlay } from './caption/overlay.ts';
+import { checkOutput } from './caption/format-field.ts';
+import type { FormatOf } from './caption/output-format.ts';
+import type { SafeAreaName } from './caption/safe-area.ts';
+import { parseSafeArea, withSafeArea } from './caption/safe-area-field.ts';
+import type { RequestedStyle } from './caption/style.ts';
+import { checkStyle, withStyle } from './caption/style-field.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff } from './media/sniff.ts';
@@ -20,8 +23,9 @@ import type { VideoFacts } from './render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
 
 export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
-export type { SafeAreaName } from './caption/safe-area-field.ts';
-export type { CaptionStyle, StylePreset } from './caption/style-field.ts';
+export type { SafeAreaName } from './caption/safe-area.ts';
+export type { CaptionStyle } from './caption/style.ts';
+export type { StylePreset } from './caption/style-presets.ts';
 export type { Rendered } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
@@ -31,16 +35,7 @@ export type { VideoFacts } from './render/video.ts';
  */
 export type Captions = string | readonly CaptionOptions[] | SubtitleOptions;
 
-export interface CaptionOptions {
-  readonly text: string;
-  readonly position?: number | null;
-  readonly lang?: string | null;
-  /** Seconds from the first frame of a video. A bar is shown from `start` on, until just before `end`. */
-  readonly start?: number | null;
-  readonly end?: number | null;
-  /** A preset, or an object that changes one. */
-  readonly style?: StylePreset | CaptionStyle | null;
-}
+export type CaptionOptions = RequestedOverlay;
 
 export interface SubtitleOptions {
   /** The content of an SRT or WebVTT file. */
@@ -53,7 +48,7 @@ export interface SubtitleOptions {
 /** Applies to all captions of a render. */
 export interface LookOptions {
   /** The style of captions that have none of their own. */
-  readonly style?: StylePreset | CaptionStyle;
+  readonly style?: RequestedStyle;
   /** Keeps captions clear of an app's own controls, on portrait images and videos of about 9:16. */
   readonly safeArea?: SafeAreaName;
 }
@@ -62,7 +57,7 @@ export interface ImageOptions extends LookOptions {
   /** Larger images are refused. Default: 50 million. */
   readonly maxPixels?: number;
   /** Default: `png`. A JPEG that stays a JPEG isn't compressed again, unless there is a quality. */
-  readonly format?: 'png' | 'jpeg' | 'webp';
+  readonly format?: FormatOf<'image'>;
   /** Of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
   readonly signal?: AbortSignal;
@@ -70,7 +65,7 @@ export interface ImageOptions extends LookOptions {
 
 export interface OverlayOptions extends LookOptions {
   /** Default: `png`. Both are lossless. */
-  readonly format?: 'png' | 'webp';
+  readonly format?: FormatOf<'canvas'>;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import type { RequestedOutput } from '../src/caption/output-format.ts';
+import type { RequestedOutput } from '../src/caption/format-field.ts';
 import { probeImage } from '../src/media/image.ts';
 import { readHeaders } from '../src/raster/jpeg/headers.ts';
 import { composeImageRecipe, DEFAULT_IMAGE_LIMITS } from '../src/render/recipe.ts';

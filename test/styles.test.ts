@@ -3,7 +3,7 @@
 
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { STYLE_PRESETS } from '../src/caption/style-field.ts';
+import { STYLE_PRESETS } from '../src/caption/style-presets.ts';
 import { renderImage, renderOverlay } from '../src/index.ts';
 import { bakeBands } from '../src/raster/blend.ts';
 import { drawBands } from '../src/render/bands.ts';

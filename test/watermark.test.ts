@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../src/caption/overlay.ts';
-import type { CaptionStyle } from '../src/caption/style-field.ts';
+import type { CaptionStyle } from '../src/caption/style.ts';
 import { probeImage } from '../src/media/image.ts';
 import { strokesFor } from '../src/layout/watermark.ts';
 import { must } from '../src/primitives/must.ts';

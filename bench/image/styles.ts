@@ -1,6 +1,6 @@
 // Measures what a style costs: three captions on a JPEG as bars, and in every other preset, with PNG output.
 
-import { STYLE_PRESETS } from '../../src/caption/style-field.ts';
+import { STYLE_PRESETS } from '../../src/caption/style-presets.ts';
 import { renderImage } from '../../src/index.ts';
 import type { Photo } from './pictures.ts';
 import { interleave, median, medianRatio, seriesNamed } from './rounds.ts';

@@ -5,7 +5,7 @@ import type { FieldFault } from '../errors.ts';
 
 export type UrlFault = Pick<FieldFault, 'code' | 'detail'>;
 
-const MAX_URL_LENGTH = 2_048;
+export const MAX_URL_LENGTH = 2_048;
 /** Lower ports belong to services that don't serve files, such as mail. */
 const LOW_PORTS: ReadonlySet<string> = new Set(['', '80', '443']);
 const FIRST_FREE_PORT = 1_024;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type FieldFault } from '../errors.ts';
 import { assertNoCues } from './captions-field.ts';
-import { type Form, LAYOUT_FIELDS } from './field-reader.ts';
+import type { Form } from './field-reader.ts';
 import { type CaptionForm, parseForm } from './form.ts';
+import { LAYOUT_FIELDS } from './request-fields.ts';
 
 const SRT = '1\n00:00:01,000 --> 00:00:02,500\nHello\n\n2\n00:00:03,000 --> 00:00:04,000\n<i>Bye</i>\n';
 
@@ -134,7 +135,7 @@ describe('the captions field', () => {
   });
 
   it('needs the duration of the video in a layout', () => {
-    const layout = { hasAsset: false, names: LAYOUT_FIELDS, isJson: true };
+    const layout = { hasAsset: false, allowed: LAYOUT_FIELDS, isJson: true };
     const size = { width: 640, height: 480 };
     expect(parse({ captions: SRT, ...size, duration: 10 }, layout).overlays).toHaveLength(2);
     expect(codesOf({ captions: SRT, ...size }, layout)).toEqual(['#/duration required']);

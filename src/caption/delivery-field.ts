@@ -1,8 +1,9 @@
 // `async` and `deliver`: whether the request waits for its render, and whether the response is the file or a link to it.
 
 import type { FieldReader } from './field-reader.ts';
+import { DELIVERY_FIELDS } from './request-fields.ts';
 
-const DELIVERIES = ['bytes', 'url'] as const;
+const DELIVERIES = DELIVERY_FIELDS.deliver.enum;
 
 export interface Delivery {
   /** The response comes before the render. */

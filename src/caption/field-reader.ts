@@ -2,6 +2,8 @@
 // type, and `null` means that the field is omitted.
 
 import type { FieldFault } from '../errors.ts';
+import type { Json } from '../primitives/json-schema.ts';
+import { type FieldName, RENDER_FIELDS } from './request-fields.ts';
 
 export interface FormField {
   readonly name: string;
@@ -16,20 +18,10 @@ export interface Form {
   /** Undefined where the asset isn't known yet or isn't of a known kind. */
   readonly assetKind?: 'image' | 'animation' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
-  readonly names?: readonly FieldName[];
+  readonly allowed?: Readonly<Partial<Record<FieldName, Json>>>;
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
-
-/** The fields of every request: the captions and where they go. */
-const CAPTION_FIELDS = ['width', 'height', 'text', 'overlays', 'captions', 'position', 'lang', 'strict'] as const;
-/** The fields of a render, besides the uploaded file. */
-const RENDER_FIELDS = ['asset_url', ...CAPTION_FIELDS, 'format', 'quality', 'async', 'deliver', 'webhook_url'] as const;
-/** The fields of every request that describe the look of its captions. */
-const LOOK_FIELDS = ['style', 'safe_area'] as const;
-/** The fields of a layout. */
-export const LAYOUT_FIELDS = [...CAPTION_FIELDS, 'duration'] as const;
-export type FieldName = (typeof RENDER_FIELDS | typeof LAYOUT_FIELDS | typeof LOOK_FIELDS)[number];
 
 /** How much of a value sent by the client an error message repeats. */
 const MAX_QUOTED_LENGTH = 32;
@@ -41,9 +33,9 @@ export class FieldReader {
   readonly #values = new Map<FieldName, unknown[]>();
   readonly #unreadable: ReadonlySet<string>;
 
-  constructor({ fields, isJson = false, names = RENDER_FIELDS, faults }: Form) {
+  constructor({ fields, isJson = false, allowed = RENDER_FIELDS, faults }: Form) {
     this.isJson = isJson;
-    this.#names = [...names, ...LOOK_FIELDS];
+    this.#names = Object.keys(allowed) as FieldName[];
     this.faults = [...faults];
     this.#unreadable = new Set(faults.map(({ pointer }) => pointer));
     for (const { name, value } of fields) if (value !== null) this.#add(name, value);
@@ -171,6 +163,6 @@ function shorten(value: string): string {
   return value.length <= MAX_QUOTED_LENGTH ? value : `${value.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}...`;
 }
 
-function capitalize(name: string): string {
+export function capitalize(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

@@ -8,11 +8,12 @@ import { cleanText, isBlank } from './clean.ts';
 import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
-import { parseOutput, type RequestedOutput } from './output-format.ts';
+import { parseOutput, type RequestedOutput } from './format-field.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
 import { checkStyle, parseStyle, withStyle } from './style-field.ts';
+import { LAYOUT_FIELDS } from './request-fields.ts';
 import { parsePositionField } from './position-field.ts';
 import { parseWebhookUrl } from './webhook-url-field.ts';
 
@@ -33,9 +34,6 @@ export interface CaptionForm {
 /** Says what is wrong with a well-formed URL, if anything. */
 export type CheckUrl = (url: URL, purpose?: 'webhook') => UrlFault | undefined;
 
-/** A day, more than any plan allows. */
-const MAX_DURATION_SECONDS = 86_400;
-
 const NUMBER = new Intl.NumberFormat('en');
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
@@ -46,13 +44,13 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
   }
   const hasAsset = form.hasAsset || fields.has('asset_url') || fields.isUnreadable('asset_url');
-  const isLayout = form.names?.includes('duration') === true;
+  const isLayout = form.allowed !== undefined && 'duration' in form.allowed;
   const lacksVideo = !hasAsset && !isLayout && hasCaptions(fields);
   if (lacksVideo) reportMissingVideo(fields.faults);
   const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
   const delivery = { ...parseDelivery(fields), webhookUrl: parseWebhookUrl(fields, checkUrl) };
-  const duration = fields.seconds('duration', MAX_DURATION_SECONDS);
+  const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
   const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
   if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
     fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');

@@ -1,10 +1,7 @@
 // The `lang` of a request or an overlay: a language tag (BCP 47, RFC 5646).
 
 import type { FieldFault } from '../errors.ts';
-import type { Overlay } from './overlay.ts';
-
-/** RFC 5646 recommends that implementations support at least 35 characters. */
-export const MAX_LANGUAGE_LENGTH = 35;
+import { MAX_LANGUAGE_LENGTH, type Overlay } from './overlay.ts';
 
 const LANGUAGE = '(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})';
 const VARIANT = '(?:-(?:[a-z\\d]{5,8}|\\d[a-z\\d]{3}))*';

@@ -1,93 +1,108 @@
-// The `format` and `quality` of a request: what kind of file the client wants back. Which formats are possible depends on
-// what the captions are drawn on.
-
-import { AppError, type FieldFault } from '../errors.ts';
-import type { FieldReader } from './field-reader.ts';
-
-export type OutputFormat = 'png' | 'jpeg' | 'webp' | 'mp4';
+// Every format of a finished file, with everything that depends on the format alone. A new one starts here; the compiler
+// then leads to its encoder in `render/`.
 
 /** What the captions are drawn on: an asset of some kind, or a transparent canvas. */
 export type OutputSource = 'canvas' | 'image' | 'animation' | 'video';
 
-/** What the client asked for. Without a format, the first one in `FORMATS_OF` applies. */
-export interface RequestedOutput {
-  readonly format?: OutputFormat;
-  readonly quality?: number;
+interface FormatKind {
+  /** As people write it. */
+  readonly title: string;
+  readonly mediaType: string;
+  readonly extension: string;
+  /** Other names that clients may use. */
+  readonly aliases: readonly string[];
+  readonly sources: readonly OutputSource[];
+  /** Whether `quality` applies to images in this format. Files without an asset are always lossless. */
+  readonly isLossy: boolean;
+  /** The largest side that the encoder accepts, in pixels. A video has the limits of its plan instead. */
+  readonly maxSide?: number;
 }
 
-export const DEFAULT_QUALITY = 90;
-export const MAX_QUALITY = 100;
+/** The first format of a source is its default. */
+export const OUTPUT_FORMATS = {
+  png: {
+    title: 'PNG',
+    mediaType: 'image/png',
+    extension: 'png',
+    aliases: [],
+    sources: ['canvas', 'image', 'animation'],
+    isLossy: false,
+    maxSide: 65_535,
+  },
+  jpeg: {
+    title: 'JPEG',
+    mediaType: 'image/jpeg',
+    extension: 'jpg',
+    aliases: ['jpg'],
+    sources: ['image', 'animation'],
+    isLossy: true,
+    maxSide: 65_500,
+  },
+  webp: {
+    title: 'WebP',
+    mediaType: 'image/webp',
+    extension: 'webp',
+    aliases: [],
+    sources: ['canvas', 'image', 'animation'],
+    isLossy: true,
+    maxSide: 16_383,
+  },
+  mp4: {
+    title: 'MP4',
+    mediaType: 'video/mp4',
+    extension: 'mp4',
+    aliases: [],
+    sources: ['animation', 'video'],
+    isLossy: false,
+  },
+} as const satisfies Readonly<Record<string, FormatKind>>;
+
+type Formats = typeof OUTPUT_FORMATS;
+export type OutputFormat = keyof Formats;
+
+/** The formats that are possible for a source. */
+export type FormatOf<Source extends OutputSource> = {
+  [Format in OutputFormat]: Source extends Formats[Format]['sources'][number] ? Format : never;
+}[OutputFormat];
+
+/** The formats of images with a quality. */
+export type LossyFormat = {
+  [Format in OutputFormat]: Formats[Format]['isLossy'] extends true ? Format : never;
+}[OutputFormat];
+
+export const FORMAT_NAMES = Object.keys(OUTPUT_FORMATS) as OutputFormat[];
 
 /** The possible formats by source, the default first. */
-export const FORMATS_OF: Readonly<Record<OutputSource, readonly [OutputFormat, ...OutputFormat[]]>> = {
-  canvas: ['png', 'webp'],
-  image: ['png', 'jpeg', 'webp'],
-  animation: ['png', 'jpeg', 'webp', 'mp4'],
-  video: ['mp4'],
+export const FORMATS_OF: { readonly [Source in OutputSource]: readonly FormatOf<Source>[] } = {
+  canvas: formatsOf('canvas'),
+  image: formatsOf('image'),
+  animation: formatsOf('animation'),
+  video: formatsOf('video'),
 };
 
-/** What the client may write. */
-export const FORMAT_NAMES: Readonly<Record<string, OutputFormat>> = {
-  png: 'png',
-  jpeg: 'jpeg',
-  jpg: 'jpeg',
-  webp: 'webp',
-  mp4: 'mp4',
-};
-
-const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
-  canvas: 'a request without an asset',
-  image: 'an image',
-  animation: 'an animation',
-  video: 'a video',
-};
-
-/** `source` is undefined while it isn't known yet; `assertFormatFits` checks the format later then. */
-export function parseOutput(fields: FieldReader, source: OutputSource | undefined): RequestedOutput {
-  const format = parseFormat(fields);
-  const quality = parseQuality(fields);
-  const fault = format && source && formatFault(format, source);
-  if (fault) fields.faults.push(fault);
-  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+function formatsOf<Source extends OutputSource>(source: Source): readonly FormatOf<Source>[] {
+  return FORMAT_NAMES.filter((format) => isFormatOf(source, format));
 }
 
-export function assertFormatFits({ format }: RequestedOutput, source: OutputSource): void {
-  const fault = format && formatFault(format, source);
-  if (fault) throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
+export function isFormatOf<Source extends OutputSource>(
+  source: Source,
+  format: OutputFormat,
+): format is FormatOf<Source> {
+  return OUTPUT_FORMATS[format].sources.some((possible) => possible === source);
 }
 
-/** For values that don't come from a form. */
-export function checkOutput({ format, quality }: RequestedOutput, source: OutputSource): RequestedOutput {
-  if (format !== undefined) assertFormatFits({ format }, source);
-  if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
-    const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;
-    const fault = { pointer: '#/quality', code: 'out_of_range', detail } as const;
-    throw new AppError('invalid_fields', detail, { faults: [fault] });
-  }
-  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+/** The format of a source for a request that names none. */
+export function defaultFormat<Source extends OutputSource>(source: Source): FormatOf<Source> {
+  const [first] = FORMATS_OF[source];
+  if (first === undefined) throw new RangeError(`no format for ${source}`);
+  return first;
 }
 
-/** A blank value counts as absent, so a browser form with an empty input works. */
-function parseFormat(fields: FieldReader): OutputFormat | undefined {
-  const name = fields.text('format')?.trim() ?? '';
-  if (name === '') return undefined;
-  if (Object.hasOwn(FORMAT_NAMES, name)) return FORMAT_NAMES[name];
-  const detail = `Format must be png, jpeg, webp or mp4; got "${fields.shown('format')}".`;
-  fields.add('format', 'invalid_format', detail);
-  return undefined;
-}
+/** What clients may write, in the order of the formats. */
+export const WRITTEN_FORMATS: ReadonlyMap<string, OutputFormat> = new Map(
+  FORMAT_NAMES.flatMap((format) => [format, ...OUTPUT_FORMATS[format].aliases].map((name) => [name, format] as const)),
+);
 
-function parseQuality(fields: FieldReader): number | undefined {
-  const quality = fields.integer('quality');
-  if (quality === undefined || (quality >= 1 && quality <= MAX_QUALITY)) return quality;
-  const detail = `Quality must be between 1 and ${MAX_QUALITY}; got ${fields.shown('quality')}.`;
-  fields.add('quality', 'out_of_range', detail);
-  return undefined;
-}
-
-function formatFault(format: OutputFormat, source: OutputSource): FieldFault | undefined {
-  const possible = FORMATS_OF[source];
-  if (possible.includes(format)) return undefined;
-  const detail = `Format must be ${possible.join(', ').replace(/, (?=\w+$)/u, ' or ')} for ${SOURCE_NAMES[source]}; got ${format}.`;
-  return { pointer: '#/format', code: 'invalid_format', detail };
+export function isLossy(format: OutputFormat): format is LossyFormat {
+  return OUTPUT_FORMATS[format].isLossy;
 }

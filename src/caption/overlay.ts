@@ -1,21 +1,8 @@
 // The overlay a client requests, and the limits of the API contract for it.
 
-import type { SafeAreaName } from './safe-area-field.ts';
-import type { CaptionStyle } from './style-field.ts';
-import type { ShownTimes } from './timing-field.ts';
-
-/** A caption at a vertical position; `null` means the default position for its index. Without times, it is always shown. */
-export interface Overlay extends ShownTimes {
-  readonly text: string;
-  readonly position: number | null;
-  /** BCP 47 tag of the language of the text, where the client named it. */
-  readonly lang?: string;
-  readonly style?: CaptionStyle;
-  /** The same for all overlays of a request; absent for `none`. */
-  readonly safeArea?: SafeAreaName;
-  /** A cue of subtitles, which moves up while another one is shown at its position. */
-  readonly isCue?: true;
-}
+import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
+import type { SafeAreaName } from './safe-area.ts';
+import { type CaptionStyle, PRESET_OR_STYLE, type RequestedStyle } from './style.ts';
 
 export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
@@ -24,6 +11,70 @@ export const MAX_OVERLAYS = 10;
 /** Of subtitles. */
 export const MAX_CUES = 500;
 export const MAX_CAPTIONS_BYTES = 64 * 1024;
+
+/** RFC 5646 recommends that implementations support at least 35 characters. */
+export const MAX_LANGUAGE_LENGTH = 35;
+
+/** The fields of an overlay. Only `text` is required; the others can also be null. */
+export const OVERLAY_FIELDS = {
+  text: {
+    type: 'string',
+    maxLength: MAX_TEXT_BYTES,
+    description: `Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters).`,
+  },
+  /** In percent of the height. */
+  position: {
+    type: 'number',
+    minimum: 0,
+    maximum: 100,
+    description:
+      'Vertical center of the bar, in percent of the height: 0 touches the top edge, 100 the bottom edge. If omitted ' +
+      'or null, the default depends on the order of the overlays.',
+  },
+  /** BCP 47 tag of the language of the text. */
+  lang: {
+    type: 'string',
+    maxLength: MAX_LANGUAGE_LENGTH,
+    description: 'Language of this caption as a BCP 47 tag. If omitted or null, that of the request.',
+  },
+  /** Seconds from the first frame of a video. A bar is shown from `start` on, until just before `end`. */
+  start: {
+    type: 'number',
+    minimum: 0,
+    description: 'Seconds from the first frame of a video at which the bar appears. Default: 0. Ignored for images.',
+  },
+  end: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    description:
+      'Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays ' +
+      'until the end.',
+  },
+  /** A preset, or an object that changes one. */
+  style: {
+    ...PRESET_OR_STYLE,
+    description:
+      'Look of this caption. With a preset, it replaces the `style` of the request. Without one, it changes only the keys it has.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+type ScalarFields = Omit<typeof OVERLAY_FIELDS, 'text' | 'style'>;
+
+/** An overlay as a client sends it. */
+export type RequestedOverlay = { readonly text: string } & {
+  readonly [Name in keyof ScalarFields]?: ValueOf<ScalarFields[Name]> | null;
+} & { readonly style?: RequestedStyle | null };
+
+/** A caption at a vertical position; `null` means the default position for its index. Without times, it is always shown. */
+export interface Overlay extends Omit<ValuesOf<ScalarFields>, 'position'> {
+  readonly text: string;
+  readonly position: number | null;
+  readonly style?: CaptionStyle;
+  /** The same for all overlays of a request; absent for `none`. */
+  readonly safeArea?: SafeAreaName;
+  /** A cue of subtitles, which moves up while another one is shown at its position. */
+  readonly isCue?: true;
+}
 
 /** By index: from the middle to the bottom edge, then from just above the middle to the top. */
 const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;

@@ -1,36 +1,17 @@
 // The `style` of a request or an overlay: the name of a preset, or an object that changes one.
 
 import type { FieldFault } from '../errors.ts';
-import { pointerTo, quoteJson, typeName } from './field-reader.ts';
+import { orList } from '../primitives/or-list.ts';
+import { capitalize, pointerTo, quoteJson, typeName } from './field-reader.ts';
 import type { Overlay } from './overlay.ts';
+import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
+import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
 
-export const STYLE_PRESETS = ['bar', 'bar-light', 'box', 'box-light', 'outline', 'plain'] as const;
-export const ALIGNMENTS = ['left', 'center', 'right'] as const;
-export const WEIGHTS = ['regular', 'bold'] as const;
-export const MIN_STYLE_SIZE = 0.5;
-export const MAX_STYLE_SIZE = 3;
+type StyleField = (typeof STYLE_FIELDS)[keyof typeof STYLE_FIELDS];
+type ColorField = typeof STYLE_FIELDS.color | typeof STYLE_FIELDS.background;
+type SizeField = typeof STYLE_FIELDS.size;
 
-export type StylePreset = (typeof STYLE_PRESETS)[number];
-export type Alignment = (typeof ALIGNMENTS)[number];
-export type Weight = (typeof WEIGHTS)[number];
-
-/** What the client wants changed; the preset `bar` and its values apply to everything else. */
-export interface CaptionStyle {
-  readonly preset?: StylePreset;
-  /** `#rrggbb` or `#rrggbbaa`, in lowercase. */
-  readonly color?: string;
-  readonly background?: string;
-  /** Multiplies the default font size. */
-  readonly size?: number;
-  /** Physical, also for right-to-left text. */
-  readonly align?: Alignment;
-  readonly weight?: Weight;
-}
-
-const STYLE_KEYS = ['preset', 'color', 'background', 'size', 'align', 'weight'] as const;
-/** Their text lies directly on the photo. */
-const WITHOUT_BACKGROUND: ReadonlySet<StylePreset> = new Set(['outline', 'plain']);
-const COLOR = /^#(?:[\da-f]{6}|[\da-f]{8})$/iu;
+const STYLE_KEYS = Object.keys(STYLE_FIELDS) as (keyof typeof STYLE_FIELDS)[];
 
 /** The field as a form sends it: the name of a preset, or an object as JSON text. A blank one counts as absent. */
 export function parseStyle(text: string, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
@@ -61,14 +42,14 @@ export function checkStyle(value: unknown, pointer: string, faults: FieldFault[]
     const detail = `Unknown key ${quoteJson(key)} in style. Valid keys are ${STYLE_KEYS.join(', ')}.`;
     faults.push({ pointer: `${pointer}${pointerTo(key).slice(1)}`, code: 'unknown_field', detail });
   }
-  return compact({
-    preset: choice(fields['preset'], STYLE_PRESETS, 'Preset', `${pointer}/preset`, faults),
-    color: color(fields['color'], 'Color', `${pointer}/color`, faults),
-    background: color(fields['background'], 'Background', `${pointer}/background`, faults),
-    size: size(fields['size'], `${pointer}/size`, faults),
-    align: choice(fields['align'], ALIGNMENTS, 'Align', `${pointer}/align`, faults),
-    weight: choice(fields['weight'], WEIGHTS, 'Weight', `${pointer}/weight`, faults),
-  });
+  return compact(
+    Object.fromEntries(
+      STYLE_KEYS.map((key) => [
+        key,
+        readValue(STYLE_FIELDS[key], fields[key], capitalize(key), `${pointer}/${key}`, faults),
+      ]),
+    ),
+  );
 }
 
 /**
@@ -93,8 +74,8 @@ export function withStyle(
 }
 
 function conflicts(style: CaptionStyle | undefined, pointer: string, faults: FieldFault[]): boolean {
-  const { preset = 'bar', background } = style ?? {};
-  if (background === undefined || !WITHOUT_BACKGROUND.has(preset)) return false;
+  const { preset = DEFAULT_PRESET, background } = style ?? {};
+  if (background === undefined || presetOf(preset).background !== undefined) return false;
   const detail = `The preset ${preset} has no background. Leave background out, or use bar or box.`;
   faults.push({ pointer: `${pointer}/background`, code: 'conflict', detail });
   return true;
@@ -112,27 +93,51 @@ export function choice<Name extends string>(
   const known = names.find((name) => name === value);
   if (known !== undefined) return known;
   const isText = typeof value === 'string';
-  const detail = `${label} must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}; got ${isText ? quoteJson(value) : typeName(value)}.`;
+  const detail = `${label} must be ${orList(names)}; got ${isText ? quoteJson(value) : typeName(value)}.`;
   faults.push({ pointer, code: isText ? 'invalid_choice' : 'wrong_type', detail });
   return undefined;
 }
 
-function color(value: unknown, label: string, pointer: string, faults: FieldFault[]): string | undefined {
+/** The value of a field of a style; undefined for an omitted value, and for an invalid one, which is reported. */
+function readValue(
+  field: StyleField,
+  value: unknown,
+  label: string,
+  pointer: string,
+  faults: FieldFault[],
+): string | number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string' && COLOR.test(value)) return value.toLowerCase();
+  if ('enum' in field) return choice<string>(value, field.enum, label, pointer, faults);
+  if ('pattern' in field) return color(field, value, label, pointer, faults);
+  return size(field, value, label, pointer, faults);
+}
+
+function color(
+  field: ColorField,
+  value: unknown,
+  label: string,
+  pointer: string,
+  faults: FieldFault[],
+): string | undefined {
   const isText = typeof value === 'string';
+  if (isText && new RegExp(field.pattern, 'u').test(value)) return value.toLowerCase();
   const got = isText ? quoteJson(value) : typeName(value);
   const detail = `${label} must be a color such as "#ffcc00", or "#ffcc0080" with transparency; got ${got}.`;
   faults.push({ pointer, code: isText ? 'invalid_color' : 'wrong_type', detail });
   return undefined;
 }
 
-function size(value: unknown, pointer: string, faults: FieldFault[]): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number' && value >= MIN_STYLE_SIZE && value <= MAX_STYLE_SIZE) return value;
+function size(
+  field: SizeField,
+  value: unknown,
+  label: string,
+  pointer: string,
+  faults: FieldFault[],
+): number | undefined {
   const isNumber = typeof value === 'number';
+  if (isNumber && value >= field.minimum && value <= field.maximum) return value;
   const got = isNumber ? value : typeName(value);
-  const detail = `Size must be a number from ${MIN_STYLE_SIZE} to ${MAX_STYLE_SIZE}; got ${got}.`;
+  const detail = `${label} must be a number from ${field.minimum} to ${field.maximum}; got ${got}.`;
   faults.push({ pointer, code: isNumber ? 'out_of_range' : 'wrong_type', detail });
   return undefined;
 }

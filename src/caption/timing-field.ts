@@ -2,12 +2,10 @@
 
 import type { FieldFault } from '../errors.ts';
 import { typeName } from './field-reader.ts';
+import type { Overlay } from './overlay.ts';
 
 /** Seconds from the first frame. A bar is shown from `start` on, until just before `end`. */
-export interface ShownTimes {
-  readonly start?: number;
-  readonly end?: number;
-}
+export type ShownTimes = Pick<Overlay, 'start' | 'end'>;
 
 export function parseTimes(item: object, pointer: string, faults: FieldFault[]): ShownTimes {
   const start = parseTime('start' in item ? item.start : undefined, 'Start', `${pointer}/start`, faults);

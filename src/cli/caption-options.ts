@@ -1,20 +1,18 @@
 // The options of `storybar render` and `storybar send` that are fields of a request, and how they become such fields.
 
+import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
 import { readSubtitles } from './local-files.ts';
 
-export const CAPTION_OPTIONS = {
-  text: { type: 'string' },
-  overlays: { type: 'string' },
-  captions: { type: 'string' },
-  position: { type: 'string' },
-  lang: { type: 'string' },
-  style: { type: 'string' },
-  'safe-area': { type: 'string' },
-  width: { type: 'string' },
-  height: { type: 'string' },
-  format: { type: 'string' },
-  quality: { type: 'string' },
-} as const;
+const { strict: _strict, ...CAPTIONS } = CAPTION_FIELDS;
+const FIELDS = { ...CAPTIONS, ...LOOK_FIELDS, ...FILE_FIELDS };
+
+type OptionOf<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}-${Tail}` : Name;
+type CaptionOption = OptionOf<keyof typeof FIELDS>;
+
+/** Every option has a value, which is parsed like that of a field in a form. */
+export const CAPTION_OPTIONS = Object.fromEntries(
+  Object.keys(FIELDS).map((name) => [name.replace('_', '-'), { type: 'string' }]),
+) as { readonly [Option in CaptionOption]: { readonly type: 'string' } };
 
 /** The values of options that were given. `captions` names a file of subtitles, whose text becomes the field. */
 export async function captionFields(

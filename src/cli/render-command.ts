@@ -4,7 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
-import { assertFormatFits, type RequestedOutput } from '../caption/output-format.ts';
+import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
+import { OUTPUT_FORMATS } from '../caption/output-format.ts';
+import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
+import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import {
   type Captions,
@@ -40,8 +43,8 @@ compressed again.
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
 
---style is a preset (bar, bar-light, box, box-light, outline, plain) or an object such as '{"preset":"box","size":1.5}'.
---safe-area (tiktok, reels, shorts, stories, all) keeps captions clear of an app's own controls on portrait images and videos.
+--style is a preset (${STYLE_PRESETS.join(', ')}) or an object such as '{"preset":"box","size":1.5}'.
+--safe-area (${Object.keys(SAFE_AREA_MARGINS).join(', ')}) keeps captions clear of an app's own controls on portrait images and videos.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
@@ -79,8 +82,9 @@ export async function renderCommand(args: string[]): Promise<void> {
     return;
   }
   if (canvas) {
-    const format = requested.format === 'webp' ? 'webp' : 'png';
-    await deliver(await renderOverlay(canvas, captions, { ...look, format }), output ?? `overlay.${format}`);
+    const format = formatFor('canvas', requested);
+    const { extension } = OUTPUT_FORMATS[format];
+    await deliver(await renderOverlay(canvas, captions, { ...look, format }), output ?? `overlay.${extension}`);
   } else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
   else await renderFile(asset, asset, job);
 }
@@ -99,14 +103,13 @@ async function renderFile(
   { captions, look, requested, output }: RenderArguments,
 ): Promise<void> {
   const source = await sourceOf(file);
-  assertFormatFits(requested, source);
-  const { format = 'png', ...quality } = requested;
-  if (source === 'video' || format === 'mp4') {
-    await captionVideo(file, captions, look, output ?? outputNextTo(name, 'mp4'));
+  const format = formatFor(source, requested);
+  const { extension } = OUTPUT_FORMATS[format];
+  if (format === 'mp4') {
+    await captionVideo(file, captions, look, output ?? outputNextTo(name, extension));
     return;
   }
-  const extension = format === 'jpeg' ? 'jpg' : format;
-  const options = { ...look, format, ...quality };
+  const options = { ...look, ...requested, format };
   await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension));
 }
 

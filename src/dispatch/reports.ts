@@ -3,6 +3,7 @@
 // passes a schema here before it is used, and values are rebuilt from the checked fields.
 
 import { z } from 'zod';
+import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
@@ -23,14 +24,12 @@ export class InvalidReport extends Error {
 }
 
 const MAX_PROBLEM_CHARACTERS = 300;
-/** The most cues that subtitles can have. */
-const MAX_BARS = 500;
 const MAX_BAR_EDGE = 1_000_000;
 const MAX_MISSING_GLYPHS = 100_000;
 const MAX_TIMINGS = 32;
 const MAX_WARNINGS = 16;
-/** A caption has at most 2,000 bytes, and each line at least one. */
-const MAX_LINES = 2_000;
+/** Each line of a caption has at least one byte. */
+const MAX_LINES = MAX_TEXT_BYTES;
 const MAX_FONTS = 128;
 const MAX_MILLISECONDS = 7 * 86_400_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
@@ -68,14 +67,14 @@ const factsSchema = sizeSchema.extend({
         height: z.number().min(0).max(MAX_BAR_EDGE),
       }),
     )
-    .max(MAX_BARS),
+    .max(MAX_CUES),
   missingGlyphs: z.int().min(0).max(MAX_MISSING_GLYPHS),
   // Workers of an earlier version report none.
   warnings: z
     .array(z.enum([...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]))
     .max(MAX_WARNINGS)
     .default([]),
-  layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
+  layout: z.array(barReportSchema).max(MAX_CUES).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
   // Become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),

@@ -8,7 +8,7 @@ import type { Size } from './geometry.ts';
 import { type Look, lookOf } from './look.ts';
 import type { Measurer } from './measurer.ts';
 import { isMoved, placeBars } from './placement.ts';
-import type { Margins } from '../caption/safe-area-field.ts';
+import type { Margins } from '../caption/safe-area.ts';
 import { marginsFor } from './safe-area.ts';
 import { lineMargins, scaleFor } from './style.ts';
 

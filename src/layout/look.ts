@@ -1,6 +1,8 @@
 // From the style that a client asks for to the look of one caption: its colors, and the space around its text.
 
-import type { Alignment, CaptionStyle, StylePreset, Weight } from '../caption/style-field.ts';
+import type { Alignment, CaptionStyle, Weight } from '../caption/style.ts';
+import { presetOf, type Surround } from '../caption/style-presets.ts';
+import { must } from '../primitives/must.ts';
 
 /** Four bytes, not premultiplied. */
 export interface Color {
@@ -9,9 +11,6 @@ export interface Color {
   readonly blue: number;
   readonly alpha: number;
 }
-
-/** What is around the letters: a full-width bar, a label that hugs the lines, a dark outline, or a soft shadow. */
-export type Surround = 'bar' | 'box' | 'outline' | 'shadow';
 
 /** In em. */
 export interface Spacing {
@@ -34,22 +33,8 @@ export interface Look {
   readonly weight: Weight;
 }
 
-export const BAR_ALPHA = 0.6;
-const LIGHT_BAR_ALPHA = 0.8;
 /** The contrast that WCAG 2 asks for in large text. */
 const MIN_CONTRAST = 3;
-
-const WHITE: Color = { red: 255, green: 255, blue: 255, alpha: 255 };
-const BLACK: Color = { red: 0, green: 0, blue: 0, alpha: 255 };
-
-const PRESETS: Readonly<Record<StylePreset, Pick<Look, 'surround' | 'color' | 'background'>>> = {
-  bar: { surround: 'bar', color: WHITE, background: { ...BLACK, alpha: Math.round(BAR_ALPHA * 255) } },
-  'bar-light': { surround: 'bar', color: BLACK, background: { ...WHITE, alpha: Math.round(LIGHT_BAR_ALPHA * 255) } },
-  box: { surround: 'box', color: WHITE, background: BLACK },
-  'box-light': { surround: 'box', color: BLACK, background: WHITE },
-  outline: { surround: 'outline', color: WHITE, background: undefined },
-  plain: { surround: 'shadow', color: WHITE, background: undefined },
-};
 
 /** The width of the outline outside the letters, in em. */
 export const OUTLINE_WIDTH = 0.08;
@@ -62,12 +47,13 @@ export const SPACINGS: Readonly<Record<Surround, Spacing>> = {
   shadow: { padding: 0.4, aside: 0, clearance: 0.4 },
 };
 
-export function lookOf({ preset = 'bar', color, background, ...style }: CaptionStyle = {}): Look {
-  const defaults = PRESETS[preset];
+export function lookOf({ preset, ...style }: CaptionStyle = {}): Look {
+  const defaults = presetOf(preset);
+  const background = style.background ?? defaults.background;
   return {
     surround: defaults.surround,
-    color: color === undefined ? defaults.color : parseColor(color),
-    background: background === undefined ? defaults.background : parseColor(background),
+    color: parseColor(style.color ?? defaults.color),
+    background: background === undefined ? undefined : parseColor(background),
     size: style.size ?? 1,
     align: style.align ?? 'center',
     weight: style.weight ?? 'regular',
@@ -98,3 +84,6 @@ function parseColor(text: string): Color {
   const byte = (at: number): number => Number.parseInt(text.slice(at, at + 2), 16);
   return { red: byte(1), green: byte(3), blue: byte(5), alpha: text.length > 7 ? byte(7) : 255 };
 }
+
+/** How opaque the bar of the default preset is. */
+export const BAR_ALPHA: number = must(lookOf().background, 'the background of a bar').alpha / 255;

@@ -3,7 +3,7 @@
 import { DEFAULT_CUE_POSITION, defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { areShownTogether } from '../caption/timing-field.ts';
 import { must } from '../primitives/must.ts';
-import type { Margins } from '../caption/safe-area-field.ts';
+import type { Margins } from '../caption/safe-area.ts';
 import { NO_MARGINS } from './safe-area.ts';
 
 export interface Rows {

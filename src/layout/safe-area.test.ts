@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
 import type { Overlay } from '../caption/overlay.ts';
-import { SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area-field.ts';
+import { SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area.ts';
 import type { Size } from './geometry.ts';
 import { type Bar, layoutOverlays } from './layout.ts';
 import { marginsFor, NO_MARGINS } from './safe-area.ts';

@@ -1,6 +1,6 @@
 // Scales the margins of safe areas to a canvas.
 
-import { type Margins, SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area-field.ts';
+import { type Margins, SAFE_AREA_MARGINS, type SafeAreaName } from '../caption/safe-area.ts';
 import type { Size } from './geometry.ts';
 
 /** The size that the table is for. */

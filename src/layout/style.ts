@@ -2,7 +2,7 @@
 
 import type { Size } from './geometry.ts';
 import { type Look, lookOf, SPACINGS, type Spacing } from './look.ts';
-import type { Margins } from '../caption/safe-area-field.ts';
+import type { Margins } from '../caption/safe-area.ts';
 import { NO_MARGINS } from './safe-area.ts';
 
 /** Font size as a share of the shorter side. As a share of the width, bars on landscape canvases would collide. */

@@ -1,6 +1,6 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
-import type { Weight } from '../caption/style-field.ts';
+import type { Weight } from '../caption/style.ts';
 import { glyphClusters, isEmoji } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';

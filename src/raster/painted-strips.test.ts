@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StylePreset } from '../caption/style-field.ts';
+import type { StylePreset } from '../caption/style-presets.ts';
 import { layoutOverlays } from '../layout/layout.ts';
 import { FontIndex } from './font-index.ts';
 import { canvasHeight, stripsOf } from './painted-strips.ts';

@@ -4,7 +4,7 @@
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { graphemes } from '../caption/graphemes.ts';
-import type { Weight } from '../caption/style-field.ts';
+import type { Weight } from '../caption/style.ts';
 import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';

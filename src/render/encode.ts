@@ -31,9 +31,14 @@ export async function encodeOverlay(
   { bands, strokes }: { readonly bands: readonly Band[]; readonly strokes: Strokes | undefined },
   { zeros }: RenderTools,
 ): Promise<Buffer> {
-  if (output.format === 'png') return writeTransparentPng(canvas, bands, zeros, strokes);
-  const image = { ...canvas, channels: 4, data: new Uint8Array(canvas.width * canvas.height * 4) } as const;
-  bakeBands(image, bands);
-  if (strokes) strokeImage(strokes, image);
-  return await encodeLosslessWebp(image);
+  switch (output.format) {
+    case 'png':
+      return writeTransparentPng(canvas, bands, zeros, strokes);
+    case 'webp': {
+      const image = { ...canvas, channels: 4, data: new Uint8Array(canvas.width * canvas.height * 4) } as const;
+      bakeBands(image, bands);
+      if (strokes) strokeImage(strokes, image);
+      return await encodeLosslessWebp(image);
+    }
+  }
 }

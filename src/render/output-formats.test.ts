@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RequestedOutput } from '../caption/output-format.ts';
+import type { RequestedOutput } from '../caption/format-field.ts';
 import { probeImage } from '../media/image.ts';
 import { must } from '../primitives/must.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';

@@ -2,7 +2,7 @@
 // of the caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on
 // another machine.
 
-import type { RequestedOutput } from '../caption/output-format.ts';
+import type { RequestedOutput } from '../caption/format-field.ts';
 import { assertNoCues } from '../caption/captions-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { decode, pixelAt } from '../../test/pictures.ts';
 import { anyCaption } from '../../test/random-captions.ts';
 import { randomCases } from '../../test/random-cases.ts';
-import { SAFE_AREAS } from '../caption/safe-area-field.ts';
-import { ALIGNMENTS, type CaptionStyle, STYLE_PRESETS, WEIGHTS } from '../caption/style-field.ts';
+import { SAFE_AREAS } from '../caption/safe-area.ts';
+import { type CaptionStyle, STYLE_FIELDS } from '../caption/style.ts';
 import { renderLayout } from './layout-report.ts';
 import { composeLayoutRecipe, composeTransparentRecipe } from './recipe.ts';
 import { renderTransparent } from './render.ts';
@@ -14,11 +14,11 @@ import { createRenderTools } from './renderer-tools.ts';
 
 const anyStyle: fc.Arbitrary<CaptionStyle> = fc.record(
   {
-    preset: fc.constantFrom(...STYLE_PRESETS),
+    preset: fc.constantFrom(...STYLE_FIELDS.preset.enum),
     color: fc.constantFrom('#ff0000', '#22222280', '#ffffff'),
     size: fc.double({ min: 0.5, max: 3, noNaN: true }),
-    align: fc.constantFrom(...ALIGNMENTS),
-    weight: fc.constantFrom(...WEIGHTS),
+    align: fc.constantFrom(...STYLE_FIELDS.align.enum),
+    weight: fc.constantFrom(...STYLE_FIELDS.weight.enum),
   },
   { requiredKeys: ['preset'] },
 );

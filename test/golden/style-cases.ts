@@ -1,7 +1,8 @@
 // Golden cases of styles: every preset in five scripts with emoji on a photo, and what each option of a style changes.
 
 import type { Overlay } from '../../src/caption/overlay.ts';
-import type { CaptionStyle, StylePreset } from '../../src/caption/style-field.ts';
+import type { CaptionStyle } from '../../src/caption/style.ts';
+import type { StylePreset } from '../../src/caption/style-presets.ts';
 import type { GoldenCase } from './cases.ts';
 
 const CANVAS = { width: 400, height: 480 };

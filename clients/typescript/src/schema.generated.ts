@@ -647,7 +647,7 @@ export interface components {
         /** @description Changes a preset. Unknown keys are an error. */
         Style: {
             /**
-             * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`, `box-light`: rounded label around each line. `outline`: dark outline around the letters. `plain`: soft shadow.
+             * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`: rounded dark label around each line, white text. `box-light`: rounded white label around each line, black text. `outline`: dark outline around the letters. `plain`: soft shadow.
              * @enum {string|null}
              */
             preset?: "bar" | "bar-light" | "box" | "box-light" | "outline" | "plain" | null;

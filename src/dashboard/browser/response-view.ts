@@ -32,7 +32,7 @@ export class ResponseView {
     this.#part('[data-media]').replaceChildren(image);
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);
     link.href = this.#url;
-    link.download = `captioned.${extensionOf(blob.type.replace(/^.*\//u, ''))}`;
+    link.download = `captioned.${extensionOf(blob)}`;
     this.#part('[data-saved]').hidden = false;
     find(this.#root, 'h3', HTMLElement).focus();
   }

@@ -1,5 +1,6 @@
 // The request of the form in the documentation, as code. The server and the browser both use this module.
 
+import { defaultFormat, OUTPUT_FORMATS, WRITTEN_FORMATS } from '../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, type Snippet, snippetsFor } from './snippets.ts';
 
 /** The fields as they are sent; an empty one isn't sent. */
@@ -50,6 +51,10 @@ function snippetsOf(fields: TryItFields, baseUrl: string): Snippet[] {
       ...(style !== '' && { style }),
     },
     format: format === '' ? undefined : format,
-    output: `${source === '' ? 'overlay' : 'captioned'}.${format === '' ? 'png' : format === 'jpeg' ? 'jpg' : format}`,
+    output: `${source === '' ? 'overlay' : 'captioned'}.${extensionOf(format)}`,
   });
+}
+
+function extensionOf(format: string): string {
+  return OUTPUT_FORMATS[WRITTEN_FORMATS.get(format) ?? defaultFormat('image')].extension;
 }

@@ -2,7 +2,7 @@
 // visitor's session, or free with a watermark.
 
 import { FORMATS_OF } from '../../caption/output-format.ts';
-import { STYLE_PRESETS } from '../../caption/style-field.ts';
+import { STYLE_PRESETS } from '../../caption/style-presets.ts';
 import { RESPONSE_HEADERS } from '../../http/reference/response-headers.ts';
 import { SAMPLE_PHOTO_PATH } from '../account/start-page.ts';
 import { KEY_PLACEHOLDER } from '../browser/snippets.ts';

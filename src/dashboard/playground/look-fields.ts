@@ -1,8 +1,11 @@
 // The fields of the playground for the style of captions and the safe area.
 
-import { SAFE_AREAS } from '../../caption/safe-area-field.ts';
-import { ALIGNMENTS, MAX_STYLE_SIZE, MIN_STYLE_SIZE, STYLE_PRESETS, WEIGHTS } from '../../caption/style-field.ts';
+import { SAFE_AREAS } from '../../caption/safe-area.ts';
+import { STYLE_FIELDS } from '../../caption/style.ts';
+import { DEFAULT_PRESET } from '../../caption/style-presets.ts';
 import { type Html, html } from '../html.ts';
+
+const { preset, size, align, weight } = STYLE_FIELDS;
 
 /** The default of each field comes first and isn't sent. */
 function defaultFirst(names: readonly string[], first: string): { readonly name: string; readonly value: string }[] {
@@ -16,7 +19,7 @@ function options(names: readonly string[], first: string): Html[] {
 
 /** Each shows what it looks like. */
 function presets(): Html[] {
-  return defaultFirst(STYLE_PRESETS, 'bar').map(
+  return defaultFirst(preset.enum, DEFAULT_PRESET).map(
     ({ name, value }) =>
       html`<label><input type="radio" class="visually-hidden" name="preset" value="${value}"${value === '' && html` checked`}><span class="preset"><span class="preset-sample preset-${name}" aria-hidden="true">Aa</span><span>${name}</span></span></label>`,
   );
@@ -27,9 +30,9 @@ export function lookFields(): Html {
 <fieldset class="presets"><legend>Style</legend>${presets()}</fieldset>
 <label>Color <input type="color" name="color" value="#ffffff"></label>
 <label>Background <input type="color" name="background" value="#000000"></label>
-<label>Size <input type="number" name="size" min="${MIN_STYLE_SIZE}" max="${MAX_STYLE_SIZE}" step="0.1" placeholder="1" inputmode="decimal"></label>
-<label>Align <select name="align">${options(ALIGNMENTS, 'center')}</select></label>
-<label>Weight <select name="weight">${options(WEIGHTS, 'regular')}</select></label>
+<label>Size <input type="number" name="size" min="${size.minimum}" max="${size.maximum}" step="0.1" placeholder="1" inputmode="decimal"></label>
+<label>Align <select name="align">${options(align.enum, 'center')}</select></label>
+<label>Weight <select name="weight">${options(weight.enum, 'regular')}</select></label>
 <label>Safe area <select name="safe_area">${options(SAFE_AREAS, 'none')}</select></label>
 </div>`;
 }

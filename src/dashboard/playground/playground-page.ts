@@ -1,5 +1,6 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
+import { FORMATS_OF, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Site } from '../page.ts';
@@ -120,10 +121,7 @@ ${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 <p class="small price"><span data-payer hidden></span> <span data-price></span></p>
 <div class="render-actions">
 <label class="format" data-format-row>Format <select data-format>
-<option value="png">PNG</option>
-<option value="jpeg">JPEG</option>
-<option value="webp">WebP</option>
-</select></label>
+${FORMATS_OF.image.map((format) => html`<option value="${format}">${OUTPUT_FORMATS[format].title}</option>\n`)}</select></label>
 <button type="button" class="button quiet" data-cancel hidden>Cancel</button>
 <button type="submit" class="button" data-render>Render</button>
 </div>

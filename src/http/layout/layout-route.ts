@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { quoteFor } from '../../account/pricing.ts';
-import { LAYOUT_FIELDS } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
+import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
@@ -65,7 +65,7 @@ async function handle(
   try {
     sendContinue(request, reply);
     const form = await smallBodyReader(request.raw)(lifetime.signal);
-    const { overlays, canvas, strict, duration } = parseForm({ ...form, names: LAYOUT_FIELDS });
+    const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
     if (further > 0) await admission.countRead(caller, (headers) => void reply.headers(headers), further);

@@ -3,7 +3,7 @@
 import type { Form } from '../../caption/field-reader.ts';
 import { type CaptionForm, parseForm } from '../../caption/form.ts';
 import type { Delivery } from '../../caption/delivery-field.ts';
-import { assertFormatFits, type RequestedOutput } from '../../caption/output-format.ts';
+import { assertFormatFits, type RequestedOutput } from '../../caption/format-field.ts';
 import type { Overlay } from '../../caption/overlay.ts';
 import { AppError } from '../../errors.ts';
 import { type Asset, createAsset } from '../../media/asset.ts';

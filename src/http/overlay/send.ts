@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
-import type { OutputFormat } from '../../caption/output-format.ts';
+import { OUTPUT_FORMATS, type OutputFormat } from '../../caption/output-format.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
@@ -25,13 +25,6 @@ export interface RenderReport {
 
 /** Headers that describe a render, stored with its idempotency key so that a replay sends the same ones. */
 export type RenderHeaders = Readonly<Record<string, string>>;
-
-const OUTPUT = {
-  png: { contentType: 'image/png', extension: 'png' },
-  jpeg: { contentType: 'image/jpeg', extension: 'jpg' },
-  webp: { contentType: 'image/webp', extension: 'webp' },
-  mp4: { contentType: 'video/mp4', extension: 'mp4' },
-} as const satisfies Record<OutputFormat, { contentType: string; extension: string }>;
 
 /** Files up to this size are read in one go, because each trip through the event loop costs more than its bytes. */
 const SINGLE_READ_BYTES = 4 * 1024 * 1024;
@@ -56,9 +49,9 @@ export class DeliveryBroken extends AppError {
 }
 
 export function renderHeaders({ renderId, kind, format, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
-  const { contentType, extension } = OUTPUT[format];
+  const { mediaType, extension } = OUTPUT_FORMATS[format];
   return {
-    'content-type': contentType,
+    'content-type': mediaType,
     'content-disposition': `inline; filename="${renderId}.${extension}"`,
     'x-render-id': renderId,
     'x-source-type': kind,

@@ -1,8 +1,8 @@
 // The recipe of a preview: the overlay of an image, or that of one frame of a video. The video itself isn't uploaded, so the
 // page sends its duration.
 
-import { LAYOUT_FIELDS } from '../../caption/field-reader.ts';
 import { parseForm } from '../../caption/form.ts';
+import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../../render/recipe.ts';
@@ -12,7 +12,7 @@ const MAX_PREVIEWED_CUES = 100;
 
 /** `query.at` is the time of the frame in milliseconds; the first frame by default. */
 export function composePreview(form: ReceivedForm, query: unknown): TransparentRecipe {
-  const { overlays, canvas, duration } = parseForm({ ...form, names: LAYOUT_FIELDS });
+  const { overlays, canvas, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
   assertFewCues(overlays.length);
   const size = must(canvas, 'the size of the canvas');
   if (duration === undefined) return composeTransparentRecipe(size, overlays);

@@ -1,13 +1,16 @@
 // What each code of a field error means. `satisfies Record` makes a missing code a compile error.
 
+import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES } from '../../caption/overlay.ts';
 import type { FaultCode } from '../../errors.ts';
+
+const NUMBER = new Intl.NumberFormat('en');
 
 export const FAULTS = {
   required: 'The field is missing.',
   blank: 'The caption is empty, or has only spaces and invisible characters.',
-  too_long: 'The caption is longer than 180 characters or 2,000 bytes of UTF-8.',
-  too_large: 'The field is larger than 64 KiB.',
-  too_many: 'There are more than 10 overlays.',
+  too_long: `The caption is longer than ${MAX_TEXT_GRAPHEMES} characters or ${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8.`,
+  too_large: `The field is larger than ${MAX_CAPTIONS_BYTES / 1024} KiB.`,
+  too_many: `There are more than ${MAX_OVERLAYS} overlays.`,
   out_of_range: 'The number is too small or too large.',
   not_an_integer: 'The value must be a whole number.',
   wrong_type: 'The value has the wrong type. Send numbers as JSON numbers, not strings.',

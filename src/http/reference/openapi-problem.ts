@@ -1,7 +1,7 @@
 // The error responses of the OpenAPI document.
 
+import type { Json } from '../../primitives/json-schema.ts';
 import { FAULTS } from './faults.ts';
-import type { Json } from './openapi-form.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 /** Responses of requests that render nothing: those errors of a render that they can have. */

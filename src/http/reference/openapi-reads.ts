@@ -1,10 +1,11 @@
 // The free requests in the OpenAPI document: layout and usage.
 
+import { CAPTION_FIELDS, LAYOUT_FIELDS, LOOK_FIELDS } from '../../caption/request-fields.ts';
+import type { Json } from '../../primitives/json-schema.ts';
 import { LAYOUT_WARNINGS } from '../../render/warnings.ts';
-import { FIELDS, type Json } from './openapi-form.ts';
 import { readErrorResponses } from './openapi-problem.ts';
 
-const { width, height, text, overlays, captions, position, lang, style, safe_area, strict } = FIELDS;
+const { strict, ...captions } = CAPTION_FIELDS;
 const NUMBER: Json = { type: 'number' };
 const INTEGER: Json = { type: 'integer' };
 const STRING: Json = { type: 'string' };
@@ -21,26 +22,7 @@ export const READ_SCHEMAS: Readonly<Record<string, Json>> = {
     type: 'object',
     description: 'Send either `text`, `overlays` or `captions`.',
     required: ['width', 'height'],
-    properties: {
-      width,
-      height,
-      text,
-      overlays,
-      captions,
-      position,
-      lang,
-      style,
-      safe_area,
-      strict,
-      duration: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: 86_400,
-        description:
-          'Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is ' +
-          'that of an image, where all bars are shown.',
-      },
-    },
+    properties: { ...captions, ...LOOK_FIELDS, strict, duration: LAYOUT_FIELDS.duration },
     additionalProperties: false,
   },
   Layout: complete({

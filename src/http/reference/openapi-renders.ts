@@ -1,6 +1,7 @@
 // Stored renders, their results and batches in the OpenAPI document.
 
-import { BINARY, type Json } from './openapi-form.ts';
+import type { Json } from '../../primitives/json-schema.ts';
+import { BINARY } from './openapi-form.ts';
 import { readErrorResponses, renderErrorResponses } from './openapi-problem.ts';
 
 const STRING: Json = { type: 'string' };

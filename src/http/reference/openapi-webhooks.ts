@@ -1,9 +1,9 @@
 // Webhooks in the OpenAPI document: what the service sends, and how to manage it.
 
+import type { Json } from '../../primitives/json-schema.ts';
 import { WEBHOOK_EVENTS } from '../../store/webhooks/webhooks.ts';
 import { MAX_OVERLAP_SECONDS } from '../webhooks/rotation-field.ts';
 import { MAX_ENDPOINTS } from '../webhooks/webhook-changes.ts';
-import type { Json } from './openapi-form.ts';
 import { renderErrorResponses } from './openapi-problem.ts';
 
 const STRING: Json = { type: 'string' };

@@ -2,8 +2,8 @@
 // `npm run generate` writes it to docs/openapi.json.
 
 import { must } from '../../primitives/must.ts';
-import { STYLE_SCHEMA } from './openapi-style.ts';
-import { BINARY, FORM_SCHEMA, type Json, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA } from './openapi-form.ts';
+import type { Json } from '../../primitives/json-schema.ts';
+import { BINARY, FORM_SCHEMA, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA, STYLE_SCHEMA } from './openapi-form.ts';
 import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
 import { ACCEPTED, PREFER, RENDER_SCHEMAS, renderPaths } from './openapi-renders.ts';

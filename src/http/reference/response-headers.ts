@@ -1,5 +1,13 @@
 // The response headers of a finished render. The API reference and the OpenAPI document are generated from this table.
 
+import { FORMAT_NAMES, OUTPUT_FORMATS } from '../../caption/output-format.ts';
+import { orList } from '../../primitives/or-list.ts';
+import { SOURCE_PIXELS } from '../../render/source-pixels.ts';
+
+const { png: first } = OUTPUT_FORMATS;
+const KINDS = FORMAT_NAMES.map((name) => OUTPUT_FORMATS[name]);
+const others = KINDS.filter((kind) => kind !== first);
+
 export interface HeaderKind {
   readonly description: string;
   readonly schema: { readonly type: 'string' | 'integer'; readonly format?: string; readonly enum?: readonly string[] };
@@ -7,12 +15,12 @@ export interface HeaderKind {
 
 export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
   'content-type': {
-    description: '`image/png`, `image/jpeg`, `image/webp` or `video/mp4`.',
+    description: `${orList(KINDS.map(({ mediaType }) => `\`${mediaType}\``))}.`,
     schema: { type: 'string' },
   },
   'content-length': { description: 'Size in bytes.', schema: { type: 'integer' } },
   'content-disposition': {
-    description: '`inline; filename="<render id>.png"`, or `.jpg`, `.webp` or `.mp4`.',
+    description: `\`inline; filename="<render id>.${first.extension}"\`, or ${orList(others.map(({ extension }) => `\`.${extension}\``))}.`,
     schema: { type: 'string' },
   },
   'x-render-id': {
@@ -27,7 +35,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     description:
       'For JPEG output. `kept`: pixels outside the bars are those of the uploaded JPEG, without recompression. ' +
       '`reencoded`: the whole image was compressed again.',
-    schema: { type: 'string', enum: ['kept', 'reencoded'] },
+    schema: { type: 'string', enum: SOURCE_PIXELS },
   },
   'x-render-duration-ms': { description: 'Render time in milliseconds.', schema: { type: 'integer' } },
   'x-missing-glyphs': {

@@ -1,7 +1,7 @@
 // The request that the visitor has put together, as a form to send and as code to copy.
 
+import { defaultFormat, isFormatOf, OUTPUT_FORMATS, WRITTEN_FORMATS } from '../../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, type SnippetOverlay, type SnippetRequest } from '../snippets.ts';
-import { extensionOf } from './result.ts';
 
 export interface EditedRequest {
   readonly file: File;
@@ -12,16 +12,17 @@ export interface EditedRequest {
   /** Subtitles of a video, instead of the overlays. */
   readonly captions: string | undefined;
   readonly look: Readonly<Record<string, string>>;
-  /** `png`, `jpeg` or `webp`. */
+  /** One of the formats of images. */
   readonly format: string;
 }
 
-/** The format applies to images only, and a transparent overlay can't be a JPEG. */
+/** The format applies where it is possible. The default isn't sent. */
 function outputOf({ isVideo, canvas, format }: EditedRequest): { readonly format?: string; readonly output: string } {
-  if (isVideo) return { output: 'captioned.mp4' };
-  const name = canvas ? 'overlay' : 'captioned';
-  if (format === 'png' || (format === 'jpeg' && canvas)) return { output: `${name}.png` };
-  return { format, output: `${name}.${extensionOf(format)}` };
+  const source = isVideo ? 'video' : canvas ? 'canvas' : 'image';
+  const chosen = WRITTEN_FORMATS.get(format);
+  const made = chosen && isFormatOf(source, chosen) ? chosen : defaultFormat(source);
+  const output = `${canvas && !isVideo ? 'overlay' : 'captioned'}.${OUTPUT_FORMATS[made].extension}`;
+  return made === defaultFormat(source) ? { output } : { format: made, output };
 }
 
 export function snippetOf(request: EditedRequest, baseUrl: string): SnippetRequest {

@@ -1,11 +1,15 @@
 // The fields for the style of all captions and for the safe area, whose edges are drawn over the media.
 
-import { type Margins, SAFE_AREAS } from '../../../caption/safe-area-field.ts';
+import { type Margins, SAFE_AREAS } from '../../../caption/safe-area.ts';
+import { STYLE_FIELDS } from '../../../caption/style.ts';
+import { presetOf, STYLE_PRESETS } from '../../../caption/style-presets.ts';
 import type { Size } from '../../../layout/geometry.ts';
 import { marginsFor, NO_MARGINS } from '../../../layout/safe-area.ts';
 import { find } from '../elements.ts';
 
-const STYLE_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight'];
+/** What the disabled field shows. */
+const NO_BACKGROUND = '#000000';
+const STYLE_NAMES = Object.keys(STYLE_FIELDS);
 
 export class LookPicker {
   readonly #root: HTMLElement;
@@ -98,13 +102,13 @@ export class LookPicker {
   }
 
   #update(): void {
-    const preset = this.#value('preset');
+    const name = this.#value('preset');
+    const preset = presetOf(STYLE_PRESETS.find((known) => known === name));
     const background = find(this.#root, '[name="background"]', HTMLInputElement);
-    background.disabled = preset === 'outline' || preset === 'plain';
+    background.disabled = preset.background === undefined;
     // A color that the visitor hasn't chosen is that of the preset.
-    const isLight = String(preset).endsWith('-light');
-    showDefault(find(this.#root, '[name="color"]', HTMLInputElement), isLight ? '#000000' : '#ffffff');
-    showDefault(background, isLight ? '#ffffff' : '#000000');
+    showDefault(find(this.#root, '[name="color"]', HTMLInputElement), preset.color);
+    showDefault(background, preset.background ?? NO_BACKGROUND);
     const { width, height } = this.#size;
     const margins = this.marginsOn(this.#size);
     this.#guide.hidden = margins === NO_MARGINS;
@@ -116,6 +120,7 @@ export class LookPicker {
   }
 }
 
+/** A color input has no transparency. */
 function showDefault(field: HTMLInputElement, color: string): void {
-  if (field.dataset['changed'] !== 'true') field.value = color;
+  if (field.dataset['changed'] !== 'true') field.value = color.slice(0, '#rrggbb'.length);
 }

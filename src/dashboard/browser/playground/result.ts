@@ -1,5 +1,6 @@
 // Shows the finished file with its response headers and offers it for download.
 
+import { OUTPUT_FORMATS } from '../../../caption/output-format.ts';
 import { find } from '../elements.ts';
 
 const SHOWN_HEADERS = [
@@ -29,7 +30,7 @@ export class ResultView {
     const blob = await response.blob();
     if (this.#url !== '') URL.revokeObjectURL(this.#url);
     this.#url = URL.createObjectURL(blob);
-    const isVideo = blob.type === 'video/mp4';
+    const isVideo = blob.type.startsWith('video/');
     const element = isVideo ? document.createElement('video') : new Image();
     if (element instanceof HTMLVideoElement) Object.assign(element, { controls: true, loop: true, muted: true });
     else element.alt = 'The captioned image';
@@ -37,16 +38,15 @@ export class ResultView {
     find(this.#root, '[data-result-media]', HTMLElement).replaceChildren(element);
     const link = find(this.#root, '[data-download]', HTMLAnchorElement);
     link.href = this.#url;
-    link.download = `${name.replace(/\.[^.]*$/u, '')}-captioned.${extensionOf(blob.type.replace(/^.*\//u, ''))}`;
+    link.download = `${name.replace(/\.[^.]*$/u, '')}-captioned.${extensionOf(blob)}`;
     find(this.#root, '[data-headers]', HTMLElement).replaceChildren(...headerRows(response.headers, SHOWN_HEADERS));
     this.#root.hidden = false;
     find(this.#root, 'h2', HTMLElement).focus();
   }
 }
 
-/** `format` is a format of the API or the second half of a content type. */
-export function extensionOf(format: string): string {
-  return format === 'jpeg' ? 'jpg' : format;
+export function extensionOf({ type }: Blob): string {
+  return Object.values(OUTPUT_FORMATS).find(({ mediaType }) => mediaType === type)?.extension ?? 'bin';
 }
 
 /** A row for each of the names that the response has. */

@@ -1,7 +1,7 @@
 // The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged or edited, the
 // canvas shows the rows of the last overlay instead; afterwards the server renders a new one.
 
-import type { Margins } from '../../../caption/safe-area-field.ts';
+import type { Margins } from '../../../caption/safe-area.ts';
 import { placeBars } from '../../../layout/placement.ts';
 import { find } from '../elements.ts';
 import type { BarRows, PreviewResult } from '../preview.ts';

@@ -2,8 +2,12 @@
 // where a worker would otherwise misbehave; what matters is that every field is there and of the right type.
 
 import { z } from 'zod';
-import { SAFE_AREAS } from '../../../caption/safe-area-field.ts';
-import { ALIGNMENTS, MAX_STYLE_SIZE, MIN_STYLE_SIZE, STYLE_PRESETS, WEIGHTS } from '../../../caption/style-field.ts';
+import { FORMATS_OF, isLossy, type FormatOf, type LossyFormat } from '../../../caption/output-format.ts';
+import { OVERLAY_FIELDS } from '../../../caption/overlay.ts';
+import { FILE_FIELDS } from '../../../caption/request-fields.ts';
+import { SAFE_AREAS } from '../../../caption/safe-area.ts';
+import { STYLE_FIELDS } from '../../../caption/style.ts';
+import { optionalFields, schemaOf } from '../../../primitives/zod-schema.ts';
 import {
   audioSourceSchema,
   colorConversionSchema,
@@ -18,28 +22,27 @@ import {
 
 const MAX_FRAME_STEP = 1_000;
 
-const qualitySchema = z.int().min(1).max(100);
+const qualitySchema = schemaOf(FILE_FIELDS.quality);
 
-const styleSchema = z.object({
-  preset: z.enum(STYLE_PRESETS).exactOptional(),
-  color: z.string().exactOptional(),
-  background: z.string().exactOptional(),
-  size: z.number().min(MIN_STYLE_SIZE).max(MAX_STYLE_SIZE).exactOptional(),
-  align: z.enum(ALIGNMENTS).exactOptional(),
-  weight: z.enum(WEIGHTS).exactOptional(),
-});
+const LOSSLESS_FORMATS = FORMATS_OF.image.filter(
+  (format): format is Exclude<FormatOf<'image'>, LossyFormat> => !isLossy(format),
+);
+/** JPEG has more options than the others. */
+const LOSSY_FORMATS = FORMATS_OF.image.filter(
+  (format): format is Exclude<LossyFormat, 'jpeg'> => isLossy(format) && format !== 'jpeg',
+);
+
+const { text: textField, position: positionField, style: _style, ...overlayFields } = OVERLAY_FIELDS;
 
 const baseFields = {
   canvas: sizeSchema,
   overlays: z.array(
     z.object({
-      text: z.string(),
-      position: z.number().min(0).max(100).nullable(),
-      lang: z.string().exactOptional(),
-      style: styleSchema.exactOptional(),
+      text: schemaOf(textField),
+      position: schemaOf(positionField).nullable(),
+      ...optionalFields(overlayFields),
+      style: z.object(optionalFields(STYLE_FIELDS)).exactOptional(),
       safeArea: z.enum(SAFE_AREAS).exactOptional(),
-      start: z.number().min(0).exactOptional(),
-      end: z.number().positive().exactOptional(),
       isCue: z.literal(true).exactOptional(),
     }),
   ),
@@ -52,7 +55,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('transparent'),
     ...baseFields,
-    output: z.object({ format: z.enum(['png', 'webp']) }),
+    output: z.object({ format: z.enum(FORMATS_OF.canvas) }),
     shownAt: z.number().min(0).exactOptional(),
   }),
   z.object({ kind: z.literal('layout'), ...baseFields }),
@@ -67,8 +70,8 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       decoder: imageDecoderSchema.exactOptional(),
     }),
     output: z.discriminatedUnion('format', [
-      z.object({ format: z.literal('png') }),
-      z.object({ format: z.literal('webp'), quality: qualitySchema }),
+      z.object({ format: z.enum(LOSSLESS_FORMATS) }),
+      z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema }),
       z.object({
         format: z.literal('jpeg'),
         quality: qualitySchema,

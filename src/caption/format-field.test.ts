@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import type { Form } from './field-reader.ts';
 import { parseForm } from './form.ts';
-import { assertFormatFits, type OutputSource, type RequestedOutput } from './output-format.ts';
+import { assertFormatFits, type RequestedOutput } from './format-field.ts';
+import type { OutputSource } from './output-format.ts';
 
 const SIZE = [
   { name: 'width', value: '100' },

@@ -1,0 +1,89 @@
+// The `format` and `quality` of a request: what kind of file the client wants back. Which formats are possible depends on
+// what the captions are drawn on.
+
+import { AppError, type FieldFault } from '../errors.ts';
+import { orList } from '../primitives/or-list.ts';
+import type { FieldReader } from './field-reader.ts';
+import {
+  defaultFormat,
+  FORMAT_NAMES,
+  type FormatOf,
+  FORMATS_OF,
+  isFormatOf,
+  type OutputFormat,
+  type OutputSource,
+  WRITTEN_FORMATS,
+} from './output-format.ts';
+import { FILE_FIELDS } from './request-fields.ts';
+
+/** What the client asked for. Without a format, the default of the source applies. */
+export interface RequestedOutput {
+  readonly format?: OutputFormat;
+  readonly quality?: number;
+}
+
+const MAX_QUALITY = FILE_FIELDS.quality.maximum;
+
+const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
+  canvas: 'a request without an asset',
+  image: 'an image',
+  animation: 'an animation',
+  video: 'a video',
+};
+
+/** `source` is undefined while it isn't known yet; `assertFormatFits` checks the format later then. */
+export function parseOutput(fields: FieldReader, source: OutputSource | undefined): RequestedOutput {
+  const format = parseFormat(fields);
+  const quality = parseQuality(fields);
+  if (format && source && !isFormatOf(source, format)) fields.faults.push(formatFault(format, source));
+  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+}
+
+export function assertFormatFits({ format }: RequestedOutput, source: OutputSource): void {
+  if (format !== undefined && !isFormatOf(source, format)) throw refusal(formatFault(format, source));
+}
+
+/** The format of the file. */
+export function formatFor<Source extends OutputSource>(source: Source, { format }: RequestedOutput): FormatOf<Source> {
+  if (format === undefined) return defaultFormat(source);
+  if (isFormatOf(source, format)) return format;
+  throw refusal(formatFault(format, source));
+}
+
+/** For values that don't come from a form. */
+export function checkOutput({ format, quality }: RequestedOutput, source: OutputSource): RequestedOutput {
+  if (format !== undefined) assertFormatFits({ format }, source);
+  if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
+    const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;
+    throw refusal({ pointer: '#/quality', code: 'out_of_range', detail });
+  }
+  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+}
+
+/** A blank value counts as absent, so a browser form with an empty input works. */
+function parseFormat(fields: FieldReader): OutputFormat | undefined {
+  const name = fields.text('format')?.trim() ?? '';
+  if (name === '') return undefined;
+  const format = WRITTEN_FORMATS.get(name);
+  if (format !== undefined) return format;
+  const detail = `Format must be ${orList(FORMAT_NAMES)}; got "${fields.shown('format')}".`;
+  fields.add('format', 'invalid_format', detail);
+  return undefined;
+}
+
+function parseQuality(fields: FieldReader): number | undefined {
+  const quality = fields.integer('quality');
+  if (quality === undefined || (quality >= 1 && quality <= MAX_QUALITY)) return quality;
+  const detail = `Quality must be between 1 and ${MAX_QUALITY}; got ${fields.shown('quality')}.`;
+  fields.add('quality', 'out_of_range', detail);
+  return undefined;
+}
+
+function formatFault(format: OutputFormat, source: OutputSource): FieldFault {
+  const detail = `Format must be ${orList(FORMATS_OF[source])} for ${SOURCE_NAMES[source]}; got ${format}.`;
+  return { pointer: '#/format', code: 'invalid_format', detail };
+}
+
+function refusal(fault: FieldFault): AppError {
+  return new AppError('invalid_fields', fault.detail, { faults: [fault] });
+}

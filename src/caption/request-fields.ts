@@ -1,0 +1,208 @@
+// The fields of requests: their names, types and limits, and what the API reference says about them. Rules between fields are
+// prose, because generators turn `oneOf` and `anyOf` into types that are hard to use.
+
+import type { Json } from '../primitives/json-schema.ts';
+import { orList } from '../primitives/or-list.ts';
+import { MAX_URL_LENGTH } from './asset-url.ts';
+import {
+  defaultFormat,
+  FORMAT_NAMES,
+  FORMATS_OF,
+  isLossy,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  type OutputSource,
+  WRITTEN_FORMATS,
+} from './output-format.ts';
+import {
+  DEFAULT_CUE_POSITION,
+  MAX_CANVAS_PIXELS,
+  MAX_CAPTIONS_BYTES,
+  MAX_CUES,
+  MAX_LANGUAGE_LENGTH,
+  MAX_OVERLAYS,
+  MAX_SIDE,
+  MAX_TEXT_BYTES,
+  MAX_TEXT_GRAPHEMES,
+  MIN_SIDE,
+} from './overlay.ts';
+import { SAFE_AREAS } from './safe-area.ts';
+import { PRESET_OR_STYLE } from './style.ts';
+import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
+
+/** For images whose request names no quality. */
+export const DEFAULT_QUALITY = 90;
+
+const NUMBER = new Intl.NumberFormat('en');
+const quoted = (name: string): string => `\`${name}\``;
+const LOSSY_TITLES = FORMAT_NAMES.filter(isLossy)
+  .map((format) => OUTPUT_FORMATS[format].title)
+  .join(' and ');
+
+/** The captions of every request, and where they go. */
+export const CAPTION_FIELDS = {
+  width: side('Width'),
+  height: side('Height'),
+  text: {
+    type: 'string',
+    maxLength: MAX_TEXT_BYTES,
+    description:
+      `One caption, at position 50 unless \`position\` says otherwise. Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters) and ` +
+      `${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8. Line breaks are kept.`,
+  },
+  overlays: {
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_OVERLAYS,
+    items: { $ref: '#/components/schemas/Overlay' },
+    description:
+      `Array of 1 to ${MAX_OVERLAYS} captions with positions, or a single one. Use it instead of \`text\`. In forms, send ` +
+      'JSON text, or repeat the field with one object each.',
+  },
+  captions: {
+    type: 'string',
+    maxLength: MAX_CAPTIONS_BYTES,
+    description:
+      `Content of an SRT or WebVTT file for a video, instead of \`text\` or \`overlays\`. Up to ${MAX_CAPTIONS_BYTES / 1024} KiB and ` +
+      `${MAX_CUES} cues of ${MAX_TEXT_GRAPHEMES} characters. Each cue becomes a bar; tags and cue settings are ignored.`,
+  },
+  position: {
+    type: 'number',
+    minimum: 0,
+    maximum: 100,
+    description:
+      'Vertical center of the bar of `text` (default 50), or of the bars of ' +
+      `\`captions\` (default ${DEFAULT_CUE_POSITION}), in percent of the height. Not allowed with \`overlays\`.`,
+  },
+  lang: {
+    type: 'string',
+    maxLength: MAX_LANGUAGE_LENGTH,
+    description:
+      'Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of ' +
+      'other letters that differ between languages where the text alone is ambiguous. An overlay can have its own.',
+  },
+  strict: {
+    type: 'boolean',
+    description:
+      'With `true`, warnings about the captions are an error: 422 `strict_warnings`, before anything is rendered or charged. ' +
+      'Default: `false`.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** The look of the captions of every request. */
+export const LOOK_FIELDS = {
+  style: {
+    ...PRESET_OR_STYLE,
+    description:
+      `Look of the captions: a preset (${STYLE_PRESETS.map(quoted).join(', ')}), or an object such as ` +
+      `\`{"preset": "box", "size": 1.5}\`, which forms send as JSON text. An overlay can have its own. Default: ${quoted(DEFAULT_PRESET)}.`,
+  },
+  safe_area: {
+    type: 'string',
+    enum: SAFE_AREAS,
+    description:
+      "Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. " +
+      'Default: `none`.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** The finished file of a render. */
+export const FILE_FIELDS = {
+  format: {
+    type: 'string',
+    enum: [...WRITTEN_FORMATS.keys()],
+    description:
+      `Format of the finished file. Images: ${formatsFor('image')}. Without an asset: ${formatsFor('canvas')}, ` +
+      'which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. ' +
+      'A JPEG stays a JPEG without being compressed again unless ' +
+      '`quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.',
+  },
+  quality: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    description:
+      `Quality of ${LOSSY_TITLES} images. Default: ${DEFAULT_QUALITY}. Ignored for other formats and for lossless WebP. ` +
+      'JPEGs keep full color resolution from 90 on.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** When and how the client gets the file of a render. */
+export const DELIVERY_FIELDS = {
+  async: {
+    type: 'boolean',
+    description:
+      'With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header ' +
+      '`prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`.',
+  },
+  deliver: {
+    type: 'string',
+    enum: ['bytes', 'url'],
+    description:
+      'With `url`, the response is the render as JSON with a link to the file, which works for a limited time. Default: `bytes`.',
+  },
+  webhook_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: MAX_URL_LENGTH,
+    description:
+      'Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ' +
+      '`async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** The fields of a render, besides the uploaded file, in the order in which errors list them. */
+export const RENDER_FIELDS = {
+  asset_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: MAX_URL_LENGTH,
+    description:
+      'Public `http` or `https` URL of the file, instead of `asset`. The server fetches it with the same limits as an upload, ' +
+      'within 120 seconds and at most 3 redirects. The URL must work without cookies or a password.',
+  },
+  ...CAPTION_FIELDS,
+  ...FILE_FIELDS,
+  ...DELIVERY_FIELDS,
+  ...LOOK_FIELDS,
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** The fields of a layout. */
+export const LAYOUT_FIELDS = {
+  ...CAPTION_FIELDS,
+  duration: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    // A day, more than any plan allows.
+    maximum: 86_400,
+    description:
+      'Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is ' +
+      'that of an image, where all bars are shown.',
+  },
+  ...LOOK_FIELDS,
+} as const satisfies Readonly<Record<string, Json>>;
+
+export type FieldName = keyof typeof RENDER_FIELDS | keyof typeof LAYOUT_FIELDS;
+
+function side(label: 'Width' | 'Height') {
+  return {
+    type: 'integer',
+    minimum: MIN_SIDE,
+    maximum: MAX_SIDE,
+    description:
+      `${label} of the overlay in pixels, ${MIN_SIDE} to ${MAX_SIDE}. Width times height can be at most ` +
+      `${MAX_CANVAS_PIXELS / 1_000_000} megapixels. Required without an asset, ignored with one.`,
+  } as const;
+}
+
+/** The formats with their other names, such as "`png` (default), `jpeg` (or `jpg`) or `webp`". */
+function formatsFor(source: OutputSource): string {
+  const formats: readonly OutputFormat[] = FORMATS_OF[source];
+  return orList(
+    formats.map((format) => {
+      const others = OUTPUT_FORMATS[format].aliases.map(quoted);
+      const notes = [...(format === defaultFormat(source) ? ['default'] : []), ...others.map((name) => `or ${name}`)];
+      return notes.length === 0 ? quoted(format) : `${quoted(format)} (${notes.join(', ')})`;
+    }),
+  );
+}

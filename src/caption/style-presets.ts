@@ -1,0 +1,53 @@
+// The presets of captions. A new one that combines existing parts is one entry here.
+
+/** What is around the letters: a full-width bar, a label that hugs the lines, a dark outline, or a soft shadow. */
+export type Surround = 'bar' | 'box' | 'outline' | 'shadow';
+
+interface PresetKind {
+  readonly surround: Surround;
+  /** `#rrggbb`, or `#rrggbbaa` with transparency. */
+  readonly color: string;
+  /** Absent where the text lies directly on the photo. */
+  readonly background?: string;
+  /** For the API reference. */
+  readonly description: string;
+}
+
+/** The first one is the default. */
+const PRESETS = {
+  bar: {
+    surround: 'bar',
+    color: '#ffffff',
+    background: '#00000099',
+    description: 'full-width dark bar, white text',
+  },
+  'bar-light': {
+    surround: 'bar',
+    color: '#000000',
+    background: '#ffffffcc',
+    description: 'white bar, black text',
+  },
+  box: {
+    surround: 'box',
+    color: '#ffffff',
+    background: '#000000',
+    description: 'rounded dark label around each line, white text',
+  },
+  'box-light': {
+    surround: 'box',
+    color: '#000000',
+    background: '#ffffff',
+    description: 'rounded white label around each line, black text',
+  },
+  outline: { surround: 'outline', color: '#ffffff', description: 'dark outline around the letters' },
+  plain: { surround: 'shadow', color: '#ffffff', description: 'soft shadow' },
+} as const satisfies Readonly<Record<string, PresetKind>>;
+
+export type StylePreset = keyof typeof PRESETS;
+
+export const STYLE_PRESETS = Object.keys(PRESETS) as StylePreset[];
+export const DEFAULT_PRESET: StylePreset = 'bar';
+
+export function presetOf(name: StylePreset = DEFAULT_PRESET): PresetKind {
+  return PRESETS[name];
+}

@@ -1,0 +1,57 @@
+// The style of captions: its fields, as the API, the workers and the library know them.
+
+import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
+import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
+
+const COLOR = { type: 'string', pattern: '^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$' } as const;
+
+/** The presets whose text lies directly on the photo. */
+const BARE_PRESETS = STYLE_PRESETS.filter((preset) => presetOf(preset).background === undefined);
+
+const described = STYLE_PRESETS.map((preset) => {
+  const suffix = preset === DEFAULT_PRESET ? ' (default)' : '';
+  return `\`${preset}\`${suffix}: ${presetOf(preset).description}.`;
+});
+
+/** What a client can change; the preset `bar` and its values apply to everything else. */
+export const STYLE_FIELDS = {
+  preset: { type: 'string', enum: STYLE_PRESETS, description: described.join(' ') },
+  /** `#rrggbb` or `#rrggbbaa`. */
+  color: { ...COLOR, description: 'Color of the text, such as `#ffcc00`, or `#ffcc0080` with transparency.' },
+  background: {
+    ...COLOR,
+    description: `Color of the bar or box. A \`conflict\` with ${BARE_PRESETS.map((name) => `\`${name}\``).join(' and ')}.`,
+  },
+  /** Multiplies the default font size. */
+  size: {
+    type: 'number',
+    minimum: 0.5,
+    maximum: 3,
+    description: 'Multiplies the default font size. Default: 1.',
+  },
+  /** Physical, also for right-to-left text. */
+  align: {
+    type: 'string',
+    enum: ['left', 'center', 'right'],
+    description: 'Default: `center`. Left and right are physical, also for right-to-left text.',
+  },
+  weight: {
+    type: 'string',
+    enum: ['regular', 'bold'],
+    description: 'Default: `regular`. Scripts without a bold font stay regular, with the warning `no_bold`.',
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+export type CaptionStyle = ValuesOf<typeof STYLE_FIELDS>;
+export type Alignment = ValueOf<typeof STYLE_FIELDS.align>;
+export type Weight = ValueOf<typeof STYLE_FIELDS.weight>;
+
+/** A style as a client sends it: the name of a preset, or an object that changes one. */
+export const PRESET_OR_STYLE = {
+  oneOf: [{ type: 'string', enum: STYLE_PRESETS }, { $ref: '#/components/schemas/Style' }],
+} as const satisfies Json;
+
+export type RequestedStyle = ValueOf<
+  typeof PRESET_OR_STYLE,
+  { readonly Style: { readonly properties: typeof STYLE_FIELDS; readonly required: readonly [] } }
+>;
