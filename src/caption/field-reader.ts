@@ -3,6 +3,7 @@
 
 import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
+import { asText, capitalize, pointerTo, quoteValue, shorten, typeName } from './quote.ts';
 import { type FieldName, RENDER_FIELDS } from './request-fields.ts';
 
 export interface FormField {
@@ -22,9 +23,6 @@ export interface Form {
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
-
-/** How much of a value sent by the client an error message repeats. */
-const MAX_QUOTED_LENGTH = 32;
 
 export class FieldReader {
   readonly faults: FieldFault[];
@@ -132,37 +130,4 @@ export class FieldReader {
     else if (known === 'overlays') values.push(value);
     else this.add(known, 'duplicate', `Field ${known} was sent more than once.`);
   }
-}
-
-/** JSON pointer as a URI fragment (RFC 6901). The name is truncated because the client chooses it. */
-export function pointerTo(name: string): string {
-  const escaped = name.toWellFormed().slice(0, 64).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
-  return `#/${encodeURIComponent(escaped)}`;
-}
-
-export function typeName(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function quoteValue(value: string): string {
-  return `"${shorten(value)}"`;
-}
-
-/** A string of a JSON value as an error message repeats it. */
-export function quoteJson(value: string): string {
-  return JSON.stringify(shorten(value));
-}
-
-function shorten(value: string): string {
-  return value.length <= MAX_QUOTED_LENGTH ? value : `${value.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}...`;
-}
-
-export function capitalize(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

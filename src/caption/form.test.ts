@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type FieldFault } from '../errors.ts';
-import { type Form, pointerTo } from './field-reader.ts';
+import type { Form } from './field-reader.ts';
+import { pointerTo } from './quote.ts';
 import { type CaptionForm, parseForm } from './form.ts';
 
 type Fields = Readonly<Record<string, string>>;

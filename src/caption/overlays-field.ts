@@ -2,7 +2,7 @@
 
 import type { FieldFault } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
-import { typeName } from './field-reader.ts';
+import { typeName } from './quote.ts';
 import { countGraphemes } from './graphemes.ts';
 import { parseLanguage } from './language.ts';
 import { checkStyle } from './style-field.ts';

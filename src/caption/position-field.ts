@@ -1,6 +1,7 @@
 // The top-level `position`: where the bar of `text` or the bars of `captions` go.
 
-import { type FieldReader, typeName } from './field-reader.ts';
+import type { FieldReader } from './field-reader.ts';
+import { typeName } from './quote.ts';
 
 /** Undefined for an absent or blank field, and for an invalid one, which is reported. */
 export function parsePositionField(fields: FieldReader, hasOverlays: boolean): number | undefined {

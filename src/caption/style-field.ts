@@ -2,7 +2,7 @@
 
 import type { FieldFault } from '../errors.ts';
 import { orList } from '../primitives/or-list.ts';
-import { capitalize, pointerTo, quoteJson, typeName } from './field-reader.ts';
+import { capitalize, pointerTo, quoteJson, typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
 import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';

@@ -1,7 +1,7 @@
 // `start` and `end` of an overlay: when it is shown in a video.
 
 import type { FieldFault } from '../errors.ts';
-import { typeName } from './field-reader.ts';
+import { typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 
 /** Seconds from the first frame. A bar is shown from `start` on, until just before `end`. */

@@ -4,7 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { type Form, type FormField, pointerTo } from '../../caption/field-reader.ts';
+import type { Form, FormField } from '../../caption/field-reader.ts';
+import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { type AssetDestination, type ReceivedFile, receiveAsset } from './receive-asset.ts';

@@ -1,7 +1,8 @@
 // Bodies without an uploaded file: JSON and urlencoded forms. They are small, so they are read into memory.
 
 import type { IncomingMessage } from 'node:http';
-import { type FormField, pointerTo } from '../../caption/field-reader.ts';
+import type { FormField } from '../../caption/field-reader.ts';
+import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { MAX_PARTS, type ReceivedForm } from './multipart.ts';
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { typeName } from '../../caption/field-reader.ts';
+import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { acceptedRecord, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';

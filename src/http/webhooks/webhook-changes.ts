@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { parseUrlField } from '../../caption/asset-url.ts';
-import { typeName } from '../../caption/field-reader.ts';
+import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { Actor, Limits, Store } from '../../store/store.ts';

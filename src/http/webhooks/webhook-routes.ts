@@ -2,7 +2,7 @@
 // could send itself the results of the whole account.
 
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
-import { pointerTo } from '../../caption/field-reader.ts';
+import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { Actor, Keys } from '../../store/store.ts';
 import type { Caller } from '../access/caller.ts';
