@@ -2,16 +2,22 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { OUTPUT_FORMATS } from '../../src/caption/output-format.ts';
 import { FAULTS } from '../../src/http/reference/faults.ts';
 import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
 import { PROBLEMS } from '../../src/http/reference/statuses.ts';
 
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }>
+  >;
+}
+
 interface Document {
   readonly openapi: string;
   readonly paths: {
-    readonly '/v1/overlay': {
-      readonly post: { readonly responses: Record<string, { description: string; headers: Record<string, unknown> }> };
-    };
+    readonly '/v1/overlay': { readonly post: Operation };
+    readonly '/v1/results/{name}': { readonly get: Operation };
   };
   readonly components: { readonly schemas: { readonly FieldFault: { properties: { code: { enum: string[] } } } } };
 }
@@ -42,6 +48,14 @@ describe('docs/openapi.json', () => {
     expect(missing).toEqual([]);
     expect(responses['499']).toBeUndefined();
     expect(document.components.schemas.FieldFault.properties.code.enum).toEqual(Object.keys(FAULTS));
+  });
+
+  it('lists the media type of every output format for finished files and for results', () => {
+    const mediaTypes = Object.values(OUTPUT_FORMATS).map(({ mediaType }) => mediaType);
+    const { '/v1/overlay': overlay, '/v1/results/{name}': result } = document.paths;
+    expect(Object.keys(overlay.post.responses['200']?.content ?? {})).toEqual([...mediaTypes, 'application/json']);
+    expect(Object.keys(result.get.responses['200']?.content ?? {})).toEqual(mediaTypes);
+    expect(Object.keys(result.get.responses['206']?.content ?? {})).toEqual(mediaTypes);
   });
 
   it('lists every response header of a finished render', () => {

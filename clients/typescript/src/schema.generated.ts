@@ -2479,6 +2479,8 @@ export interface operations {
                 };
                 content: {
                     "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/webp": unknown;
                     "video/mp4": unknown;
                 };
             };
@@ -2489,6 +2491,8 @@ export interface operations {
                 };
                 content: {
                     "image/png": unknown;
+                    "image/jpeg": unknown;
+                    "image/webp": unknown;
                     "video/mp4": unknown;
                 };
             };

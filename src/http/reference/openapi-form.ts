@@ -1,6 +1,7 @@
 // The fields of `POST /v1/overlay` in the OpenAPI document.
 
 import { DEFAULT_PLANS } from '../../account/plans.ts';
+import { OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { OVERLAY_FIELDS } from '../../caption/overlay.ts';
 import {
   CAPTION_FIELDS,
@@ -17,6 +18,11 @@ const megas = (value: number): string => String(value / 1_000_000);
 
 /** Bytes. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a string. */
 export const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
+
+/** A finished file, in any format. */
+export const FILE_CONTENT = Object.fromEntries(
+  Object.values(OUTPUT_FORMATS).map(({ mediaType }) => [mediaType, { schema: BINARY }]),
+);
 
 const ASSET = {
   ...BINARY,

@@ -1,7 +1,7 @@
 // Stored renders, their results and batches in the OpenAPI document.
 
 import type { Json } from '../../primitives/json-schema.ts';
-import { BINARY } from './openapi-form.ts';
+import { FILE_CONTENT } from './openapi-form.ts';
 import { readErrorResponses, renderErrorResponses } from './openapi-problem.ts';
 
 const STRING: Json = { type: 'string' };
@@ -174,8 +174,6 @@ function getBatchOperation(): Json {
 }
 
 function resultOperation(): Json {
-  const file = { schema: BINARY };
-  const content = { 'image/png': file, 'video/mp4': file };
   return {
     operationId: 'getResult',
     summary: 'Download a result',
@@ -184,8 +182,8 @@ function resultOperation(): Json {
     security: [],
     parameters: [{ name: 'name', in: 'path', required: true, description: 'As in the link.', schema: STRING }],
     responses: {
-      '200': { description: 'The file.', content },
-      '206': { description: 'The range of the file.', content },
+      '200': { description: 'The file.', content: FILE_CONTENT },
+      '206': { description: 'The range of the file.', content: FILE_CONTENT },
       ...renderErrorResponses(['400', '404', '410', '416', '503']),
     },
   };

@@ -3,7 +3,14 @@
 
 import { must } from '../../primitives/must.ts';
 import type { Json } from '../../primitives/json-schema.ts';
-import { BINARY, FORM_SCHEMA, OVERLAY_SCHEMA, REQUEST_CONTENT, REQUEST_SCHEMA, STYLE_SCHEMA } from './openapi-form.ts';
+import {
+  FILE_CONTENT,
+  FORM_SCHEMA,
+  OVERLAY_SCHEMA,
+  REQUEST_CONTENT,
+  REQUEST_SCHEMA,
+  STYLE_SCHEMA,
+} from './openapi-form.ts';
 import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
 import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
 import { ACCEPTED, PREFER, RENDER_SCHEMAS, renderPaths } from './openapi-renders.ts';
@@ -116,15 +123,11 @@ function overlayOperation(): Json {
 }
 
 function success(): Json {
-  const file = { schema: BINARY };
   return {
     description: 'The finished file: an MP4 for videos, otherwise an image in the requested format.',
     headers: Object.fromEntries(HEADER_NAMES.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: {
-      'image/png': file,
-      'image/jpeg': file,
-      'image/webp': file,
-      'video/mp4': file,
+      ...FILE_CONTENT,
       'application/json': { schema: { $ref: '#/components/schemas/Render' } },
     },
   };
