@@ -17,7 +17,7 @@ const LIMITS = DEFAULT_PLANS.get('free').limits;
 const megas = (value: number): string => String(value / 1_000_000);
 
 /** Bytes. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a string. */
-export const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
+const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
 
 /** A finished file, in any format. */
 export const FILE_CONTENT = Object.fromEntries(
