@@ -138,3 +138,9 @@ export class AppError extends Error {
     this.warnings = options.warnings ?? [];
   }
 }
+
+/** Anything that isn't an `AppError` is a bug. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
+}

@@ -24,9 +24,29 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mail: [],
   config: [],
   telemetry: [],
-  http: ['dispatch', 'store', 'storage', 'account', 'billing', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
+  fetch: ['media', 'caption', 'errors.ts'],
+  // The use case: what happens to a render, whoever asks for it. It knows nothing of HTTP requests.
+  renders: ['fetch', 'dispatch', 'store', 'storage', 'account', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
+  webhooks: ['renders', 'fetch', 'store', 'account', 'telemetry', 'errors.ts'],
+  http: [
+    'renders',
+    'webhooks',
+    'fetch',
+    'dispatch',
+    'store',
+    'storage',
+    'account',
+    'billing',
+    'caption',
+    'render',
+    'media',
+    'telemetry',
+    'errors.ts',
+  ],
   // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
   dashboard: [
+    'renders',
+    'webhooks',
     'http',
     'store',
     'account',
@@ -50,9 +70,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
-  dispatch: { from: ['http', 'dashboard'], files: ['dispatch/renderer.ts'] },
+  dispatch: { from: ['renders', 'http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
-    from: ['http', 'billing', 'dashboard'],
+    from: ['renders', 'webhooks', 'http', 'billing', 'dashboard'],
     files: [
       'store/store.ts',
       'store/users.ts',
@@ -68,7 +88,7 @@ const INTERFACE_ONLY: Readonly<
       'store/operator/operator-data.ts',
     ],
   },
-  storage: { from: ['http'], files: ['storage/object-storage.ts'] },
+  storage: { from: ['renders', 'http'], files: ['storage/object-storage.ts'] },
   billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },
 };
 
@@ -174,6 +194,7 @@ describe('import rules', () => {
     const isSegments = (file: string): boolean => /(?:^|\/)segments\//u.test(file);
     const importers = internal.filter(({ file, target }) => isSegments(target) && !isSegments(file));
     expect([...new Set(importers.map(({ file }) => file))].toSorted()).toEqual([
+      'dispatch/remote/api-server/remote-lease.ts',
       'dispatch/remote/api-server/remote-renderer.ts',
       'main/start-renderer.ts',
       'render/video.ts',

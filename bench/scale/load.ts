@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Renderer } from '../../src/dispatch/renderer.ts';
+import { type Renderer, withLease } from '../../src/dispatch/renderer.ts';
+import { anyone } from '../../test/dispatch/lease-requests.ts';
 import type { Asset } from '../../src/media/asset.ts';
 import { composeRecipe } from '../../src/render/compose.ts';
 import { LIMITS, OVERLAYS } from './work.ts';
@@ -19,12 +20,11 @@ const WARM_UP_SECONDS = 3;
 /** Probes and renders as the server does for one request. Resolves with the milliseconds it took. */
 export async function renderOnce(renderer: Renderer, { asset, directory }: Work): Promise<number> {
   const output = path.join(directory, randomUUID());
-  const { signal } = new AbortController();
   const started = performance.now();
-  const base = asset
-    ? await renderer.probe(asset, LIMITS, signal)
-    : ({ kind: 'canvas', width: 1080, height: 1920 } as const);
-  await renderer.render({ recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output }, signal);
+  await withLease(renderer, anyone(), async (lease) => {
+    const base = asset ? await lease.probe(asset, LIMITS) : ({ kind: 'canvas', width: 1080, height: 1920 } as const);
+    return await lease.render({ recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output });
+  });
   const ms = performance.now() - started;
   await rm(output);
   return ms;

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { receiveHashed, sendHashed } from '../../src/dispatch/remote/shared/hashed-transfer.ts';
 import { HASH_TRAILER } from '../../src/dispatch/remote/shared/wire.ts';
-import type { Renderer } from '../../src/dispatch/renderer.ts';
+import { type Renderer, withLease } from '../../src/dispatch/renderer.ts';
+import { anyone } from '../../test/dispatch/lease-requests.ts';
 import type { Asset } from '../../src/media/asset.ts';
 import { startPools } from '../../test/dispatch/pools.ts';
 import { until } from '../../test/running-server.ts';
@@ -76,10 +77,11 @@ async function compare(local: Renderer, remote: Renderer, asset: Asset | undefin
 async function outputSize(renderer: Renderer, asset: Asset, directory: string): Promise<number> {
   const { composeRecipe } = await import('../../src/render/compose.ts');
   const { LIMITS, OVERLAYS } = await import('./work.ts');
-  const never = new AbortController().signal;
   const output = path.join(directory, randomUUID());
-  const probe = await renderer.probe(asset, LIMITS, never);
-  await renderer.render({ recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output }, never);
+  await withLease(renderer, anyone(), async (lease) => {
+    const probe = await lease.probe(asset, LIMITS);
+    return await lease.render({ recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output });
+  });
   const { size } = await stat(output);
   await rm(output);
   return size;

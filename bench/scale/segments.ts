@@ -6,9 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { withLease } from '../../src/dispatch/renderer.ts';
+import { anyone } from '../../test/dispatch/lease-requests.ts';
 import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
 import { type Asset, createAsset } from '../../src/media/asset.ts';
-import { composeRecipe, type Recipe } from '../../src/render/compose.ts';
+import { composeRecipe } from '../../src/render/compose.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { until } from '../../test/running-server.ts';
@@ -24,7 +26,6 @@ const TIMES = 3;
 const LIMITS = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
 const OVERLAYS = [{ text: 'Golden hour, no filter needed', position: null }];
 const PIN = 'taskset';
-const never = new AbortController().signal;
 
 export async function measureSegments(natsUrl: string, directory: string): Promise<void> {
   const clip = makeLongClip(directory);
@@ -109,8 +110,10 @@ async function measure(
       const output = path.join(directory, `output-${segmentSeconds}-${time}`);
       const cpuBefore = cpuOf(workers);
       const startedAt = performance.now();
-      const recipe: Recipe = composeRecipe(await apiServer.probe(asset, LIMITS, never), OVERLAYS, LIMITS);
-      const { timings } = await apiServer.render({ recipe, asset, output }, never);
+      const { timings } = await withLease(apiServer, anyone(), async (lease) => {
+        const recipe = composeRecipe(await lease.probe(asset, LIMITS), OVERLAYS, LIMITS);
+        return await lease.render({ recipe, asset, output });
+      });
       const ms = performance.now() - startedAt;
       if (segmentSeconds > 0 && timings['join'] === undefined) throw new Error('the video was rendered whole');
       const cpuMs = cpuOf(workers) - cpuBefore;

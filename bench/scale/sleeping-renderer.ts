@@ -9,18 +9,22 @@ import type { RenderFacts } from '../../src/render/render.ts';
 export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
   const output = Buffer.alloc(outputBytes, 'storybar');
   const pool: PoolStatus = { workers: 1, ready: 1, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
-  const render = async ({ recipe, output: file }: RenderJob, signal: AbortSignal): Promise<RenderFacts> => {
+  const render = async (signal: AbortSignal, { recipe, output: file }: RenderJob): Promise<RenderFacts> => {
     await sleep(renderMs, undefined, { signal });
     await writeFile(file, output);
     const bars = recipe.overlays.map(() => ({ top: 0, height: 1 }));
     return { ...recipe.canvas, bars, missingGlyphs: 0, warnings: [], timings: { sleep: renderMs } };
   };
   return {
-    assertRoom: () => undefined,
-    expect: () => () => undefined,
-    refund: () => undefined,
-    probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
-    render,
+    open: ({ signal }) => ({
+      choose: () => undefined,
+      enter: () => undefined,
+      probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
+      render: async (job) => await render(signal, job),
+      leave: () => undefined,
+      close: () => undefined,
+    }),
+    refusal: () => undefined,
     status: () => ({ images: pool, videos: pool, codecs: undefined }),
     close: async () => undefined,
   };

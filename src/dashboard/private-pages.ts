@@ -2,7 +2,7 @@
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
-import type { RenderActions } from '../http/renders/render-actions.ts';
+import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';

@@ -1,48 +1,38 @@
 // Renders in worker processes on this machine. Images and videos have separate pools, so neither waits for the other.
 
+import type { AppError } from '../errors.ts';
 import { type Asset, workerKindFor } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { Renderer, RendererStatus, RenderJob, Requester } from './renderer.ts';
+import type { Place } from './queue/place.ts';
+import {
+  assertSomeRoom,
+  type Lease,
+  type LeaseRequest,
+  type Renderer,
+  type RendererStatus,
+  type RenderJob,
+} from './renderer.ts';
 import type { WorkerPool } from './worker-pool.ts';
+import type { Worker } from './worker.ts';
+
+type Pools = Readonly<Record<AssetKind, WorkerPool>>;
 
 export class LocalRenderer implements Renderer {
-  readonly #pools: Readonly<Record<AssetKind, WorkerPool>>;
+  readonly #pools: Pools;
 
-  constructor(pools: Readonly<Record<AssetKind, WorkerPool>>) {
+  constructor(pools: Pools) {
     this.#pools = pools;
   }
 
-  assertRoom(account: string, kind?: AssetKind): void {
-    if (kind !== undefined) {
-      this.#pools[kind].assertRoom(account);
-      return;
-    }
-    try {
-      this.#pools.image.assertRoom(account);
-    } catch {
-      // The asset may still turn out to be a video.
-      this.#pools.video.assertRoom(account);
-    }
+  open(request: LeaseRequest): Lease {
+    assertSomeRoom(this, request.account);
+    return new LocalLease(this.#pools, request);
   }
 
-  expect(account: string, kind: AssetKind): () => void {
-    return this.#pools[kind].expect(account);
-  }
-
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    const kind = workerKindFor(asset);
-    return await this.#pools[kind].run<'probe'>({ type: 'probe', asset, limits }, signal, requester);
-  }
-
-  refund(asset: Asset, requester: Requester): void {
-    this.#pools[workerKindFor(asset)].refund(asset, requester);
-  }
-
-  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
-    const pool = this.#pools[workerKindOf(job.recipe)];
-    return await pool.run<'render'>({ type: 'render', job }, signal, requester);
+  refusal(account: string, kind: AssetKind): AppError | undefined {
+    return this.#pools[kind].refusal(account);
   }
 
   status(): RendererStatus {
@@ -52,5 +42,55 @@ export class LocalRenderer implements Renderer {
 
   async close(): Promise<void> {
     await Promise.all([this.#pools.image.close(), this.#pools.video.close()]);
+  }
+}
+
+/** All its steps run on workers of one kind: a layout runs on the worker that has probed the file. */
+class LocalLease implements Lease {
+  readonly #pools: Pools;
+  readonly #request: LeaseRequest;
+  #held: { readonly pool: WorkerPool; readonly place: Place<Worker> } | undefined;
+
+  constructor(pools: Pools, request: LeaseRequest) {
+    this.#pools = pools;
+    this.#request = request;
+  }
+
+  choose(kind: AssetKind): void {
+    const refusal = this.#pools[kind].refusal(this.#request.account);
+    if (refusal) throw refusal;
+  }
+
+  enter(kind: AssetKind): void {
+    const { place } = this.#hold(kind);
+    if (!place.isEntered) place.enter();
+  }
+
+  async probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe> {
+    const kind = workerKindFor(asset);
+    this.enter(kind);
+    const { pool, place } = this.#hold(kind);
+    return await pool.run<'probe'>({ type: 'probe', asset, limits }, place, this.#request);
+  }
+
+  async render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts> {
+    const { pool, place } = this.#hold(workerKindOf(job.recipe));
+    place.assertFeasible(job.recipe);
+    place.charge(job.recipe);
+    return await pool.run<'render'>({ type: 'render', job }, place, this.#request, onProgress);
+  }
+
+  leave(): void {
+    this.#held?.place.leave();
+  }
+
+  close(): void {
+    this.#held?.place.close();
+  }
+
+  #hold(kind: AssetKind): { readonly pool: WorkerPool; readonly place: Place<Worker> } {
+    const pool = this.#pools[kind];
+    this.#held ??= { pool, place: pool.place(this.#request) };
+    return this.#held;
   }
 }

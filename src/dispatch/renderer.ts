@@ -1,11 +1,13 @@
 // The interface to everything that renders. Callers know only this; behind it are worker processes on this machine or on
 // others.
 
+import type { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
+import type { TaskType } from './tasks.ts';
 
 export interface RenderJob {
   readonly recipe: Recipe;
@@ -17,26 +19,45 @@ export interface RenderJob {
   readonly output: string;
 }
 
+/** How the queue treats a render; see `queue/fair-queue.ts`. */
+export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
+
 /** Who a render is for and how long they can wait. */
-export interface Requester {
+export interface LeaseRequest {
   readonly account: string;
-  /** Milliseconds for waiting and work together before the response comes too late. */
-  readonly budgetMs: number;
+  readonly class: LeaseClass;
+  /** Milliseconds for waiting and work together before the response comes too late, by the kind of worker. */
+  readonly budgetMs: Readonly<Record<AssetKind, number>>;
+  /** Ends the render, wherever it is. */
+  readonly signal: AbortSignal;
   /** The id in the response's `x-render-id`, under which every process logs the render. */
   readonly renderId?: string;
-  /** Called with a worker's name when it starts to work on the asset or the render. */
-  readonly onAssigned?: (worker: string) => void;
-  /** Called now and then with the part of a video that is encoded, 0 to 1. */
-  readonly onProgress?: (fraction: number) => void;
-  /** Gives up the place from `Renderer.expect`. The queue calls it when the asset enters. */
-  readonly leavePlace?: () => void;
+  /** Called with a worker's name when it starts with a step. */
+  readonly onAssigned?: (worker: string, step: TaskType) => void;
+  /** Called when the render turns out to be long and has to wait for another long one. */
+  readonly onHeldBack?: () => void;
+}
+
+/**
+ * One render from its first step to its last. It holds nothing until it enters the queue; then it has a worker, or waits for
+ * one, until it is left or closed. Charges, corrections and refunds in the queue are its own business.
+ */
+export interface Lease {
+  /** The kind of worker is known. Throws `overloaded` if the lease would be refused there now. */
+  choose(kind: AssetKind): void;
+  /** The file is complete: enters the queue. Throws `overloaded` when there is no room. */
+  enter(kind: AssetKind): void;
+  probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe>;
+  /** `onProgress` is called now and then with the part of a video that is encoded, 0 to 1. */
+  render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts>;
+  /** Gives the worker to others until the next step, for example to wait for another service. The next step goes first. */
+  leave(): void;
+  /** Must be called once, after the last step or instead of it. */
+  close(): void;
 }
 
 /** The budget of a render that no connection waits for: all its attempts together have an hour. */
 export const ASYNC_BUDGET_MS = 3_600_000;
-
-/** Callers without an account share one account in the queue and have no deadline. */
-export const ANONYMOUS: Requester = { account: '', budgetMs: Number.POSITIVE_INFINITY };
 
 export interface PoolStatus {
   readonly workers: number;
@@ -71,14 +92,30 @@ interface TicketCount {
 }
 
 export interface Renderer {
-  /** Throws `overloaded` if a render of this account would be refused now; without a kind, if any would. */
-  assertRoom(account: string, kind?: AssetKind): void;
-  /** Keeps a place in the queue for an asset that is about to be probed. Throws `overloaded` when there is none. */
-  expect(account: string, kind: AssetKind): () => void;
-  probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe>;
-  /** The render of a probed asset won't follow: gives back what the queue charged for it with the probe. */
-  refund(asset: Asset, requester: Requester): void;
-  render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts>;
+  /** Throws `overloaded` if a render of this account would be refused now, whatever its kind. */
+  open(request: LeaseRequest): Lease;
+  /** Why a render of this kind would be refused now. */
+  refusal(account: string, kind: AssetKind): AppError | undefined;
   status(): RendererStatus;
   close(): Promise<void>;
+}
+
+/** Throws if neither kind of worker would take a render of the account. */
+export function assertSomeRoom(renderer: Pick<Renderer, 'refusal'>, account: string): void {
+  const refusal = renderer.refusal(account, 'image');
+  if (refusal && renderer.refusal(account, 'video')) throw refusal;
+}
+
+/** Opens a lease, uses it and closes it. */
+export async function withLease<Result>(
+  renderer: Pick<Renderer, 'open'>,
+  request: LeaseRequest,
+  use: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  const lease = renderer.open(request);
+  try {
+    return await use(lease);
+  } finally {
+    lease.close();
+  }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IMAGE_PROBE } from '../../test/dispatch/sample-reports.ts';
+import { anyone } from '../../test/dispatch/lease-requests.ts';
 import { createAsset } from '../media/asset.ts';
 import { DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
@@ -63,7 +64,13 @@ async function probe(workers: WorkerPool, signal = NEVER): Promise<unknown> {
   const asset = createAsset({ path: path.join(folder, 'asset'), format: 'jpeg', bytes: 5 });
   writeFileSync(asset.path, 'bytes');
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
-  return await workers.run<'probe'>({ type: 'probe', asset, limits }, signal);
+  const request = anyone(signal);
+  const place = workers.place(request);
+  try {
+    return await workers.run<'probe'>({ type: 'probe', asset, limits }, place, request);
+  } finally {
+    place.close();
+  }
 }
 
 describe('a pool whose workers end during a task', () => {

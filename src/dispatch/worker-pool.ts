@@ -3,14 +3,12 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
-import type { Asset } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { must } from '../primitives/must.ts';
 import type { TaskOf, TaskResults, TaskType, WorkerTask } from './tasks.ts';
-import type { QueueEntry } from './fair-queue.ts';
-import { RenderQueue } from './render-queue.ts';
-import type { PoolStatus, Requester } from './renderer.ts';
+import { type Place, PlaceQueue } from './queue/place.ts';
+import type { LeaseRequest, PoolStatus } from './renderer.ts';
 import { Worker, WorkerLost, type WorkerSpec } from './worker.ts';
 
 export interface WorkerPoolOptions {
@@ -51,6 +49,14 @@ export interface LostWorker {
   readonly renderId: string | undefined;
 }
 
+interface TaskRun {
+  readonly task: WorkerTask;
+  readonly request: LeaseRequest;
+  readonly worker: Worker;
+  readonly started: number;
+  readonly waitedMs: number;
+}
+
 const MAX_ATTEMPTS = 2;
 /** After this many failed starts in a row, waiting tasks are rejected. */
 const MAX_FAILED_STARTS = 3;
@@ -61,7 +67,7 @@ const RETRY_AFTER_SYSTEM_KILL_MS = 1_000;
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   #size: number;
-  readonly #queue: RenderQueue<Worker>;
+  readonly #queue: PlaceQueue<Worker>;
   readonly #workers = new Set<Worker>();
   readonly #ready = new Set<Worker>();
   /** Ready workers without a task, most recently used last. */
@@ -77,13 +83,15 @@ export class WorkerPool {
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
     this.#size = options.workers;
+    const { workers, workersForShort = 0 } = options;
     const slots = {
-      total: () => options.workers,
-      maxLong: () => options.workers,
+      total: () => workers + workersForShort,
+      forShort: () => workersForShort,
       free: () => this.#idle.length,
       take: () => must(this.#idle.pop(), 'an idle worker'),
+      giveBack: (worker: Worker) => this.#giveBack(worker),
     };
-    this.#queue = new RenderQueue(options.kind, slots, options.maxWaiting);
+    this.#queue = new PlaceQueue(options.kind, slots, options.maxWaiting);
     for (let count = 0; count < this.#size; count += 1) this.#spawn();
   }
 
@@ -110,67 +118,86 @@ export class WorkerPool {
     await Promise.all(workers.map((worker) => worker.exited));
   }
 
-  assertRoom(account: string): void {
-    this.#queue.assertRoom(account);
+  refusal(account: string): AppError | undefined {
+    return this.#queue.refusal(account);
   }
 
-  expect(account: string): () => void {
-    return this.#queue.expect(account);
-  }
-
-  /** Runs a task on the next free worker. */
-  async run<Type extends WorkerTask['type']>(
-    task: TaskOf<Type>,
-    signal: AbortSignal,
-    requester?: Requester,
-  ): Promise<TaskResults[Type]> {
+  place(request: LeaseRequest): Place<Worker> {
     this.#addWorkersForShort();
-    const entry = this.#entryFor(task, requester);
+    return this.#queue.place(request);
+  }
+
+  /** Runs a step of a lease on its worker, or on another one if that worker is lost. */
+  async run<Type extends TaskType>(
+    task: TaskOf<Type>,
+    place: Place<Worker>,
+    request: LeaseRequest,
+    onProgress?: (fraction: number) => void,
+  ): Promise<TaskResults[Type]> {
+    const { signal } = request;
     const losses: WorkerLost[] = [];
-    for (let attempt = 1; ; attempt += 1) {
+    for (;;) {
       if (losses.at(-1)?.isKilledBySystem) await pause(signal);
       const queued = performance.now();
-      const worker = await this.#queue.take(
-        signal,
-        attempt === 1 ? entry : { ...entry, isRetry: true, budgetMs: Infinity },
-      );
+      const worker = await this.#workerOf(place);
       const started = performance.now();
       this.#options.onWaited(started - queued);
-      this.#assign(worker, requester);
-      const ended = (error?: unknown): void => {
-        const times = { ms: performance.now() - started, waitedMs: started - queued };
-        this.#options.onTaskEnded({
-          type: task.type,
-          worker: worker.name,
-          renderId: requester?.renderId,
-          ...times,
-          error,
-          isCanceled: signal.aborted,
-        });
-      };
+      const run = { task, request, worker, started, waitedMs: started - queued };
+      if (request.renderId !== undefined) this.#renderIds.set(worker, request.renderId);
+      request.onAssigned?.(worker.name, task.type);
       try {
-        const result = await worker.run<Type>(task, signal, requester?.onProgress);
+        const result = await worker.run<Type>(task, signal, onProgress);
         this.#learn(task, performance.now() - started);
-        ended();
+        this.#reportEnd(run);
         return result;
       } catch (error) {
         if (error instanceof WorkerLost) losses.push(error);
-        if (error instanceof WorkerLost && attempt < MAX_ATTEMPTS) continue;
-        this.#refundProbe(task, requester);
+        if (error instanceof WorkerLost && losses.length < MAX_ATTEMPTS) continue;
         const explained = error instanceof WorkerLost ? this.#explain(losses, task) : error;
-        ended(explained);
+        this.#reportEnd(run, explained);
         throw explained;
       } finally {
         this.#renderIds.delete(worker);
-        if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
-        // The successor of a dead or killed worker becomes idle when it is ready.
-        if (this.#ready.has(worker) && !worker.killed) this.#idle.push(worker);
-        this.#queue.release(entry.account, entry);
       }
     }
   }
 
-  /** Not sooner than the first task, because many servers never render a video and the processes take memory. */
+  /** A worker may end while its lease holds it between two steps. */
+  async #workerOf(place: Place<Worker>): Promise<Worker> {
+    for (;;) {
+      const worker = await place.slot();
+      if (this.#isUsable(worker)) return worker;
+      place.leave();
+    }
+  }
+
+  #isUsable(worker: Worker): boolean {
+    return this.#ready.has(worker) && !worker.killed;
+  }
+
+  #giveBack(worker: Worker): void {
+    if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
+    // The successor of a dead or killed worker becomes idle when it is ready.
+    if (this.#isUsable(worker)) this.#idle.push(worker);
+  }
+
+  #learn(task: WorkerTask, milliseconds: number): void {
+    if (task.type === 'render') this.#queue.costs.learn(task.job.recipe, milliseconds);
+  }
+
+  #reportEnd({ task, request, worker, started, waitedMs }: TaskRun, error?: unknown): void {
+    this.#options.onTaskEnded({
+      type: task.type,
+      worker: worker.name,
+      renderId: request.renderId,
+      ms: performance.now() - started,
+      waitedMs,
+      error,
+      isCanceled: request.signal.aborted,
+    });
+  }
+
+  /** Not sooner than the first render, because many servers never render a video and the processes take memory. */
   #addWorkersForShort(): void {
     const { workers, workersForShort = 0 } = this.#options;
     for (; this.#size < workers + workersForShort; this.#size += 1) this.#spawn();
@@ -178,30 +205,6 @@ export class WorkerPool {
 
   #explain(losses: readonly WorkerLost[], task: WorkerTask): AppError {
     return this.#closing ? shuttingDown() : explainLosses(losses, task);
-  }
-
-  #assign(worker: Worker, requester: Requester | undefined): void {
-    if (requester?.renderId !== undefined) this.#renderIds.set(worker, requester.renderId);
-    requester?.onAssigned?.(worker.name);
-  }
-
-  #entryFor(task: WorkerTask, requester: Requester | undefined): QueueEntry {
-    if (task.type === 'probe') return this.#queue.probeEntry(task.asset, requester);
-    this.#queue.assertFeasible(task.job, requester);
-    return this.#queue.renderEntry(task.job, requester);
-  }
-
-  /** See `Renderer.refund`. */
-  refund(asset: Asset, requester: Requester): void {
-    this.#queue.refund(asset, requester);
-  }
-
-  #refundProbe(task: WorkerTask, requester: Requester | undefined): void {
-    if (task.type === 'probe') this.#queue.refund(task.asset, requester);
-  }
-
-  #learn(task: WorkerTask, milliseconds: number): void {
-    if (task.type === 'render') this.#queue.learn(task.job.recipe, milliseconds);
   }
 
   #spawn(): void {

@@ -1,7 +1,7 @@
 // Turns everything that is thrown while a request is handled into one response, and into the error of its log line.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError, asAppError } from '../errors.ts';
 import { type ErrorPage, problemHeaders, toProblem } from './reference/problem.ts';
 import { keepOpenForUpload } from './transport/drain.ts';
 import { requestBaseUrl } from './transport/request-base-url.ts';
@@ -32,7 +32,7 @@ export function toAppError(error: unknown): AppError {
   if (statusCode >= 400 && statusCode < 500) {
     return new AppError('malformed_body', 'The HTTP request is malformed.', { cause: error });
   }
-  return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
+  return asAppError(error);
 }
 
 export function sendError(

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { must } from '../primitives/must.ts';
 import type { Authenticator } from './access/authenticate.ts';
-import type { Caller } from './access/caller.ts';
+import type { Caller } from '../account/caller.ts';
 import type { Marketplace } from './access/marketplace.ts';
 import type { Admission } from './limits/admission.ts';
 import { recordOf } from './transport/request-record.ts';

@@ -1,7 +1,7 @@
 // Periodic tasks of a running server. Each task is independent: one that fails is logged and runs again at its next interval.
 
-import type { Refusals } from '../http/overlay/refusals.ts';
-import type { ReplayCache } from '../http/overlay/replay-cache.ts';
+import type { Refusals } from '../renders/refusals.ts';
+import type { ReplayCache } from '../renders/replay-cache.ts';
 import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import { isGone } from '../store/sql-store.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,6 @@
 // Wires up the site: pages, their assets, and the renders that visitors get without a key.
 
+import { deadlinesOf } from './deadlines.ts';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +16,9 @@ import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages, type PublicPagesDependencies, publicTitles } from '../dashboard/public-pages.ts';
-import { GuestRenderer } from '../dispatch/guest-renderer.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../http/reference/problem.ts';
-import type { RenderActions } from '../http/renders/render-actions.ts';
+import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import type { FileSender } from '../http/overlay/send.ts';
@@ -31,8 +31,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { wireIdentity } from './wire-identity.ts';
 import { wirePlayground } from './site/wire-playground.ts';
 import { VERSION } from './version.ts';
-
-const MAX_WAITING_GUESTS = 32;
 
 export interface PagesDependencies {
   readonly settings: Settings;
@@ -75,9 +73,8 @@ export async function createPages(dependencies: PagesDependencies): Promise<
     signUpPath: signUpOpen ? '/signup' : undefined,
   };
   const publicDependencies = await publicDependenciesOf(dependencies, site, identityServices.sessionGuard);
-  const guestRenderer = new GuestRenderer(renderer, MAX_WAITING_GUESTS);
   const { sessionGuard } = identityServices;
-  const playground = wirePlayground({ ...dependencies, renderer: guestRenderer, sessionGuard });
+  const playground = wirePlayground({ ...dependencies, sessionGuard });
   return {
     ...playground.parts,
     errorPage: errorPages(site),
@@ -87,11 +84,12 @@ export async function createPages(dependencies: PagesDependencies): Promise<
       site.assets.routes,
       publicPages(publicDependencies),
       shareImageRoutes({
-        renderer: guestRenderer,
+        renderer,
         workArea,
         shutdown,
         photo: site.assets.bytes('share.jpg'),
         limits: plans.lowest.limits,
+        deadlineMs: deadlinesOf(settings),
         titles: publicTitles(publicDependencies),
       }),
       ...playground.groups,

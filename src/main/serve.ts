@@ -2,10 +2,11 @@
 
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { deadlinesOf } from './deadlines.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { AssetFetcher } from '../http/fetch/asset-fetcher.ts';
-import { FetchPolicy } from '../http/fetch/fetch-policy.ts';
+import { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import { FetchPolicy } from '../fetch/fetch-policy.ts';
 import type { Admission } from '../http/limits/admission.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { Connections } from '../http/transport/connections.ts';
@@ -13,8 +14,7 @@ import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
 import { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
-import { UploadBudget } from '../http/limits/upload-budget.ts';
-import type { AssetKind } from '../media/sniff.ts';
+import { UploadBudget } from '../renders/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -112,10 +112,6 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       logger.info('server stopped');
     },
   };
-}
-
-function deadlinesOf({ deadlineSeconds, videoDeadlineSeconds }: Settings): Record<AssetKind, number> {
-  return { image: deadlineSeconds * 1_000, video: videoDeadlineSeconds * 1_000 };
 }
 
 function createUploadBudget(

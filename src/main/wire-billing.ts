@@ -5,13 +5,13 @@ import type { PlanBook } from '../account/plans.ts';
 import type { Settings } from '../config/settings.ts';
 import { Admission } from '../http/limits/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
-import { CreditReservations } from '../http/overlay/reserve.ts';
-import { IdempotencyKeys } from '../http/overlay/idempotency.ts';
+import { CreditReservations } from '../renders/reserve.ts';
+import { IdempotencyKeys } from '../renders/idempotency.ts';
 import { LocalLimits } from '../http/limits/local-limits.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
-import { Refusals } from '../http/overlay/refusals.ts';
-import { ReplayCache } from '../http/overlay/replay-cache.ts';
+import { Refusals } from '../renders/refusals.ts';
+import { ReplayCache } from '../renders/replay-cache.ts';
 import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -19,7 +19,7 @@ import { Housekeeping } from './housekeeping.ts';
 
 type BillingParts = Pick<
   OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations'
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations' | 'failures'
 >;
 
 export interface BillingServices {
@@ -54,6 +54,7 @@ export async function wireBilling(
     embedded,
   });
   await housekeeping.start();
+  const admission = new Admission(store.limits ?? new LocalLimits());
   return {
     parts: {
       marketplace,
@@ -63,11 +64,12 @@ export async function wireBilling(
         marketplace,
         onMarkFailed: (error, keyId) => logger.warn({ keyId, err: error }, 'last use of an API key not written'),
       }),
-      admission: new Admission(store.limits ?? new LocalLimits()),
+      admission,
       refusals,
       requests: requestLog,
       idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
       reservations,
+      failures: admission,
     },
     close: async () => {
       await housekeeping.stop();

@@ -232,9 +232,13 @@ describe('a link to a finished render', () => {
       lifetime: { signal: signal ?? new AbortController().signal },
     };
     const request = {
-      ...{ upload: { fields: [], isJson: true }, headers: {}, renderMs: 1, remembered: undefined },
-      prepared: { recipe: { kind: 'image' }, asset: undefined, reservation: { credits: 1 } },
-      finished: { output, facts: { width: 1, height: 1, warnings: [], missingGlyphs: 0 } },
+      upload: { fields: [], isJson: true },
+      reservation: { credits: 1 },
+      remembered: undefined,
+      finished: {
+        ...{ file: output, bytes: 6, recipe: { kind: 'image' }, asset: undefined, headers: {}, durationMs: 1 },
+        facts: { width: 1, height: 1, warnings: [], missingGlyphs: 0 },
+      },
     };
     const [one, two] = [context, request] as unknown as Parameters<LinkDelivery['deliver']>;
     const error: unknown = await links.deliver(one, two).catch((thrown: unknown) => thrown);

@@ -5,15 +5,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ANONYMOUS, type Renderer } from '../../src/dispatch/renderer.ts';
+import { type Lease, type Renderer, withLease } from '../../src/dispatch/renderer.ts';
 import { type Asset, createAsset } from '../../src/media/asset.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
 import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
-import { DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
+import { composeLayoutRecipe, DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { decode, noisyJpeg, plainPng } from '../pictures.ts';
 import { until } from '../running-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
+import { anyone } from './lease-requests.ts';
 
 const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
 const OVERLAYS = [{ text: 'Hello', position: 50 }];
@@ -53,14 +54,17 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     const file = plainClip(newPath(), { frames });
     return createAsset({ path: file, format: 'mp4', bytes: statSync(file).size });
   };
-  const render = async (base: BaseLayer, asset: Asset | undefined, signal = never) => {
+  const lease = async <Result>(use: (lease: Lease) => Promise<Result>, signal = never): Promise<Result> =>
+    await withLease(subject.renderer, anyone(signal), use);
+  const probe = async (asset: Asset, limits = LIMITS) =>
+    await lease(async (opened) => await opened.probe(asset, limits));
+  const draw = async (opened: Lease, base: BaseLayer, asset: Asset | undefined) => {
     const output = newPath();
-    const facts = await subject.renderer.render(
-      { recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output },
-      signal,
-    );
+    const facts = await opened.render({ recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output });
     return { facts, bytes: readFileSync(output) };
   };
+  const render = async (base: BaseLayer, asset: Asset | undefined, signal = never) =>
+    await lease(async (opened) => await draw(opened, base, asset), signal);
 
   it('renders a transparent overlay', async () => {
     const { facts, bytes } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
@@ -70,9 +74,11 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('probes an image and renders on it', async () => {
     const asset = store(await plainPng(120, 80, '#336699'), 'png');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
-    expect(probe).toMatchObject({ kind: 'image', width: 120, height: 80 });
-    const { facts, bytes } = await render(probe, asset);
+    const { facts, bytes } = await lease(async (opened) => {
+      const base = await opened.probe(asset, LIMITS);
+      expect(base).toMatchObject({ kind: 'image', width: 120, height: 80 });
+      return await draw(opened, base, asset);
+    });
     expect(facts.timings).toHaveProperty('encode');
     const { data } = await decode(bytes);
     expect([...data.subarray(0, 3)]).toEqual([0x33, 0x66, 0x99]);
@@ -80,30 +86,47 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('draws a watermark on an image only when the recipe says so', async () => {
     const asset = store(await plainPng(120, 80, '#336699'), 'png');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const base = await probe(asset);
     const of = async (watermark: boolean): Promise<Buffer> => {
       const output = newPath();
-      const recipe = composeRecipe(probe, OVERLAYS, LIMITS, { watermark });
-      await subject.renderer.render({ recipe, asset, output }, never);
+      const recipe = composeRecipe(base, OVERLAYS, LIMITS, { watermark });
+      await lease(async (opened) => await opened.render({ recipe, asset, output }));
       return readFileSync(output);
     };
     expect((await of(true)).equals(await of(false))).toBe(false);
   });
 
-  it('renders long after the probe, and more than once', async () => {
+  it('renders after it was left, and more than once', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const [first, second] = await Promise.all([render(probe, asset), render(probe, asset)]);
-    expect(first.bytes.equals(second.bytes)).toBe(true);
+    await lease(async (opened) => {
+      const base = await opened.probe(asset, LIMITS);
+      opened.leave();
+      // The worker is free for others meanwhile.
+      expect((await probe(asset)).kind).toBe('image');
+      const first = await draw(opened, base, asset);
+      expect((await draw(opened, base, asset)).bytes.equals(first.bytes)).toBe(true);
+    });
+  });
+
+  it('lays out captions between the probe and the render, on the same worker', async () => {
+    const asset = clip(10);
+    const workers = new Set<string>();
+    const request = { ...anyone(), onAssigned: (worker: string) => workers.add(worker) };
+    await withLease(subject.renderer, request, async (opened) => {
+      const base = await opened.probe(asset, LIMITS);
+      const recipe = composeLayoutRecipe(base, OVERLAYS);
+      const { layout } = await opened.render({ recipe, asset: undefined, output: newPath() });
+      expect(layout).toHaveLength(1);
+      const { facts } = await draw(opened, base, asset);
+      expect(facts.width).toBe(96);
+    });
+    expect(workers.size).toBe(1);
   });
 
   it('probes the same asset several times at once', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
-    const once = async (): Promise<Buffer> => {
-      const probe = await subject.renderer.probe(asset, LIMITS, never);
-      return (await render(probe, asset)).bytes;
-    };
+    const once = async (): Promise<Buffer> =>
+      await lease(async (opened) => (await draw(opened, await opened.probe(asset, LIMITS), asset)).bytes);
     for (let round = 0; round < 3; round += 1) {
       const [first, ...others] = await Promise.all([once(), once(), once()]);
       expect(others.every((other) => first?.equals(other))).toBe(true);
@@ -112,29 +135,31 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('probes a video and renders on it', async () => {
     const asset = clip(10);
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
-    expect(probe).toMatchObject({ kind: 'video', width: 96, height: 64 });
-    const { facts, bytes } = await render(probe, asset);
+    const { facts, bytes } = await lease(async (opened) => {
+      const base = await opened.probe(asset, LIMITS);
+      expect(base).toMatchObject({ kind: 'video', width: 96, height: 64 });
+      return await draw(opened, base, asset);
+    });
     expect(facts).toMatchObject({ width: 96, height: 64 });
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
   });
 
-  it('tells a requester that wants to know how much of a video is encoded', async () => {
+  it('tells how much of a video is encoded', async () => {
     const asset = clip(10);
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
-    const recipe = composeRecipe(probe, OVERLAYS, LIMITS);
     const fractions: number[] = [];
-    const requester = { ...ANONYMOUS, onProgress: (fraction: number) => fractions.push(fraction) };
-    await subject.renderer.render({ recipe, asset, output: newPath() }, never, requester);
+    await lease(async (opened) => {
+      const recipe = composeRecipe(await opened.probe(asset, LIMITS), OVERLAYS, LIMITS);
+      await opened.render({ recipe, asset, output: newPath() }, (fraction) => fractions.push(fraction));
+    });
     expect(fractions.length).toBeGreaterThan(0);
     expect(fractions.every((fraction) => fraction > 0 && fraction <= 1)).toBe(true);
   });
 
   it('reports what is wrong with an asset', async () => {
     const broken = store(Buffer.from('89504e470d0a1a0a0000', 'hex'), 'png');
-    await expect(subject.renderer.probe(broken, LIMITS, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
+    await expect(probe(broken)).rejects.toMatchObject({ code: 'asset_undecodable' });
     const large = clip(2);
-    await expect(subject.renderer.probe(large, { ...LIMITS, videoSide: 32 }, never)).rejects.toMatchObject({
+    await expect(probe(large, { ...LIMITS, videoSide: 32 })).rejects.toMatchObject({
       code: 'asset_dimensions_too_large',
       limit: { limit: 32, actual: 96 },
     });
@@ -142,16 +167,16 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('refuses an asset beyond the limits when it is probed', async () => {
     const image = store(await plainPng(120, 80, '#336699'), 'png');
-    await expect(subject.renderer.probe(image, { ...LIMITS, imagePixels: 9_599 }, never)).rejects.toMatchObject({
+    await expect(probe(image, { ...LIMITS, imagePixels: 9_599 })).rejects.toMatchObject({
       code: 'asset_too_many_pixels',
       limit: { limit: 9_599, actual: 9_600 },
     });
     const wide = store(await plainPng(70_000, 1, '#336699'), 'png');
-    await expect(subject.renderer.probe(wide, LIMITS, never)).rejects.toMatchObject({
+    await expect(probe(wide)).rejects.toMatchObject({
       code: 'asset_dimensions_too_large',
       limit: { limit: 65_535, actual: 70_000 },
     });
-    await expect(subject.renderer.probe(clip(60), { ...LIMITS, videoSeconds: 1 }, never)).rejects.toMatchObject({
+    await expect(probe(clip(60), { ...LIMITS, videoSeconds: 1 })).rejects.toMatchObject({
       code: 'asset_too_long',
       limit: { limit: 1, actual: 2 },
     });
@@ -159,26 +184,25 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
 
   it('writes nothing when a render fails', async () => {
     const asset = store(await plainPng(50, 40, '#ffffff'), 'png');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const base = await probe(asset);
     const output = newPath();
     writeFileSync(asset.path, Buffer.from('89504e470d0a1a0a0000', 'hex'));
-    // A remote worker keeps its copy of the asset for a moment after the probe.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const job = { recipe: composeRecipe(probe, OVERLAYS, LIMITS), asset, output };
-    await expect(subject.renderer.render(job, never)).rejects.toMatchObject({ code: 'asset_undecodable' });
+    const job = { recipe: composeRecipe(base, OVERLAYS, LIMITS), asset, output };
+    const rendering = lease(async (opened) => await opened.render(job));
+    await expect(rendering).rejects.toMatchObject({ code: 'asset_undecodable' });
     expect(existsSync(output)).toBe(false);
   });
 
   it('stops with the reason of the signal and renders the next job', async () => {
     const asset = store(slow, 'jpeg');
-    const probe = await subject.renderer.probe(asset, LIMITS, never);
+    const base = await probe(asset);
     const canceled = new AbortController();
-    const rendering = render(probe, asset, canceled.signal);
+    const rendering = render(base, asset, canceled.signal);
     setTimeout(() => canceled.abort(new Error('gone')), 50);
     await expect(rendering).rejects.toThrow('gone');
     const { facts } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
     expect(facts.width).toBe(64);
-    await expect(render(probe, asset, AbortSignal.abort(new Error('never began')))).rejects.toThrow('never began');
+    await expect(render(base, asset, AbortSignal.abort(new Error('never began')))).rejects.toThrow('never began');
   });
 
   it('completes more jobs than it has workers', async () => {
@@ -193,10 +217,11 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     const canceled = new AbortController();
     setMaxListeners(64, canceled.signal);
     // A render with an asset waits for its worker before the probe.
-    const many = Array.from({ length: 16 }, async () => {
-      const probe = await subject.renderer.probe(asset, LIMITS, canceled.signal);
-      return await render(probe, asset, canceled.signal);
-    });
+    const many = Array.from(
+      { length: 16 },
+      async () =>
+        await lease(async (opened) => await draw(opened, await opened.probe(asset, LIMITS), asset), canceled.signal),
+    );
     const codes = Promise.all(many.map((one) => one.catch((error: { code?: string }) => error.code ?? 'canceled')));
     setTimeout(() => canceled.abort(new Error('enough')), 300);
     expect(await codes).toContain('overloaded');

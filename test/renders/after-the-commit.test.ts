@@ -10,17 +10,18 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
-import type { Caller } from '../../src/http/access/caller.ts';
-import { FetchPolicy } from '../../src/http/fetch/fetch-policy.ts';
+import type { Caller } from '../../src/account/caller.ts';
+import { FetchPolicy } from '../../src/fetch/fetch-policy.ts';
+import type { RequestDelivery } from '../../src/http/overlay/deliver.ts';
 import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
-import { parseRequest } from '../../src/http/overlay/parse.ts';
+import { parseRequest } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/http/renders/accept.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { LinkBase } from '../../src/http/renders/link-base.ts';
-import { type FinishedRequest, LinkDelivery } from '../../src/http/renders/link-delivery.ts';
+import { LinkDelivery } from '../../src/http/renders/link-delivery.ts';
 import { renderRoutes } from '../../src/http/renders/render-routes.ts';
-import { renderToJson } from '../../src/http/renders/render-view.ts';
+import { renderToJson } from '../../src/renders/render-view.ts';
 import { must } from '../../src/primitives/must.ts';
 import { FileStorage } from '../../src/storage/file-storage.ts';
 import type { Renders } from '../../src/store/renders/renders.ts';
@@ -104,13 +105,13 @@ async function begin(database: TestDatabase): Promise<void> {
   await app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-function finishedRequest(id: string, upload: Upload): FinishedRequest {
-  const output = path.join(folder, 'output');
-  writeFileSync(output, 'rendered');
+function finishedRequest(id: string, upload: Upload): RequestDelivery {
+  const file = path.join(folder, 'output');
+  writeFileSync(file, 'rendered');
   const facts = { width: 64, height: 64, warnings: [], missingGlyphs: 0 };
   const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
-  const prepared = { recipe: { kind: 'overlay' }, asset: undefined, reservation: { credits: 3, remaining: 97 } };
-  return { upload, prepared, finished: { output, facts }, headers, renderMs: 5 } as unknown as FinishedRequest;
+  const finished = { file, bytes: 8, recipe: { kind: 'overlay' }, asset: undefined, facts, headers, durationMs: 5 };
+  return { upload, finished, reservation: { credits: 3, remaining: 97 } } as unknown as RequestDelivery;
 }
 
 interface Shown {

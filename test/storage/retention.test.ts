@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { deleteExpiredObjects, deleteOldRecords, type RetentionOptions } from '../../src/http/renders/retention.ts';
+import { deleteExpiredObjects, deleteOldRecords, type RetentionOptions } from '../../src/renders/retention.ts';
 import type { ObjectStorage } from '../../src/storage/object-storage.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { FileStorage } from '../../src/storage/file-storage.ts';

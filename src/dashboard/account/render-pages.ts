@@ -2,9 +2,9 @@
 
 import { AppError } from '../../errors.ts';
 import { PROBLEMS } from '../../http/reference/statuses.ts';
-import type { RenderActions } from '../../http/renders/render-actions.ts';
-import { parseResult } from '../../http/renders/render-result.ts';
-import { resultPath } from '../../http/renders/render-view.ts';
+import type { RenderActions } from '../../renders/render-actions.ts';
+import { parseResult } from '../../renders/render-result.ts';
+import { resultPath } from '../../renders/render-view.ts';
 import { must } from '../../primitives/must.ts';
 import { RENDER_STATUSES, type RenderPage, type RenderRecord, type RenderStatus } from '../../store/renders/renders.ts';
 import type { KeySummary, Store } from '../../store/store.ts';

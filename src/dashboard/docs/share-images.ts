@@ -3,19 +3,22 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Renderer } from '../../dispatch/renderer.ts';
+import { type Renderer, withLease } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
+import { FREE, GUESTS, performRender } from '../../renders/perform-render.ts';
+import type { AssetKind } from '../../media/sniff.ts';
 import type { WorkArea } from '../../media/work-area.ts';
 import { type AssetLimits, composeRecipe } from '../../render/compose.ts';
 
 export interface ShareImageDependencies {
-  readonly renderer: Pick<Renderer, 'probe' | 'render'>;
+  readonly renderer: Pick<Renderer, 'open'>;
   readonly workArea: WorkArea;
   readonly shutdown: AbortSignal;
   /** The photo behind the captions, a JPEG. */
   readonly photo: Buffer;
   readonly limits: AssetLimits;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   /** The title of each page by its path. */
   readonly titles: ReadonlyMap<string, string>;
 }
@@ -48,22 +51,29 @@ export function shareImageRoutes(dependencies: ShareImageDependencies): RouteGro
   };
 }
 
-async function renderShareImage(
-  title: string,
-  { renderer, workArea, shutdown, photo, limits }: ShareImageDependencies,
-): Promise<Buffer> {
-  const directory = await workArea.directory(randomUUID());
+async function renderShareImage(title: string, dependencies: ShareImageDependencies): Promise<Buffer> {
+  const { renderer, workArea, shutdown: signal, photo, limits, deadlineMs } = dependencies;
+  const directory = workArea.lazyDirectory(randomUUID());
+  const overlays = [
+    { text: title, position: 70 },
+    { text: 'Storybar', position: 100 },
+  ];
   try {
+    await directory.make();
     const asset = { path: directory.file('asset'), format: 'jpeg', kind: 'image', bytes: photo.length } as const;
     await writeFile(asset.path, photo);
-    const base = await renderer.probe(asset, limits, shutdown);
-    const overlays = [
-      { text: title, position: 70 },
-      { text: 'Storybar', position: 100 },
-    ];
-    const output = directory.file('output');
-    await renderer.render({ recipe: composeRecipe(base, overlays, limits), asset, output }, shutdown);
-    return await readFile(output);
+    const request = { account: GUESTS, class: 'guest', budgetMs: deadlineMs, signal } as const;
+    return await withLease(
+      renderer,
+      request,
+      async (lease) =>
+        await performRender({
+          ...{ renderId: 'share-image', lease, directory, signal, limits, source: { asset, canvas: undefined } },
+          compose: (base) => composeRecipe(base, overlays, limits),
+          reserve: async () => FREE,
+          deliver: async ({ file }) => await readFile(file),
+        }),
+    );
   } finally {
     await directory.remove();
   }

@@ -6,7 +6,7 @@ import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { may } from '../../account/roles.ts';
 import { AppError } from '../../errors.ts';
-import type { Caller } from '../../http/access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import type { Identify } from '../../http/overlay/admit.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import { must } from '../../primitives/must.ts';

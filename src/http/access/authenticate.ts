@@ -7,7 +7,7 @@ import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
 import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { checkOrigin } from '../transport/cors.ts';
 import { FailedKeys } from '../limits/failed-keys.ts';
 import { keyOf } from './key-header.ts';

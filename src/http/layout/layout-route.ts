@@ -5,20 +5,20 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import { quoteFor } from '../../account/pricing.ts';
 import { parseForm } from '../../caption/form.ts';
 import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
-import type { Renderer } from '../../dispatch/renderer.ts';
+import { type Renderer, withLease } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { WorkArea } from '../../media/work-area.ts';
 import type { BarReport } from '../../render/layout-report.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { smallBodyReader } from '../overlay/body.ts';
 import { sendContinue } from '../overlay/receive.ts';
-import { assertNoWarnings, layoutOf } from '../overlay/strict.ts';
+import { assertNoWarnings, layoutOf } from '../../renders/strict.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
-import { watchPace } from '../transport/pace.ts';
+import { watchPace } from '../../fetch/pace.ts';
 
 export interface LayoutDependencies extends ReadDependencies {
   readonly renderer: Renderer;
@@ -70,15 +70,19 @@ async function handle(
     const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
     if (further > 0) await admission.countRead(caller, (headers) => void reply.headers(headers), further);
     lifetime.startDeadline(deadlineMs.image);
-    const requester = { account: caller.accountId, budgetMs: deadlineMs.image, renderId: request.id };
     const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);
-    const facts = await layoutOf(size, overlays, {
-      renderer,
-      directory,
+    const lease = {
+      account: caller.accountId,
+      class: 'layout',
+      budgetMs: deadlineMs,
       signal: lifetime.signal,
-      requester,
-      lastFrame,
-    });
+      renderId: request.id,
+    } as const;
+    const facts = await withLease(
+      renderer,
+      lease,
+      async (opened) => await layoutOf({ lease: opened, directory }, size, { overlays, lastFrame }),
+    );
     if (strict) assertNoWarnings(facts);
     return { ...toJson(facts), credits: quoteFor(duration, caller.mode) };
   } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../account/plans.ts';
 import { Admission } from './admission.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { LocalLimits } from './local-limits.ts';
 
 const NOW = new Date('2026-03-01T00:00:00Z');

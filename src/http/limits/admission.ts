@@ -2,7 +2,7 @@
 
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { FailedDecodes } from './failed-decodes.ts';
 
 const MINUTE_MS = 60_000;

@@ -5,7 +5,7 @@
 import { AppError } from '../../errors.ts';
 import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Limits } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 
 const HOUR_MS = 3_600_000;
 const MAX_REMEMBERED = 10_000;

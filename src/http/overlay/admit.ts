@@ -1,24 +1,22 @@
 // Decides before the body is read whether the request may go on.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Renderer } from '../../dispatch/renderer.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Authenticator, RecognizedCaller } from '../access/authenticate.ts';
-import type { Caller } from '../access/caller.ts';
-import { readIdempotencyKey } from './idempotency.ts';
+import type { Caller } from '../../account/caller.ts';
+import { readIdempotencyKey } from '../../renders/idempotency.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { RenderAcceptor } from '../renders/accept.ts';
 import { prefersAsync } from '../renders/prefer.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { recordOf } from '../transport/request-record.ts';
-import type { Refusals } from './refusals.ts';
+import type { Refusals } from '../../renders/refusals.ts';
 
 export interface AdmitDependencies {
   readonly authenticator: Authenticator;
   readonly marketplace: Marketplace;
   readonly admission: Admission;
   readonly refusals: Refusals;
-  readonly renderer: Renderer;
   readonly acceptor: RenderAcceptor;
 }
 
@@ -42,9 +40,9 @@ export function byCredentials(authenticator: Authenticator): Identify {
     await authenticator.authenticate(request.headers, request.ip, setHeaders, onRecognized);
 }
 
-/** In the documented order: key, state of the plan, rate, concurrency; then room in the queue. */
+/** In the documented order: key, state of the plan, rate, concurrency. */
 export async function admit(
-  { marketplace, admission, refusals, renderer, acceptor }: AdmitDependencies,
+  { marketplace, admission, refusals, acceptor }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   identify: Identify,
@@ -67,7 +65,6 @@ export async function admit(
     if (isAsync) acceptor.assertAvailable(request);
     onClosed(reply.raw, isAsync ? await admission.enterUpload(caller) : await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
-    if (!isAsync) renderer.assertRoom(caller.accountId);
     return { caller, idempotencyKey, prefersAsync: isAsync };
   } catch (error) {
     refusals.add(caller, error);

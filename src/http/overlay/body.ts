@@ -2,8 +2,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
-import { assertMultipart, type ReceivedForm, receiveForm } from './multipart.ts';
-import type { AssetDestination } from './receive-asset.ts';
+import type { ReceivedForm } from '../../renders/received-form.ts';
+import { assertMultipart, receiveForm } from './multipart.ts';
+import type { AssetDestination } from '../../media/receive-asset.ts';
 import { assertSmall, receiveJson, receiveUrlencoded } from './small-body.ts';
 
 const SMALL_TYPES_ONLY = 'Send the request as application/json or application/x-www-form-urlencoded.';

@@ -4,12 +4,15 @@ import type { FastifyRequest } from 'fastify';
 import type { Remembered } from '../../store/store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { FinishedRequest, LinkDelivery } from '../renders/link-delivery.ts';
+import type { LinkDelivery } from '../renders/link-delivery.ts';
 import { recordOf } from '../transport/request-record.ts';
-import { type IdempotentRequest, REPLAYED } from './idempotency.ts';
+import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
-import type { Reservation } from './reserve.ts';
-import { DeliveryBroken, type FileSender } from './send.ts';
+import type { Reservation } from '../../renders/reserve.ts';
+import { DeliveryBroken } from '../../renders/delivery-broken.ts';
+import type { FileSender } from './send.ts';
+import type { Upload } from './receive.ts';
+import type { FinishedRender } from '../../renders/perform-render.ts';
 
 export interface DeliverDependencies {
   readonly sender: FileSender;
@@ -18,53 +21,55 @@ export interface DeliverDependencies {
   readonly links: LinkDelivery;
 }
 
-/** `deliver=url`: the result is stored and charged before the response, which has a link to it. */
-export async function deliverLink(
-  { links, metrics }: DeliverDependencies,
-  context: OverlayContext,
-  finished: FinishedRequest,
-): Promise<void> {
-  const { request } = context;
-  recordOf(request).begin('deliver');
-  await links.deliver(context, finished);
-  metrics.charged(finished.prepared.reservation.credits);
-  recordOf(request).credits = finished.prepared.reservation.credits;
-}
-
-interface ByteDelivery {
-  readonly output: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly renderMs: number;
+/** A finished render of a request that waits. */
+export interface RequestDelivery {
+  readonly upload: Upload;
+  readonly finished: FinishedRender;
   readonly reservation: Reservation;
   /** For the next request with the same idempotency key. */
   readonly remembered: Remembered | undefined;
   readonly claim: IdempotentRequest;
 }
 
+/** `deliver=url`: the result is stored and charged before the response, which has a link to it. */
+export async function deliverLink(
+  { links, metrics }: DeliverDependencies,
+  context: OverlayContext,
+  delivery: RequestDelivery,
+): Promise<void> {
+  const record = recordOf(context.request);
+  record.begin('deliver');
+  await links.deliver(context, delivery);
+  metrics.charged(delivery.reservation.credits);
+  record.credits = delivery.reservation.credits;
+}
+
 /** Charges after the last byte has been sent, or if `breakOff` says so. Nothing after `send` may fail. */
 export async function deliver(
   { sender, marketplace, metrics }: DeliverDependencies,
   { request, reply }: OverlayContext,
-  { output, headers, renderMs, reservation, remembered, claim }: ByteDelivery,
+  { finished, reservation, remembered, claim }: RequestDelivery,
 ): Promise<void> {
+  const { file, headers, durationMs } = finished;
   const billing = billingHeaders(marketplace, request, reservation);
   const replayed = claim.replay ? REPLAYED : {};
   const endDelivery = claim.startDelivery();
+  const record = recordOf(request);
   try {
-    recordOf(request).begin('deliver');
-    await sender.send(reply, output, { ...headers, ...billing, ...replayed });
-    await claim.keep(output);
-    await reservation.settle(renderMs, remembered);
+    record.begin('deliver');
+    await sender.send(reply, file, { ...headers, ...billing, ...replayed });
+    await claim.keep(file);
+    await reservation.settle(durationMs, remembered);
     metrics.charged(reservation.credits);
-    recordOf(request).credits = reservation.credits;
+    record.credits = reservation.credits;
   } catch (error) {
     if (!(error instanceof DeliveryBroken)) throw error;
-    const isCharged = await reservation.breakOff(error, renderMs, remembered);
+    const isCharged = await reservation.breakOff(error, durationMs, remembered);
     metrics.deliveryBroken(isCharged);
     if (isCharged) {
-      await claim.keep(output);
+      await claim.keep(file);
       metrics.charged(reservation.credits);
-      recordOf(request).credits = reservation.credits;
+      record.credits = reservation.credits;
     }
     throw error;
   } finally {

@@ -4,15 +4,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import type { Form, FormField } from '../../caption/field-reader.ts';
+import type { FormField } from '../../caption/field-reader.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import { type AssetDestination, type ReceivedFile, receiveAsset } from './receive-asset.ts';
-
-export interface ReceivedForm extends Form {
-  readonly asset: ReceivedFile | undefined;
-}
+import type { ReceivedForm } from '../../renders/received-form.ts';
+import { type AssetDestination, type ReceivedFile, receiveAsset } from '../../media/receive-asset.ts';
 
 /** The most fields of a request, in any encoding. */
 export const MAX_PARTS = 24;

@@ -7,7 +7,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { WorkArea } from '../../media/work-area.ts';
-import { FetchPolicy } from '../fetch/fetch-policy.ts';
+import { FetchPolicy } from '../../fetch/fetch-policy.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { RunningRequests } from '../transport/running-requests.ts';
 import { FileSender } from './send.ts';
@@ -70,18 +70,21 @@ function standIns(): OverlayDependencies {
     },
     refusals: { add: () => steps.push('count refusal') },
     renderer: {
-      assertRoom: () => step('assert room'),
-      expect: () => {
-        step('expect');
-        return () => steps.push('leave place');
+      open: () => {
+        step('open');
+        return {
+          choose: () => step('choose'),
+          enter: () => step('enter queue'),
+          probe: stepOf('probe', () => ({ kind: 'image', width: 16, height: 16, isSrgb: true })),
+          render: stepOf('render', ({ output }: { readonly output: string }) => {
+            writeFileSync(output, 'rendered');
+            return facts;
+          }),
+          close: () => steps.push('close'),
+        };
       },
-      refund: () => steps.push('refund'),
-      probe: stepOf('probe', () => ({ kind: 'image', width: 16, height: 16, isSrgb: true })),
-      render: stepOf('render', ({ output }: { readonly output: string }) => {
-        writeFileSync(output, 'rendered');
-        return facts;
-      }),
     },
+    failures: { countFailure: async () => undefined },
     uploads: {
       reserve: stepOf('receive', () => ({
         grow: () => undefined,
@@ -140,9 +143,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const ADMITTED = ['authenticate', 'count request', 'enter', 'assert room'];
-/** The queue keeps a place before the asset is written to disk. */
-const EXPECTED = ['receive', 'claim', 'expect'];
+const ADMITTED = ['authenticate', 'count request', 'enter', 'open'];
+/** The file enters the queue before it is written to disk. */
+const ENTERED = ['receive', 'claim', 'enter queue'];
 const CANVAS = { text: 'Hello', width: '16', height: '16' };
 
 describe('the overlay handler', () => {
@@ -150,13 +153,13 @@ describe('the overlay handler', () => {
     const response = await post({ text: 'Hello', asset: PNG });
     expect([response.status, await response.text()]).toEqual([200, 'rendered']);
     expect(response.headers.get('x-credits-charged')).toBe('1');
-    const paid = ['receive', 'claim', 'expect', 'probe', 'reserve', 'render', 'send', 'keep', 'settle', 'leave place'];
-    expect(steps).toEqual([...ADMITTED, ...paid]);
+    const paid = ['probe', 'reserve', 'render', 'close', 'send', 'keep', 'settle', 'close'];
+    expect(steps).toEqual([...ADMITTED, ...ENTERED, ...paid]);
   });
 
   it('renders an overlay-only request without a probe', async () => {
     expect((await post(CANVAS)).status).toBe(200);
-    const paid = ['receive', 'claim', 'assert room', 'reserve', 'render', 'send', 'keep', 'settle'];
+    const paid = ['receive', 'claim', 'choose', 'reserve', 'render', 'close', 'send', 'keep', 'settle', 'close'];
     expect(steps).toEqual([...ADMITTED, ...paid]);
   });
 
@@ -166,15 +169,15 @@ describe('the overlay handler', () => {
     const response = await post({ text: 'Hello', asset: PNG });
     expect(await response.text()).toBe('cached');
     expect(response.headers.get('idempotency-replayed')).toBe('true');
-    expect(steps.slice(ADMITTED.length)).toEqual(['receive', 'claim', 'send']);
+    expect(steps.slice(ADMITTED.length)).toEqual(['receive', 'claim', 'send', 'close']);
   });
 
   it.each([
-    ['expect', ['receive', 'claim', 'expect', 'abandon', 'count refusal']],
-    ['probe', [...EXPECTED, 'probe', 'abandon', 'leave place', 'count refusal']],
-    ['reserve', [...EXPECTED, 'probe', 'reserve', 'refund', 'abandon', 'leave place', 'count refusal']],
-    ['render', [...EXPECTED, 'probe', 'reserve', 'render', 'release', 'abandon', 'leave place']],
-    ['send', [...EXPECTED, 'probe', 'reserve', 'render', 'send', 'release', 'abandon', 'leave place']],
+    ['enter queue', [...ENTERED, 'abandon', 'close', 'count refusal']],
+    ['probe', [...ENTERED, 'probe', 'abandon', 'close', 'count refusal']],
+    ['reserve', [...ENTERED, 'probe', 'reserve', 'abandon', 'close', 'count refusal']],
+    ['render', [...ENTERED, 'probe', 'reserve', 'render', 'release', 'abandon', 'close']],
+    ['send', [...ENTERED, 'probe', 'reserve', 'render', 'close', 'send', 'release', 'abandon', 'close']],
   ])('undoes what was done when %s fails', async (name, expected) => {
     failing = name;
     expect((await post({ text: 'Hello', asset: PNG })).status).toBe(500);
@@ -184,12 +187,12 @@ describe('the overlay handler', () => {
   it('refuses bad fields and unknown files before it claims the idempotency key', async () => {
     await post({ text: '', asset: PNG });
     await post({ text: 'Hello', asset: Buffer.from('not an image') });
-    const refused = [...ADMITTED, 'receive', 'count refusal'];
+    const refused = [...ADMITTED, 'receive', 'close', 'count refusal'];
     expect(steps).toEqual([...refused, ...refused]);
   });
 
   it('writes a small asset to disk only when the queue has a place for it', async () => {
-    failing = 'expect';
+    failing = 'enter queue';
     let made = 0;
     const lazyDirectory = workArea.lazyDirectory.bind(workArea);
     vi.spyOn(workArea, 'lazyDirectory').mockImplementation((id) => {

@@ -12,7 +12,7 @@ import { createRequestSignal } from '../transport/request-signal.ts';
 import { type AdmitDependencies, type Admitted, admit, byCredentials, type Identify } from './admit.ts';
 import type { HandlerDependencies, OverlayContext } from './overlay-context.ts';
 import { overlayHandler } from './overlay-handler.ts';
-import { outcomeOf } from './refusals.ts';
+import { outcomeOf } from '../../renders/refusals.ts';
 
 export interface OverlayDependencies extends AdmitDependencies, HandlerDependencies {
   readonly workArea: WorkArea;

@@ -3,15 +3,15 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PlanLimits } from '../../account/plans.ts';
-import { type AssetFormat, type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { destinationIn } from '../../renders/asset-destination.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import type { DiskReservation, UploadBudget } from '../limits/upload-budget.ts';
+import type { DiskReservation, UploadBudget } from '../../renders/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
-import { watchPace } from '../transport/pace.ts';
+import { watchPace } from '../../fetch/pace.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import { bodyReader } from './body.ts';
-import type { ReceivedForm } from './multipart.ts';
-import type { AssetDestination } from './receive-asset.ts';
+import type { ReceivedForm } from '../../renders/received-form.ts';
+import type { AssetDestination } from '../../media/receive-asset.ts';
 
 export interface ReceiveDependencies {
   readonly uploads: UploadBudget;
@@ -24,11 +24,7 @@ interface Receiving {
   readonly lifetime: RequestSignal;
 }
 
-export interface ReceiveOptions {
-  /** Whether the asset's SHA-256 is needed. */
-  readonly hash: boolean;
-  /** Throws when the queue for this kind of asset is full, without a kind when all are. Called with the first bytes. */
-  readonly assertRoom: (kind: AssetKind | undefined) => void;
+export interface ReceiveOptions extends Pick<AssetDestination, 'hash' | 'onKind'> {
   /** Disk space is reserved as bytes arrive, so that large slow uploads can't keep others from theirs. */
   readonly isAsync?: boolean;
 }
@@ -48,9 +44,10 @@ export async function receive(
 ): Promise<Upload> {
   const started = performance.now();
   const readBody = bodyReader(request.raw, Math.max(limits.imageBytes, limits.videoBytes));
-  const disk = await uploads.reserve(options.isAsync === true ? undefined : announcedBytes(request));
+  const { isAsync = false, ...file } = options;
+  const disk = await uploads.reserve(isAsync ? undefined : announcedBytes(request));
   onClosed(reply.raw, () => disk.release());
-  const destination = destinationIn(directory, disk, limits, options);
+  const destination = destinationIn(directory, disk, limits, file);
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), uploads.maxSeconds);
   try {
     sendContinue(request, reply);
@@ -59,24 +56,6 @@ export async function receive(
   } finally {
     stopWatching();
   }
-}
-
-/** Where the file of a request goes, uploaded or fetched. */
-export function destinationIn(
-  directory: LazyDirectory,
-  disk: DiskReservation,
-  { imageBytes, videoBytes }: Pick<PlanLimits, 'imageBytes' | 'videoBytes'>,
-  { hash, assertRoom }: ReceiveOptions,
-): AssetDestination {
-  return {
-    path: directory.file('asset'),
-    prepare: async () => await directory.make(),
-    maxBytes: Math.max(imageBytes, videoBytes),
-    maxBytesOf: (format: AssetFormat) => (KIND_OF_FORMAT[format] === 'image' ? imageBytes : videoBytes),
-    assertRoom,
-    reserve: (bytes: number) => disk.grow(bytes),
-    hash,
-  };
 }
 
 /** Undefined for a chunked body. */

@@ -10,7 +10,8 @@ import path from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
-import { DeliveryBroken, FileSender } from './send.ts';
+import { DeliveryBroken } from '../../renders/delivery-broken.ts';
+import { FileSender } from './send.ts';
 
 /** So large that a client that reads nothing gets less than half of it into socket buffers. */
 const HUGE_BYTES = 100_000_000;

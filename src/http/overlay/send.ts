@@ -1,30 +1,15 @@
-// Sends a finished file: headers with the facts of the render, then the bytes from disk.
+// Sends a finished file from disk.
 
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
-import { OUTPUT_FORMATS, type OutputFormat } from '../../caption/output-format.ts';
-import { AppError } from '../../errors.ts';
-import type { AssetKind } from '../../media/sniff.ts';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
-import type { RenderFacts } from '../../render/render.ts';
 import { BufferPool } from '../transport/buffer-pool.ts';
-import { watchReader } from '../transport/pace.ts';
+import { DeliveryBroken } from '../../renders/delivery-broken.ts';
+import { watchReader } from '../../fetch/pace.ts';
 import { countSentBytes } from '../transport/sent-bytes.ts';
-
-export interface RenderReport {
-  readonly renderId: string;
-  readonly kind: AssetKind;
-  readonly format: OutputFormat;
-  readonly facts: RenderFacts;
-  readonly receiveMs: number;
-  readonly renderMs: number;
-}
-
-/** Headers that describe a render, stored with its idempotency key so that a replay sends the same ones. */
-export type RenderHeaders = Readonly<Record<string, string>>;
 
 /** Files up to this size are read in one go, because each trip through the event loop costs more than its bytes. */
 const SINGLE_READ_BYTES = 4 * 1024 * 1024;
@@ -34,34 +19,6 @@ const MAX_POOLED_BUFFERS = 4;
 const CHUNK_BYTES = 512 * 1024;
 /** The unit in which sent bytes are counted. Smaller files are sent in one write, which the kernel takes as a whole. */
 const WRITE_BYTES = 64 * 1024;
-
-/** The delivery broke because the client closed the connection or read too slowly. */
-export class DeliveryBroken extends AppError {
-  readonly sentBytes: number;
-  readonly totalBytes: number;
-
-  constructor(message: string, sentBytes: number, totalBytes: number, cause: unknown) {
-    super('client_closed', message, { cause });
-    this.name = 'DeliveryBroken';
-    this.sentBytes = sentBytes;
-    this.totalBytes = totalBytes;
-  }
-}
-
-export function renderHeaders({ renderId, kind, format, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
-  const { mediaType, extension } = OUTPUT_FORMATS[format];
-  return {
-    'content-type': mediaType,
-    'content-disposition': `inline; filename="${renderId}.${extension}"`,
-    'x-render-id': renderId,
-    'x-source-type': kind,
-    'x-render-duration-ms': String(Math.max(1, Math.round(renderMs))),
-    'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
-    ...(facts.sourcePixels && { 'x-source-pixels': facts.sourcePixels }),
-    ...(facts.warnings.length > 0 && { 'x-warnings': facts.warnings.join(', ') }),
-    ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
-  };
-}
 
 /** Sends files, and gives up on clients that read too slowly. */
 export class FileSender {
@@ -185,9 +142,3 @@ async function readRange(fd: number, buffer: Buffer, { start, end }: ByteRange):
 }
 
 const readInto = promisify(read);
-
-function serverTiming(timings: Readonly<Record<string, number>>): string {
-  return Object.entries(timings)
-    .map(([step, milliseconds]) => `${step};dur=${milliseconds.toFixed(1)}`)
-    .join(', ');
-}

@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FormField } from '../../caption/field-reader.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
-import { MAX_PARTS, type ReceivedForm } from './multipart.ts';
+import type { ReceivedForm } from '../../renders/received-form.ts';
+import { MAX_PARTS } from './multipart.ts';
 
 const MAX_BODY_BYTES = 512 * 1024;
 /** No valid request is nested deeper than five levels, and deep nesting would overflow the stack where values are hashed. */

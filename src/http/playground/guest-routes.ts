@@ -2,7 +2,6 @@
 // videos, one short clip per address and day is free.
 
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   FREE_CLIP_SECONDS,
@@ -12,22 +11,22 @@ import {
   PREVIEWS_PER_RENDER,
 } from '../../account/guest.ts';
 import type { PlanLimits } from '../../account/plans.ts';
-import { ANONYMOUS, type Renderer } from '../../dispatch/renderer.ts';
+import { type Lease, type Renderer, withLease } from '../../dispatch/renderer.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import { KIND_OF_FORMAT } from '../../media/sniff.ts';
-import { composeRecipe, outputFormatOf, type RenderRecipe } from '../../render/compose.ts';
+import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
+import { composeRecipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import type { Limits } from '../../store/store.ts';
 import { AddressLimit, DailyAddressLimit } from '../limits/address-limit.ts';
 import type { OverlayDependencies } from '../overlay/overlay-route.ts';
-import type { ReceivedForm } from '../overlay/multipart.ts';
-import { type ParsedRequest, parseUpload } from '../overlay/parse.ts';
+import type { ReceivedForm } from '../../renders/received-form.ts';
+import { parseUpload } from '../../renders/parse.ts';
 import { receive, type Upload } from '../overlay/receive.ts';
 import { createRequestSignal, type RequestSignal } from '../transport/request-signal.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RouteGroup } from '../route-group.ts';
-import { renderHeaders } from '../overlay/send.ts';
+import { FREE, GUESTS, type Payment, performRender, type RenderOrder } from '../../renders/perform-render.ts';
 import type { FreeClips } from './free-clips.ts';
 import { composePreview } from './preview-recipe.ts';
 import type { RenderProgress } from './render-progress.ts';
@@ -37,7 +36,7 @@ const MAX_PREVIEW_BYTES = 256 * 1024;
 
 export interface PlaygroundDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
-  readonly renderer: Pick<Renderer, 'probe' | 'render'>;
+  readonly renderer: Pick<Renderer, 'open'>;
   readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
@@ -61,12 +60,10 @@ interface GuestRequest {
   readonly lifetime: RequestSignal;
 }
 
-interface GuestRender {
-  readonly recipe: RenderRecipe;
-  readonly asset: ParsedRequest['asset'];
-}
+/** What a visitor's request asks for; the rest is the same for all. */
+type GuestOrder = Pick<RenderOrder<Payment, unknown>, 'source' | 'limits' | 'compose' | 'reserve'>;
 
-type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestRender>;
+type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
 
 export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGroup {
   const { addressLimits, rendersPerDay, progress, limits } = dependencies;
@@ -93,13 +90,16 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
   const previewBytes = { imageBytes: MAX_PREVIEW_BYTES, videoBytes: MAX_PREVIEW_BYTES };
   return {
     register: (app) => {
-      app.post('/playground/overlay', limited(previews, previewBytes, preparePreview));
+      app.post(
+        '/playground/overlay',
+        limited(previews, previewBytes, async (guest, upload) => previewOrder(dependencies, guest, upload)),
+      );
       app.post(
         '/playground/render',
         limited(
           renders,
           { imageBytes, videoBytes },
-          async (guest, upload) => await prepareRender(dependencies, guest, upload),
+          async (guest, upload) => await renderOrder(dependencies, guest, upload),
         ),
       );
     },
@@ -114,26 +114,24 @@ async function handle(
   reply: FastifyReply,
   { maxBytes, prepare }: { readonly maxBytes: MaxBytes; readonly prepare: Prepare },
 ): Promise<FastifyReply> {
-  const { workArea, sender, shutdown, deadlineMs } = dependencies;
+  const { workArea, shutdown, deadlineMs } = dependencies;
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   const guest = { request, reply, directory, lifetime };
+  const lease = {
+    account: GUESTS,
+    class: 'guest',
+    budgetMs: deadlineMs,
+    signal: lifetime.signal,
+    renderId: request.id,
+  } as const;
   try {
-    // Guests have slots of their own, which are limited when they render.
-    const upload = await receive(dependencies, guest, maxBytes, { hash: false, assertRoom: () => undefined });
-    const started = performance.now();
-    lifetime.startDeadline(deadlineMs[kindOf(upload)]);
-    const { recipe, asset } = await prepare(guest, upload);
-    await directory.make();
-    const output = directory.file('output');
-    const facts = await dependencies.renderer.render({ recipe, asset, output }, lifetime.signal, requesterOf(request));
-    lifetime.signal.throwIfAborted();
-    upload.disk.addResult(statSync(output).size);
-    const timing = { receiveMs: upload.receiveMs, renderMs: performance.now() - started };
-    if (recipe.kind !== 'video') reply.header('x-bar-rows', barRows(facts));
-    const kind = asset?.kind ?? 'image';
-    const format = outputFormatOf(recipe);
-    await sender.send(reply, output, renderHeaders({ renderId: request.id, kind, format, facts, ...timing }));
+    await withLease(dependencies.renderer, lease, async (opened) => {
+      const onKind = (kind: AssetKind): void => opened.choose(kind);
+      const upload = await receive(dependencies, guest, maxBytes, { hash: false, onKind });
+      lifetime.startDeadline(deadlineMs[kindOf(upload)]);
+      await renderForGuest(dependencies, guest, { upload, lease: opened, order: await prepare(guest, upload) });
+    });
     return reply;
   } finally {
     lifetime.release();
@@ -141,37 +139,68 @@ async function handle(
   }
 }
 
-function requesterOf(request: FastifyRequest) {
-  const onProgress = (fraction: number): void => {
-    recordOf(request).progress = fraction;
-  };
-  return { ...ANONYMOUS, renderId: request.id, onProgress };
+interface GuestRender {
+  readonly upload: Upload;
+  readonly lease: Lease;
+  readonly order: GuestOrder;
 }
 
-async function preparePreview({ request }: GuestRequest, upload: Upload): Promise<GuestRender> {
+async function renderForGuest(
+  { sender }: PlaygroundDependencies,
+  { request, reply, directory, lifetime: { signal } }: GuestRequest,
+  { upload, lease, order }: GuestRender,
+): Promise<void> {
+  await upload.asset?.save?.();
+  await performRender({
+    ...{ ...order, renderId: request.id, lease, directory, signal, receiveMs: upload.receiveMs },
+    onProgress: (fraction) => {
+      recordOf(request).progress = fraction;
+    },
+    deliver: async ({ file, bytes, recipe, facts, headers }) => {
+      upload.disk.addResult(bytes);
+      if (recipe.kind !== 'video') reply.header('x-bar-rows', barRows(facts));
+      await sender.send(reply, file, headers);
+    },
+  });
+}
+
+function previewOrder({ limits }: PlaygroundDependencies, { request }: GuestRequest, upload: Upload): GuestOrder {
   refuseAsset(upload);
   const recipe = composePreview(upload, request.query);
-  assertPreviewSize(recipe.canvas);
-  return { recipe: { ...recipe, watermark: true }, asset: undefined };
+  const canvas = { kind: 'canvas', ...recipe.canvas } as const;
+  assertPreviewSize(canvas);
+  return {
+    source: { asset: undefined, canvas },
+    limits,
+    compose: () => ({ ...recipe, watermark: true }),
+    reserve: async () => FREE,
+  };
 }
 
 /** A video counts as the day's clip once nothing speaks against its render. */
-async function prepareRender(
-  { renderer, limits, clips }: PlaygroundDependencies,
-  { request, lifetime }: GuestRequest,
+async function renderOrder(
+  { limits, clips }: PlaygroundDependencies,
+  { request }: GuestRequest,
   upload: Upload,
-): Promise<GuestRender> {
+): Promise<GuestOrder> {
   if (kindOf(upload) === 'video' && !clips.isOffered) throw videosNeedKey();
-  const { asset, canvas, overlays, output } = parseUpload(upload);
+  const parsed = parseUpload(upload);
+  const { asset, overlays, output } = parsed;
   // An animation, of which the requested format makes a video.
   if (asset?.format === 'animation') throw videosNeedKey();
-  await upload.asset?.save?.();
   const guestLimits = asset?.kind === 'video' ? clipLimits(limits) : limits;
-  const base = asset ? await renderer.probe(asset, guestLimits, lifetime.signal, requesterOf(request)) : canvas;
-  if (base.kind === 'canvas') assertPreviewSize(base);
-  const recipe = composeRecipe(base, overlays, guestLimits, { output, watermark: true, maxSide: GUEST_MAX_SIDE });
-  if (recipe.kind === 'video') await clips.take(request.ip);
-  return { recipe, asset };
+  return {
+    source: parsed,
+    limits: guestLimits,
+    compose: (base) => {
+      if (base.kind === 'canvas') assertPreviewSize(base);
+      return composeRecipe(base, overlays, guestLimits, { output, watermark: true, maxSide: GUEST_MAX_SIDE });
+    },
+    reserve: async (_base, recipe) => {
+      if (recipe.kind === 'video') await clips.take(request.ip);
+      return FREE;
+    },
+  };
 }
 
 function clipLimits(limits: PlanLimits): PlanLimits {

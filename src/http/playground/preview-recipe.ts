@@ -6,7 +6,7 @@ import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../../render/recipe.ts';
-import type { ReceivedForm } from '../overlay/multipart.ts';
+import type { ReceivedForm } from '../../renders/received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
 

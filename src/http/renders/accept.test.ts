@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../account/plans.ts';
-import type { Caller } from '../access/caller.ts';
-import type { ParsedRequest, UnfetchedRequest } from '../overlay/parse.ts';
+import type { Caller } from '../../account/caller.ts';
+import type { ParsedRequest, UnfetchedRequest } from '../../renders/parse.ts';
 import { newRender } from './accept.ts';
 
 function maxRunning(plan: string, parsed: object): number {

@@ -17,17 +17,17 @@ import {
   type StoredAsset,
   type StoredLimits,
 } from '../../store/renders/renders.ts';
-import { storageError, storageLimitsOf } from './storage-room.ts';
-import { TEST_RENDERS_PER_DAY, testRendersExceeded } from '../limits/test-render-limit.ts';
+import { storageError, storageLimitsOf } from '../../renders/storage-room.ts';
+import { TEST_RENDERS_PER_DAY, testRendersExceeded } from '../../renders/test-render-limit.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { ParsedRequest, UnfetchedRequest } from '../overlay/parse.ts';
+import type { ParsedRequest, UnfetchedRequest } from '../../renders/parse.ts';
 import type { Upload } from '../overlay/receive.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { LinkBase } from './link-base.ts';
-import { RENDERS_PATH, renderToJson } from './render-view.ts';
-import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from './stored-request.ts';
+import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
+import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from '../../renders/stored-request.ts';
 
 export interface AcceptorOptions {
   readonly renders: Renders;

@@ -11,19 +11,15 @@ import {
   type Renders,
   type RenderSuccess,
 } from '../../store/renders/renders.ts';
-import type { Remembered } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import { billingHeaders } from '../overlay/deliver.ts';
+import { billingHeaders, type RequestDelivery } from '../overlay/deliver.ts';
 import type { OverlayContext } from '../overlay/overlay-context.ts';
-import type { FinishedRender, PreparedRender } from '../overlay/render-steps.ts';
-import type { RenderHeaders } from '../overlay/send.ts';
-import type { Upload } from '../overlay/receive.ts';
 import type { LinkBase } from './link-base.ts';
-import { putResult } from './render-result.ts';
-import { RENDERS_PATH, renderToJson } from './render-view.ts';
-import { assertStorageRoom, type StorageUse, storageError, storageLimitsOf } from './storage-room.ts';
-import { storeRequest } from './stored-request.ts';
+import { putResult } from '../../renders/render-result.ts';
+import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
+import { assertStorageRoom, type StorageUse, storageError, storageLimitsOf } from '../../renders/storage-room.ts';
+import { storeRequest } from '../../renders/stored-request.ts';
 
 export interface LinkDeliveryOptions {
   readonly renders: Renders;
@@ -33,16 +29,6 @@ export interface LinkDeliveryOptions {
   readonly resultHours: number;
   /** Of all accounts together. */
   readonly serviceBytes: number;
-}
-
-export interface FinishedRequest {
-  readonly upload: Upload;
-  readonly prepared: PreparedRender;
-  readonly finished: FinishedRender;
-  readonly headers: RenderHeaders;
-  readonly renderMs: number;
-  /** For the next request with the same idempotency key. */
-  readonly remembered: Remembered | undefined;
 }
 
 export class LinkDelivery {
@@ -73,27 +59,29 @@ export class LinkDelivery {
   }
 
   /** Stores and charges the render in one transaction. */
-  async deliver(context: OverlayContext, request: FinishedRequest): Promise<void> {
+  async deliver(context: OverlayContext, delivery: RequestDelivery): Promise<void> {
     const { storage, marketplace, resultHours } = this.#options;
     const { caller, request: raw, reply, lifetime } = context;
     await this.assertRoom(caller, 'result');
-    const success = await putResult(storage, { renderId: raw.id, ...request }, resultHours, lifetime.signal);
+    const { finished, reservation } = delivery;
+    const result = { renderId: raw.id, finished, credits: reservation.credits };
+    const success = await putResult(storage, result, resultHours, lifetime.signal);
     let render: RenderRecord;
     try {
       lifetime.signal.throwIfAborted();
-      render = await this.#add(context, request, success);
+      render = await this.#add(context, delivery, success);
     } catch (error) {
       // When the outcome is unknown, the render may need its object. The sweep deletes one that no render needs.
       if (!isOutcomeUnknown(error)) await storage.delete(success.output.name).catch(() => undefined);
       throw error;
     }
-    reply.headers(billingHeaders(marketplace, raw, request.prepared.reservation));
+    reply.headers(billingHeaders(marketplace, raw, reservation));
     this.#respond(context, render);
   }
 
   async #add(
     { caller, request: { id } }: OverlayContext,
-    { upload, prepared, remembered: remember }: FinishedRequest,
+    { upload, finished, remembered: remember }: RequestDelivery,
     success: RenderSuccess,
   ): Promise<RenderRecord> {
     const { accountId, keyId, mode, plan, subscription } = caller;
@@ -102,7 +90,7 @@ export class LinkDelivery {
     const render: NewRender = {
       ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
       ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
-      lane: prepared.asset?.kind ?? 'image',
+      lane: finished.asset?.kind ?? 'image',
       maxRunning: plan.concurrentRenders,
     };
     const addition = await this.#options.renders.addFinished(render, success, { limits, remember, at });

@@ -5,13 +5,13 @@ import { AppError, type FieldFault } from '../../errors.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import type { RenderRecord, Renders, RenderScope } from '../../store/renders/renders.ts';
 import type { Keys } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import type { RouteGroup } from '../route-group.ts';
 import type { LinkBase } from './link-base.ts';
-import { cancelRender, deleteEnded } from './render-actions.ts';
-import type { RenderRunner } from './render-runner.ts';
-import { RENDERS_PATH, renderToJson } from './render-view.ts';
+import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
+import type { RenderRunner } from '../../renders/render-runner.ts';
+import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
 
 export interface RenderRouteDependencies extends ReadDependencies {
   readonly renders: Renders;

@@ -8,8 +8,8 @@ import type { RenderRecord, Renders } from '../../store/renders/renders.ts';
 import type { FileSender } from '../overlay/send.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { parseRange } from './range.ts';
-import { parseResult } from './render-result.ts';
-import { RESULTS_PATH } from './render-view.ts';
+import { parseResult } from '../../renders/render-result.ts';
+import { RESULTS_PATH } from '../../renders/render-view.ts';
 
 export interface ResultDependencies {
   readonly renders: Pick<Renders, 'findByToken'>;

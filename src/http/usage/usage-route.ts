@@ -4,7 +4,7 @@ import type { FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { remaining } from '../../account/credits.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 
 export interface UsageRouteDependencies extends ReadDependencies {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sqliteDatabase } from '../../../test/store/databases.ts';
 import { World } from '../../../test/store/world.ts';
 import { AppError } from '../../errors.ts';
-import { FetchPolicy } from '../fetch/fetch-policy.ts';
+import { FetchPolicy } from '../../fetch/fetch-policy.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
 import { WebhookChanges } from './webhook-changes.ts';
 

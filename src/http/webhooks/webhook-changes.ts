@@ -15,8 +15,8 @@ import {
   type WebhookEventType,
   type WebhookSecret,
 } from '../../store/webhooks/webhooks.ts';
-import type { FetchPolicy } from '../fetch/fetch-policy.ts';
-import { testMessage } from './webhook-message.ts';
+import type { FetchPolicy } from '../../fetch/fetch-policy.ts';
+import { testMessage } from '../../webhooks/webhook-message.ts';
 
 export const MAX_ENDPOINTS = 20;
 const MAX_FAULTS = 20;

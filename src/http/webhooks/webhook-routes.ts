@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { Actor, Keys } from '../../store/store.ts';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../../account/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import { receiveSmall } from '../renders/batch-routes.ts';
 import { idOf, pageOf } from '../renders/render-routes.ts';

@@ -3,8 +3,8 @@
 
 import type { UrlFault } from '../../caption/asset-url.ts';
 import type { Users } from '../../store/users.ts';
-import type { Caller } from '../access/caller.ts';
-import type { FetchPolicy } from '../fetch/fetch-policy.ts';
+import type { Caller } from '../../account/caller.ts';
+import type { FetchPolicy } from '../../fetch/fetch-policy.ts';
 
 type UrlPolicy = Pick<FetchPolicy, 'faultOf'>;
 

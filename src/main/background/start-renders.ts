@@ -4,15 +4,16 @@ import type { PlanBook } from '../../account/plans.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import { RenderAcceptor } from '../../http/renders/accept.ts';
-import { BackgroundSlots } from '../../http/renders/background-slots.ts';
 import { batchRoutes } from '../../http/renders/batch-routes.ts';
+import { type Problem, toProblem } from '../../http/reference/problem.ts';
+import type { AppError } from '../../errors.ts';
 import { LinkBase } from '../../http/renders/link-base.ts';
 import { LinkDelivery } from '../../http/renders/link-delivery.ts';
-import { RenderActions } from '../../http/renders/render-actions.ts';
-import { RenderRunner, type RunnerOptions } from '../../http/renders/render-runner.ts';
+import { RenderActions } from '../../renders/render-actions.ts';
+import { RenderRunner, type RunnerOptions } from '../../renders/render-runner.ts';
 import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
 import { resultRoutes } from '../../http/renders/result-route.ts';
-import { deleteExpiredObjects, deleteOldRecords } from '../../http/renders/retention.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../../renders/retention.ts';
 import type { OverlayDependencies } from '../../http/overlay/overlay-route.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
@@ -21,7 +22,10 @@ import type { Store } from '../../store/store.ts';
 import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
-type Shared = Pick<RunnerOptions, 'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'logger' | 'metrics'> &
+type Shared = Pick<
+  RunnerOptions,
+  'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'failures' | 'logger' | 'metrics'
+> &
   Pick<OverlayDependencies, 'marketplace' | 'sender' | 'shutdown'> &
   Pick<RenderRouteDependencies, 'authenticator' | 'admission'>;
 
@@ -46,7 +50,7 @@ const RETENTION_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 export async function startRenders(options: RendersOptions): Promise<RenderServices> {
-  const { settings, store, plans, renderer, logger, marketplace } = options;
+  const { settings, store, plans, logger, marketplace } = options;
   const { renders, accounts, keys, users } = store;
   const { resultHours, publicUrl, host, isAsync } = settings;
   const storage = await openStorage(settings, logger);
@@ -58,9 +62,9 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
     );
   }
   const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
-  const slots = new BackgroundSlots(() => renderer.status());
   const stored = { renders, storage, serviceBytes };
-  const runner = new RenderRunner({ ...options, ...stored, accounts, plans, slots, resultHours, publicUrl });
+  const problemOf = (error: AppError, renderId: string): Problem => toProblem(error, renderId, publicUrl || undefined);
+  const runner = new RenderRunner({ ...options, ...stored, accounts, plans, resultHours, problemOf });
   const common = { ...stored, marketplace, linkBase };
   const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
   const tasks = startTasks(options, storage);

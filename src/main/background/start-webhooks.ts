@@ -1,10 +1,10 @@
 // Wires webhooks: the runner that sends them, their routes, and what is done now and then.
 
 import type { Settings } from '../../config/settings.ts';
-import type { AssetFetcher } from '../../http/fetch/asset-fetcher.ts';
+import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
-import { WebhookRunner } from '../../http/webhooks/webhook-runner.ts';
-import { WebhookSender } from '../../http/webhooks/webhook-sender.ts';
+import { WebhookRunner } from '../../webhooks/webhook-runner.ts';
+import { WebhookSender } from '../../webhooks/webhook-sender.ts';
 import { webhookRoutes, type WebhookRouteDependencies } from '../../http/webhooks/webhook-routes.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { isGone } from '../../store/sql-store.ts';

@@ -1,5 +1,6 @@
 // Wires up the playground: renders for visitors without a key, and renders that the account of a signed-in visitor pays for.
 
+import { deadlinesOf } from '../deadlines.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type PlaygroundAccountDependencies,
 } from '../../dashboard/playground/playground-account.ts';
 import { LocalLimits } from '../../http/limits/local-limits.ts';
-import { UploadBudget } from '../../http/limits/upload-budget.ts';
+import { UploadBudget } from '../../renders/upload-budget.ts';
 import type { AccountRenderDependencies } from '../../http/playground/account-render.ts';
 import { FreeClips } from '../../http/playground/free-clips.ts';
 import { type PlaygroundDependencies, playgroundRoutes } from '../../http/playground/guest-routes.ts';
@@ -47,7 +48,7 @@ export function wirePlayground(wiring: PlaygroundWiring): {
     uploads,
     progress,
     addressLimits,
-    deadlineMs: { image: settings.deadlineSeconds * 1_000, video: settings.videoDeadlineSeconds * 1_000 },
+    deadlineMs: deadlinesOf(settings),
     limits: plans.lowest.limits,
     previewsPerMinute: PREVIEWS_PER_MINUTE,
     rendersPerMinute: RENDERS_PER_MINUTE,

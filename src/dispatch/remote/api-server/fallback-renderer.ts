@@ -1,10 +1,18 @@
 // Renders on other machines, and on this one while the broker or the workers are unavailable.
 
+import type { AppError } from '../../../errors.ts';
 import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
-import type { Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
+import {
+  assertSomeRoom,
+  type Lease,
+  type LeaseRequest,
+  type Renderer,
+  type RendererStatus,
+  type RenderJob,
+} from '../../renderer.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
@@ -27,38 +35,14 @@ export class FallbackRenderer implements Renderer {
     this.#fallback = fallback;
   }
 
-  assertRoom(account: string, kind?: AssetKind): void {
-    if (kind !== undefined) {
-      this.#likely(kind).assertRoom(account, kind);
-      return;
-    }
-    try {
-      this.#likely('image').assertRoom(account, 'image');
-    } catch {
-      // The request may still be a video.
-      this.#likely('video').assertRoom(account, 'video');
-    }
+  open(request: LeaseRequest): Lease {
+    assertSomeRoom(this, request.account);
+    return new FallbackLease(this.#preferred, this.#fallback, request);
   }
 
-  expect(account: string, kind: AssetKind): () => void {
-    return this.#likely(kind).expect(account, kind);
-  }
-
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    return await this.#choose(workerKindFor(asset), signal, (renderer) =>
-      renderer.probe(asset, limits, signal, requester),
-    );
-  }
-
-  /** Only the one that probed has something to return. */
-  refund(asset: Asset, requester: Requester): void {
-    this.#preferred.refund(asset, requester);
-    this.#fallback.renderer.refund(asset, requester);
-  }
-
-  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
-    const kind = workerKindOf(job.recipe);
-    return await this.#choose(kind, signal, (renderer) => renderer.render(job, signal, requester));
+  refusal(account: string, kind: AssetKind): AppError | undefined {
+    const isLocal = this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind);
+    return (isLocal ? this.#fallback.renderer : this.#preferred).refusal(account, kind);
   }
 
   /** The slots of both renderers; `remote` says how many of them are on other machines. */
@@ -78,25 +62,79 @@ export class FallbackRenderer implements Renderer {
   async close(): Promise<void> {
     await Promise.all([this.#preferred.close(), this.#fallback.renderer.close()]);
   }
+}
 
-  #likely(kind: AssetKind): Renderer {
-    const isLocal = this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind);
-    return isLocal ? this.#fallback.renderer : this.#preferred;
+/** A lease on other machines until they turn out to be unavailable, then one on this machine. */
+class FallbackLease implements Lease {
+  readonly #preferred: PreferredRenderer;
+  readonly #fallback: Fallback;
+  readonly #request: LeaseRequest;
+  #lease: Lease | undefined;
+  #isLocal = false;
+
+  constructor(preferred: PreferredRenderer, fallback: Fallback, request: LeaseRequest) {
+    this.#preferred = preferred;
+    this.#fallback = fallback;
+    this.#request = request;
   }
 
-  async #choose<Result>(
-    kind: AssetKind,
-    signal: AbortSignal,
-    work: (renderer: Renderer) => Promise<Result>,
-  ): Promise<Result> {
-    if (!this.#fallback.serves[kind]) return await work(this.#preferred);
-    if (!this.#preferred.isAvailable(kind)) return await work(this.#fallback.renderer);
+  choose(kind: AssetKind): void {
+    this.#run(kind, (lease) => lease.choose(kind));
+  }
+
+  enter(kind: AssetKind): void {
+    this.#run(kind, (lease) => lease.enter(kind));
+  }
+
+  async probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe> {
+    return await this.#runStep(workerKindFor(asset), async (lease) => await lease.probe(asset, limits));
+  }
+
+  async render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts> {
+    return await this.#runStep(workerKindOf(job.recipe), async (lease) => await lease.render(job, onProgress));
+  }
+
+  leave(): void {
+    this.#lease?.leave();
+  }
+
+  close(): void {
+    this.#lease?.close();
+  }
+
+  #run(kind: AssetKind, use: (lease: Lease) => void): void {
     try {
-      return await work(this.#preferred);
+      use(this.#leaseFor(kind));
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof QueueUnavailable) return await work(this.#fallback.renderer);
-      throw error;
+      if (!this.#mayFallBack(kind, error)) throw error;
+      use(this.#openLocal());
     }
+  }
+
+  async #runStep<Result>(kind: AssetKind, step: (lease: Lease) => Promise<Result>): Promise<Result> {
+    try {
+      return await step(this.#leaseFor(kind));
+    } catch (error) {
+      this.#request.signal.throwIfAborted();
+      if (!this.#mayFallBack(kind, error)) throw error;
+      return await step(this.#openLocal());
+    }
+  }
+
+  #mayFallBack(kind: AssetKind, error: unknown): boolean {
+    return error instanceof QueueUnavailable && this.#fallback.serves[kind] && !this.#isLocal;
+  }
+
+  #leaseFor(kind: AssetKind): Lease {
+    if (!this.#isLocal && this.#fallback.serves[kind] && !this.#preferred.isAvailable(kind)) return this.#openLocal();
+    this.#lease ??= this.#preferred.open(this.#request);
+    return this.#lease;
+  }
+
+  #openLocal(): Lease {
+    this.#lease?.close();
+    this.#isLocal = true;
+    this.#lease = this.#fallback.renderer.open(this.#request);
+    return this.#lease;
   }
 }

@@ -2,12 +2,10 @@
 // decided before that: an API server has a limited number of tickets out, and all other renders wait here in a fair queue.
 
 import type { AssetKind } from '../../../media/sniff.ts';
-import { RenderQueue } from '../../render-queue.ts';
+import { type Place, PlaceQueue } from '../../queue/place.ts';
 
-/** Returns the permit. Call it once, when the session is over. */
-export type Permit = () => void;
-
-export type Permits = RenderQueue<Permit>;
+export type Permits = PlaceQueue<void>;
+export type PermitPlace = Place<void>;
 
 /** Even without a worker, an autoscaler must see tickets on the broker's queue. */
 const MIN_PERMITS = 2;
@@ -19,20 +17,19 @@ export function createPermits(kind: AssetKind, workerSlots: () => number, maxWai
   let taken = 0;
   // For every render that can run, another ticket waits on the broker's queue, so no worker has to wait for us.
   const target = (): number => Math.min(MAX_PERMITS, workerSlots() * 2 + MIN_PERMITS);
-  const permits: Permits = new RenderQueue<Permit>(
+  return new PlaceQueue<void>(
     kind,
     {
       total: workerSlots,
+      forShort: () => (workerSlots() > 1 ? 1 : 0),
       free: () => target() - taken,
-      take: (entry) => {
+      take: () => {
         taken += 1;
-        return () => {
-          taken -= 1;
-          permits.release(entry.account, entry);
-        };
+      },
+      giveBack: () => {
+        taken -= 1;
       },
     },
     maxWaiting,
   );
-  return permits;
 }

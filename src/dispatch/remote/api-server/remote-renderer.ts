@@ -2,17 +2,20 @@
 // gives the workers that claim them steps and files through its internal listener.
 
 import { AppError } from '../../../errors.ts';
-import { type Asset, workerKindFor } from '../../../media/asset.ts';
+import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import { segmentsOf } from '../../../media/video/segments/plan.ts';
 import { BoundedMap } from '../../../primitives/bounded-map.ts';
-import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
-import type { RenderFacts } from '../../../render/render.ts';
-import type { QueueEntry } from '../../fair-queue.ts';
-import type { PoolStatus, Renderer, RendererStatus, RenderJob, Requester } from '../../renderer.ts';
+import {
+  assertSomeRoom,
+  type Lease,
+  type LeaseRequest,
+  type PoolStatus,
+  type Renderer,
+  type RendererStatus,
+} from '../../renderer.ts';
+import type { TaskType } from '../../tasks.ts';
 import { parsePresence, type Presence } from '../../reports.ts';
 import { Broker, type QueueDepth } from '../shared/broker.ts';
-import type { RemoteAsset } from '../shared/control-messages.ts';
 import type { QueueAccess } from '../shared/queue-access.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 import { Tokens } from '../shared/tokens.ts';
@@ -21,9 +24,9 @@ import { PROTOCOL, speaksOurProtocol } from '../shared/protocol.ts';
 import { InternalListener } from './internal-listener.ts';
 import { maxOutputBytes } from './output-limit.ts';
 import { createPermits, type Permits } from './permits.ts';
-import { mayRenderWhole, SegmentedRender, type SegmentHost } from '../segments/segmented-render.ts';
 import type { SegmentEvent } from '../segments/segment-event.ts';
 import type { RemoteEvent } from './remote-event.ts';
+import { type LeaseHost, RemoteLease } from './remote-lease.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { RenderSession, TicketIssuer } from './session.ts';
 import { WorkerRegistry } from './worker-registry.ts';
@@ -123,77 +126,14 @@ export class RemoteRenderer implements Renderer {
     return this.#broker.isConnected && this.#registry.capacity(kind).open > 0;
   }
 
-  assertRoom(account: string, kind?: AssetKind): void {
+  open(request: LeaseRequest): Lease {
     this.#assertReachable();
-    if (kind !== undefined) {
-      this.#permits[kind].assertRoom(account);
-      return;
-    }
-    try {
-      this.#permits.image.assertRoom(account);
-    } catch {
-      // The asset may still be a video.
-      this.#permits.video.assertRoom(account);
-    }
+    assertSomeRoom(this, request.account);
+    return new RemoteLease(this.#host, request);
   }
 
-  expect(account: string, kind: AssetKind): () => void {
-    this.#assertReachable();
-    return this.#permits[kind].expect(account);
-  }
-
-  async probe(asset: Asset, limits: AssetLimits, signal: AbortSignal, requester?: Requester): Promise<AssetProbe> {
-    const kind = workerKindFor(asset);
-    const session = await this.#open(kind, asset, signal, this.#permits[kind].probeEntry(asset, requester));
-    const limitMs = this.#options.longestMs;
-    const step = { type: 'probe', asset: remoteAsset(asset), limits } as const;
-    const probe = await session.probe({ step, limitMs }, signal).catch((error: unknown) => {
-      this.#sessions.close(session);
-      this.#permits[kind].refund(asset, requester);
-      throw error;
-    });
-    this.#sessions.keepAfterProbe(asset, session);
-    return probe;
-  }
-
-  refund(asset: Asset, requester: Requester): void {
-    this.#permits[workerKindFor(asset)].refund(asset, requester);
-  }
-
-  async render(job: RenderJob, signal: AbortSignal, requester?: Requester): Promise<RenderFacts> {
-    const { recipe, asset } = job;
-    // Charged once, however many workers share the render.
-    const entry = this.#permits[workerKindOf(recipe)].renderEntry(job, requester);
-    const resumed = asset && this.#sessions.takeProbed(asset);
-    const lanes = recipe.kind === 'video' && asset ? this.#lanesFor(asset, resumed !== undefined) : 0;
-    const segments =
-      recipe.kind === 'video' && lanes > 1 ? segmentsOf(recipe, this.#options.segmentSeconds) : undefined;
-    const { onProgress } = requester ?? {};
-    if (recipe.kind !== 'video' || !asset || !segments)
-      return await this.#renderWhole(job, resumed, signal, { entry, onProgress });
-    const limitMs = this.#options.longestMs;
-    const remote = remoteAsset(asset);
-    const segmented = {
-      recipe,
-      segments,
-      lanes,
-      asset: remote,
-      output: job.output,
-      limitMs,
-      first: resumed,
-      onProgress,
-    };
-    const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
-    const { renderId } = entry;
-    this.#options.onEvent({ type: 'split', renderId, segments: segments.length, workers: lanes });
-    try {
-      return await new SegmentedRender(segmented, this.#segmentHost(asset, maxBytes, entry), signal).run();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!mayRenderWhole(error)) throw error;
-      this.#options.onEvent({ type: 'unsplit', renderId, accountId: entry.account, err: error });
-      return await this.#renderWhole(job, undefined, signal, { entry, onProgress });
-    }
+  refusal(account: string, kind: AssetKind): AppError | undefined {
+    return this.#permits[kind].refusal(account);
   }
 
   status(): RendererStatus {
@@ -218,33 +158,9 @@ export class RemoteRenderer implements Renderer {
     await this.#broker.close();
   }
 
-  async #renderWhole(
-    { recipe, asset, output }: RenderJob,
-    resumed: RenderSession | undefined,
-    signal: AbortSignal,
-    { entry, onProgress }: { readonly entry: QueueEntry; readonly onProgress: Requester['onProgress'] | undefined },
-  ): Promise<RenderFacts> {
-    const kind = workerKindOf(recipe);
-    const session = resumed ?? (await this.#open(kind, asset, signal, entry));
-    const maxBytes = maxOutputBytes(recipe, this.#options.maxOutputBytes);
-    this.#sessions.expectOutput(session, { file: output, maxBytes });
-    const limitMs = this.#options.longestMs;
-    const step = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
-    const startedAt = performance.now();
-    try {
-      const facts = await session.render({ step, limitMs, onProgress }, signal);
-      // Without the time that the ticket waited for a worker.
-      const claimedAt = this.#claimedAt.get(session) ?? startedAt;
-      this.#permits[kind].learn(recipe, performance.now() - Math.max(startedAt, claimedAt));
-      return facts;
-    } finally {
-      this.#sessions.close(session);
-    }
-  }
-
   /** How many workers may share a long video: the machines that are free, but none while other videos wait. */
   #lanesFor(asset: Asset, hasWorker: boolean): number {
-    if (this.#options.segmentSeconds === 0 || this.#isCrowded(asset)) return 0;
+    if (this.#isCrowded(asset)) return 0;
     return Math.min(this.#registry.capacity('video').workers, this.#registry.idle('video') + (hasWorker ? 1 : 0));
   }
 
@@ -256,26 +172,22 @@ export class RemoteRenderer implements Renderer {
     );
   }
 
-  #segmentHost(asset: Asset, maxBytes: number, entry: QueueEntry): SegmentHost {
+  get #host(): LeaseHost {
+    const { longestMs, segmentSeconds, onEvent } = this.#options;
     return {
-      open: (signal) => this.#open('video', asset, signal, entry),
-      expectOutput: (session, file) => this.#sessions.expectOutput(session, { file, maxBytes }),
-      close: (session) => this.#sessions.close(session),
+      permits: this.#permits,
+      sessions: this.#sessions,
+      limitMs: longestMs,
+      segmentSeconds,
+      maxOutputBytes: (recipe) => maxOutputBytes(recipe, this.#options.maxOutputBytes),
+      issuerFor: (request, step) => this.#ticketIssuer(request, step),
+      claimedAt: (session) => this.#claimedAt.get(session),
+      onEvent,
+      assertReachable: () => this.#assertReachable(),
+      lanesFor: (asset, hasWorker) => this.#lanesFor(asset, hasWorker),
       hasIdleWorker: () => this.#broker.isConnected && this.#registry.idle('video') > 0,
-      isCrowded: () => this.#isCrowded(asset),
-      onHedged: () => this.#options.onEvent({ type: 'hedged', renderId: entry.renderId }),
+      isCrowded: (asset) => this.#isCrowded(asset),
     };
-  }
-
-  async #open(
-    kind: AssetKind,
-    asset: Asset | undefined,
-    signal: AbortSignal,
-    entry: QueueEntry,
-  ): Promise<RenderSession> {
-    this.#assertReachable();
-    const permit = await this.#permits[kind].take(signal, entry);
-    return this.#sessions.open(kind, asset, permit, this.#ticketIssuer(entry));
   }
 
   #assertReachable(): void {
@@ -303,7 +215,7 @@ export class RemoteRenderer implements Renderer {
     this.#options.onEvent({ type: 'incompatible', worker, theirProtocol: protocol, theirVersion: version });
   }
 
-  #ticketIssuer({ renderId, onAssigned }: QueueEntry): TicketIssuer {
+  #ticketIssuer({ renderId, onAssigned }: LeaseRequest, step: () => TaskType): TicketIssuer {
     return {
       issue: async (session) => {
         const { id, generation, kind } = session;
@@ -319,7 +231,7 @@ export class RemoteRenderer implements Renderer {
       attemptToken: ({ id }, attempt, validMs) =>
         this.#tokens.issue({ purpose: 'attempt', session: id, number: attempt }, Date.now() + validMs),
       onClaimed: (session, { worker, waitedMs, isFirst }) => {
-        if (worker !== undefined) onAssigned?.(worker);
+        if (worker !== undefined) onAssigned?.(worker, step());
         if (!isFirst) return;
         this.#claimedAt.set(session, performance.now());
         const { kind, id } = session;
@@ -378,8 +290,4 @@ export class RemoteRenderer implements Renderer {
       if (session.unclaimedMs > TICKET_LOST_MS) session.issueTicket();
     }
   }
-}
-
-function remoteAsset({ format, bytes }: Asset): RemoteAsset {
-  return { format, bytes };
 }

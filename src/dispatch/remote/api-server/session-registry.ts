@@ -1,9 +1,8 @@
-// The sessions of an API server. Each holds a permit until it is closed, and perhaps waits for an output. After a probe a
-// session is kept for a moment, so that the render of the same asset finds the worker that already has it.
+// The sessions of an API server. Each holds a permit until it is closed, and perhaps waits for an output.
 
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import type { Permit } from './permits.ts';
+import type { PermitPlace } from './permits.ts';
 import { RenderSession, type TicketIssuer } from './session.ts';
 
 export interface ExpectedOutput {
@@ -13,21 +12,16 @@ export interface ExpectedOutput {
 
 interface SessionEntry {
   readonly session: RenderSession;
-  readonly permit: Permit;
+  readonly place: PermitPlace;
   output?: ExpectedOutput;
 }
 
-/** How long a session is kept after a probe. The render nearly always follows immediately. */
-const KEEP_AFTER_PROBE_MS = 300;
-
 export class SessionRegistry {
   readonly #entries = new Map<string, SessionEntry>();
-  /** Sessions whose asset has been probed, by its path. */
-  readonly #probed = new Map<string, RenderSession>();
 
-  open(kind: AssetKind, asset: Asset | undefined, permit: Permit, issuer: TicketIssuer): RenderSession {
+  open(kind: AssetKind, asset: Asset | undefined, place: PermitPlace, issuer: TicketIssuer): RenderSession {
     const session = new RenderSession(kind, asset, issuer);
-    this.#entries.set(session.id, { session, permit });
+    this.#entries.set(session.id, { session, place });
     return session;
   }
 
@@ -53,30 +47,10 @@ export class SessionRegistry {
     return this.#entries.get(id)?.output;
   }
 
+  /** Its place can be entered again, for another session of the same render. */
   close(session: RenderSession): void {
     session.close();
-    this.#entries.get(session.id)?.permit();
+    this.#entries.get(session.id)?.place.leave();
     this.#entries.delete(session.id);
-  }
-
-  keepAfterProbe({ path }: Asset, session: RenderSession): void {
-    const earlier = this.#probed.get(path);
-    if (earlier) this.close(earlier);
-    this.#probed.set(path, session);
-    setTimeout(() => {
-      if (this.#probed.get(path) !== session) return;
-      this.#probed.delete(path);
-      this.close(session);
-    }, KEEP_AFTER_PROBE_MS);
-  }
-
-  /** The session whose worker has just probed this asset and is still connected. */
-  takeProbed({ path }: Asset): RenderSession | undefined {
-    const session = this.#probed.get(path);
-    if (session === undefined) return undefined;
-    this.#probed.delete(path);
-    if (session.hasWorker) return session;
-    this.close(session);
-    return undefined;
   }
 }

@@ -116,6 +116,11 @@ export class RenderSession {
     return !this.#isClosed && this.#attempts.size > 0;
   }
 
+  /** The name of a connected worker, if it gave one. */
+  get worker(): string | undefined {
+    return this.#attempts.values().next().value?.stream.worker;
+  }
+
   /** What this attempt has to do now; `undefined` when its result is no longer needed. */
   stepOf(attempt: number): StepRequest | undefined {
     return this.#attempts.has(attempt) ? this.#pending : undefined;

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import { type Asset, createAsset } from '../../../media/asset.ts';
 import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
-import { ANONYMOUS, type Renderer, type Requester } from '../../renderer.ts';
+import type { Lease, Renderer } from '../../renderer.ts';
 import { isStepFailureCode, type StepFailure } from '../../reports.ts';
 import type { ProbeStep, RemoteAsset, RenderStep, StepMessage } from '../shared/control-messages.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
@@ -66,7 +66,11 @@ export async function serveTicket(
     const stream = new ControlStreamReader(await claimTicket(ticket, isRedelivered, tools));
     try {
       const runner = new StepRunner(ticket, stream, await preparing, tools);
-      for (let next = await stream.next(); next !== undefined; next = await stream.next()) await runner.run(next);
+      try {
+        for (let next = await stream.next(); next !== undefined; next = await stream.next()) await runner.run(next);
+      } finally {
+        runner.close();
+      }
       return verdictOf(stream.signal.reason, tools);
     } finally {
       stream.close();
@@ -115,7 +119,7 @@ class StepRunner {
   readonly #stream: ControlStreamReader;
   readonly #directory: WorkDirectory;
   readonly #tools: StepRunnerTools;
-  readonly #requester: Requester;
+  readonly #lease: Lease;
   #asset: Asset | undefined;
 
   constructor(ticket: Ticket, stream: ControlStreamReader, directory: WorkDirectory, tools: StepRunnerTools) {
@@ -124,7 +128,14 @@ class StepRunner {
     this.#directory = directory;
     this.#tools = tools;
     const { renderId } = ticket;
-    this.#requester = { ...ANONYMOUS, ...(renderId !== undefined && { renderId }) };
+    this.#lease = tools.renderer.open({
+      // The API server has decided whose turn it is, and watches the deadline.
+      account: '',
+      class: 'interactive',
+      budgetMs: { image: Number.POSITIVE_INFINITY, video: Number.POSITIVE_INFINITY },
+      signal: stream.signal,
+      ...(renderId !== undefined && { renderId }),
+    });
   }
 
   async run({ attempt, token, step }: StepMessage): Promise<void> {
@@ -140,7 +151,7 @@ class StepRunner {
 
   async #probe({ asset, limits }: ProbeStep, attempt: Attempt): Promise<void> {
     const fetched = await this.#fetch(asset, attempt);
-    const probe = await this.#tools.renderer.probe(fetched, limits, this.#stream.signal, this.#requester);
+    const probe = await this.#lease.probe(fetched, limits);
     await this.#post(attempt, 'probe', probe);
   }
 
@@ -152,17 +163,23 @@ class StepRunner {
     const job = { recipe, asset, ...attachment, output };
     const progress = new ProgressReports(async (fraction) => await this.#post(attempt, 'progress', { fraction }));
     const onProgress = (fraction: number): void => progress.report(fraction);
-    const requester = { ...this.#requester, ...(step.wantsProgress && { onProgress }) };
-    const facts = await this.#tools.renderer.render(job, this.#stream.signal, requester);
+    const facts = await this.#lease.render(job, step.wantsProgress && onProgress);
     await progress.end();
-    // After a piece, another one may follow immediately, so the slot stays taken.
-    const mayContinue = recipe.kind === 'video' && recipe.piece?.isLast === false;
-    if (!mayContinue) this.#tools.onRendered();
+    // After a piece or a layout, another step may follow immediately, so the slot stays taken.
+    const mayContinue = recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece?.isLast === false);
+    if (!mayContinue) {
+      this.#lease.leave();
+      this.#tools.onRendered();
+    }
     await this.#request(attempt, 'output', {
       method: 'PUT',
       headers: { [FACTS_HEADER]: Buffer.from(JSON.stringify(facts)).toString('base64url'), trailer: HASH_TRAILER },
       send: (request) => sendHashed(output, request, this.#stream.signal),
     });
+  }
+
+  close(): void {
+    this.#lease.close();
   }
 
   /** Once per ticket: the render uses the file that the probe has fetched. */

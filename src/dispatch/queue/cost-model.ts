@@ -1,0 +1,89 @@
+// Estimates how long a render takes, from the renders before it: a moving average of milliseconds per unit of work.
+
+import type { AssetKind } from '../../media/sniff.ts';
+import type { Recipe } from '../../render/compose.ts';
+import type { VideoRecipe } from '../../render/video-recipe.ts';
+
+/** Weight of the newest render in the moving averages. */
+const LEARNING_RATE = 0.1;
+/** Every render costs something, however small. */
+const MIN_MS = 3;
+/** Small images take longer than their pixels suggest. */
+const MIN_MEGAPIXELS = 0.05;
+/** Share of a video frame's cost that remains when it is decoded but not encoded. */
+const DROPPED_FRAME_COST = 0.25;
+
+/** HDR takes a deeper decoder and tone mapping, so it has a rate of its own. */
+type RenderClass = Recipe['kind'] | 'hdr';
+
+/**
+ * Until the first render: milliseconds per megapixel, for videos per megapixel and frame, for layouts per bar, measured on two
+ * cores.
+ */
+const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
+  transparent: 4,
+  layout: 3,
+  image: 25,
+  video: 12,
+  hdr: 19,
+};
+/** A shorter video says more about the start of a decoder than about the rate of frames. In megapixels times frames. */
+const MIN_LEARNED_VIDEO_UNITS = 20;
+/** A learned rate may refuse videos only up to this multiple of the initial one, whatever unusual renders came before. */
+const MAX_RATE_FACTOR = 4;
+const INITIAL_USUAL_MS: Readonly<Record<AssetKind, number>> = { image: 60, video: 3_000 };
+
+export class CostModel {
+  readonly #msPerUnit = { ...INITIAL_MS_PER_UNIT };
+  #usualMs: number;
+
+  constructor(kind: AssetKind) {
+    this.#usualMs = INITIAL_USUAL_MS[kind];
+  }
+
+  /** The cost of an average render, for assets that have not been probed yet. */
+  get usualMs(): number {
+    return this.#usualMs;
+  }
+
+  estimateMs(recipe: Recipe): number {
+    return MIN_MS + this.#msPerUnit[classOf(recipe)] * unitsOf(recipe);
+  }
+
+  /** Like `estimateMs`, but careful: for refusing a render because it would take too long. */
+  leastMs(recipe: Recipe): number {
+    const renderClass = classOf(recipe);
+    const maxRate = INITIAL_MS_PER_UNIT[renderClass] * MAX_RATE_FACTOR;
+    return MIN_MS + Math.min(this.#msPerUnit[renderClass], maxRate) * unitsOf(recipe);
+  }
+
+  learn(recipe: Recipe, milliseconds: number): void {
+    // Pieces of videos and layouts say nothing about how long whole renders take.
+    if (recipe.kind === 'video' && recipe.piece !== undefined) return;
+    if (recipe.kind !== 'layout') this.#usualMs = average(this.#usualMs, milliseconds);
+    const units = unitsOf(recipe);
+    if (recipe.kind === 'video' && units < MIN_LEARNED_VIDEO_UNITS) return;
+    const msPerUnit = Math.max(0, milliseconds - MIN_MS) / units;
+    const renderClass = classOf(recipe);
+    this.#msPerUnit[renderClass] = average(this.#msPerUnit[renderClass], msPerUnit);
+  }
+}
+
+function average(before: number, newest: number): number {
+  return before + LEARNING_RATE * (newest - before);
+}
+
+function classOf(recipe: Recipe): RenderClass {
+  return recipe.kind === 'video' && recipe.video.tags.transfer !== 'sdr' ? 'hdr' : recipe.kind;
+}
+
+function unitsOf(recipe: Recipe): number {
+  // A layout draws nothing, so its cost follows its bars and not its size.
+  if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length);
+  const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
+  return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
+}
+
+function framesOf({ piece, video, frameStep }: VideoRecipe): number {
+  return piece?.frames ?? video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
+}

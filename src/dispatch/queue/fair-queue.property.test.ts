@@ -1,0 +1,150 @@
+// The fairness theorem of start-time fair queueing: while two accounts are backlogged, the work they receive in any window
+// differs by at most one entry of each, whatever happened before.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { must } from '../../primitives/must.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
+
+interface Render {
+  readonly account: 'a' | 'b' | 'c';
+  readonly estimate: number;
+  /** Known after dispatch, as after a probe. */
+  readonly cost: number;
+}
+
+type Step =
+  | { readonly type: 'render'; readonly render: Render; readonly budgetMs: number; readonly isCharged: boolean }
+  | { readonly type: 'finish' }
+  | { readonly type: 'abort'; readonly index: number };
+
+/** Runs renders one by one and corrects the cost of each right after its dispatch. */
+class Simulation {
+  readonly queue: FairQueue<void>;
+  readonly dispatched: Render[] = [];
+  readonly #inService: QueueEntry[] = [];
+  readonly #cancel: AbortController[] = [];
+  #free: number;
+
+  constructor(slots: number) {
+    this.#free = slots;
+    const take = (): void => {
+      this.#free -= 1;
+    };
+    const giveBack = (): void => {
+      this.#free += 1;
+    };
+    this.queue = new FairQueue(
+      { total: () => slots, forShort: () => 0, free: () => this.#free, take, giveBack },
+      1_000,
+    );
+  }
+
+  async add(render: Render, { budgetMs = 1e9, isCharged = false } = {}): Promise<void> {
+    const { account, estimate: cost } = render;
+    const entry: QueueEntry = { account, class: 'interactive', cost, budgetMs, isCharged };
+    const cancel = new AbortController();
+    this.#cancel.push(cancel);
+    try {
+      const slot = this.queue.enter(entry, cancel.signal);
+      slot.then(
+        () => {
+          this.#inService.push(entry);
+          if (isCharged) return;
+          this.dispatched.push(render);
+          this.queue.correct(entry, render.cost - render.estimate);
+        },
+        () => undefined,
+      );
+    } catch {
+      // Refused.
+    }
+    await settled();
+  }
+
+  async finish(): Promise<void> {
+    const entry = this.#inService.shift();
+    if (entry) this.queue.release(entry, undefined);
+    await settled();
+  }
+
+  abort(index: number): void {
+    this.#cancel[index % this.#cancel.length]?.abort(new Error('client gone'));
+  }
+
+  async play(step: Step): Promise<void> {
+    if (step.type === 'render') await this.add(step.render, step);
+    else if (step.type === 'finish') await this.finish();
+    else this.abort(step.index);
+  }
+}
+
+/** A slot is given by a promise. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+}
+
+const renderOf = <Account extends Render['account']>(account: Account, maxCost = 1_000) => {
+  const cost = fc.integer({ min: 1, max: maxCost });
+  return fc.record({ account: fc.constant(account), estimate: cost, cost });
+};
+/** Account c sends much larger renders, which must not matter for the other two. */
+const anyRender = fc.oneof(renderOf('a'), renderOf('b'), renderOf('c', 50_000));
+/** Without a budget, a render is refused unless a slot is free. */
+const budgetMs = fc.constantFrom(1e9, 1e9, 1e9, 0);
+const isCharged = fc.constantFrom(false, false, false, true);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('render'), render: anyRender, budgetMs, isCharged }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('finish') }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('abort'), index: fc.nat(1_000) }) },
+);
+const backlog = (account: 'a' | 'b'): fc.Arbitrary<Render[]> =>
+  fc.array(renderOf(account), { minLength: 20, maxLength: 40 });
+
+it('gives two backlogged accounts equal shares in any window, after any history', async () => {
+  const history = fc.array(step, { maxLength: 80 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      history,
+      backlog('a'),
+      backlog('b'),
+      async (slots, before, ofA, ofB) => {
+        const simulation = new Simulation(slots);
+        for (const each of before) await simulation.play(each);
+        for (const each of [...ofA, ...ofB]) await simulation.add(each);
+        const start = simulation.dispatched.length;
+        for (let count = 0; count < 10_000 && simulation.queue.waiting > 0; count += 1) await simulation.finish();
+        const contest = whileBothWait(simulation.dispatched.slice(start), ofA, ofB);
+        expect(contest.length).toBeGreaterThanOrEqual(10);
+        expect(largestLead(contest)).toBeLessThanOrEqual(largestCosts(simulation.dispatched));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** The dispatches before the last entry of either account. */
+function whileBothWait(dispatched: readonly Render[], ...backlogs: readonly (readonly Render[])[]): readonly Render[] {
+  const ends = backlogs.map((renders) => dispatched.indexOf(must(renders.at(-1), 'the last render')));
+  return dispatched.slice(0, Math.min(...ends));
+}
+
+/** Over all windows: by how much one account received more work than the other. */
+function largestLead(renders: readonly Render[]): number {
+  let [lead, highest, lowest] = [0, 0, 0];
+  for (const render of renders) {
+    if (render.account === 'a') lead += render.cost;
+    if (render.account === 'b') lead -= render.cost;
+    highest = Math.max(highest, lead);
+    lowest = Math.min(lowest, lead);
+  }
+  return highest - lowest;
+}
+
+/** The largest cost of each account together. */
+function largestCosts(renders: readonly Render[]): number {
+  const largest = { a: 0, b: 0, c: 0 };
+  for (const { account, cost } of renders) largest[account] = Math.max(largest[account], cost);
+  return largest.a + largest.b;
+}

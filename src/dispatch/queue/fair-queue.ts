@@ -1,0 +1,361 @@
+// Who gets a slot next. Renders that someone waits for and renders in the background share the slots nine to one, and within
+// each of the two, accounts share them by what their renders cost. Guests and layouts hold at most half of the slots each, and
+// long renders leave a slot to short ones; where there is none to leave, they wait until no short one does.
+
+import { AppError } from '../../errors.ts';
+import type { LeaseClass } from '../renderer.ts';
+import { Shares } from './shares.ts';
+
+export interface QueueEntry {
+  readonly account: string;
+  readonly class: LeaseClass;
+  /** Estimated milliseconds of work. */
+  readonly cost: number;
+  /** Milliseconds for waiting and work together before the response comes too late. */
+  readonly budgetMs: number;
+  /** It was charged when it had a slot before. Such an entry goes first and is never refused. */
+  readonly isCharged?: boolean;
+  isLong?: boolean;
+  /** Set when it is served: entries in the background and others wanted the slot. Only then is it charged to its side. */
+  isContested?: boolean;
+}
+
+/** The slots that entries wait for. Their owner knows how many there are and which ones are free. */
+export interface SlotSource<Slot> {
+  /** All slots, busy ones included. */
+  readonly total: () => number;
+  /** How many of them long entries leave to short ones. */
+  readonly forShort: () => number;
+  readonly free: () => number;
+  /** Called only when a slot is free. */
+  readonly take: (entry: QueueEntry) => Slot;
+  readonly giveBack: (slot: Slot) => void;
+}
+
+interface Waiter<Slot> {
+  readonly entry: QueueEntry;
+  readonly arrival: number;
+  readonly resolve: (slot: Slot) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+interface Account<Slot> {
+  /** In order of arrival, without charged entries. */
+  readonly waiters: Waiter<Slot>[];
+  inService: number;
+}
+
+/** One of the two that share the slots nine to one. */
+interface Side<Slot> {
+  readonly name: 'foreground' | 'background';
+  readonly weight: number;
+  readonly accounts: Map<string, Account<Slot>>;
+  readonly shares: Shares;
+  waiting: number;
+}
+
+const MAX_RETRY_AFTER_SECONDS = 60;
+/** Fraction of its spare time that an entry may be expected to wait. The rest is for estimates that are too low. */
+const MAX_WAIT_FRACTION = 0.6;
+
+export class FairQueue<Slot> {
+  readonly #slots: SlotSource<Slot>;
+  readonly #maxWaiting: number;
+  readonly #foreground: Side<Slot> = sideOf('foreground', 9);
+  readonly #background: Side<Slot> = sideOf('background', 1);
+  readonly #sides = [this.#foreground, this.#background];
+  readonly #shares = new Shares();
+  readonly #charged: Waiter<Slot>[] = [];
+  readonly #inService: Record<LeaseClass, number> = { interactive: 0, guest: 0, layout: 0, background: 0 };
+  #longInService = 0;
+  /** Short entries that wait, charged ones included. */
+  #shortWaiting = 0;
+  /** What all waiting entries cost together. A sum that is kept, because every refused request asks for it. */
+  #waitingWork = 0;
+  #arrivals = 0;
+
+  /** `maxWaiting` limits the entries that someone waits for. Those in the background are limited by who sends them. */
+  constructor(slots: SlotSource<Slot>, maxWaiting: number) {
+    this.#slots = slots;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get waiting(): number {
+    return this.#charged.length + this.#foreground.waiting + this.#background.waiting;
+  }
+
+  /** Waiting work in milliseconds of one slot. */
+  get backlogMs(): number {
+    return Math.round(this.#waitingWork);
+  }
+
+  /** Accounts that the queue keeps track of. */
+  get accounts(): number {
+    return this.#sides.reduce((sum, { accounts }) => sum + accounts.size, 0);
+  }
+
+  /** Why an entry of this account would be refused now, as far as that is known without its cost. */
+  refusal(account: string): AppError | undefined {
+    return this.#isFull() && !this.#findEvictable(account) ? this.#overloaded() : undefined;
+  }
+
+  /** Throws `overloaded` at once when there is no room. Otherwise resolves with a slot, which `release` gives back. */
+  enter(entry: QueueEntry, signal: AbortSignal): Promise<Slot> {
+    signal.throwIfAborted();
+    assertFinite(entry.cost);
+    this.dispatch();
+    if (this.#slots.free() > 0 && this.#mayServe(entry)) return Promise.resolve(this.#serve(entry));
+    if (!entry.isCharged && entry.class !== 'background') this.#makeRoom(entry);
+    return this.#wait(entry, signal);
+  }
+
+  /** Takes an entry that waits out of the queue. */
+  withdraw(entry: QueueEntry, reason: unknown): void {
+    const waiters = entry.isCharged ? this.#charged : this.#accountOf(entry).waiters;
+    const waiter = waiters.find((each) => each.entry === entry);
+    if (waiter) this.#remove(waiter);
+    waiter?.reject(reason);
+    this.#forgetAccounts();
+  }
+
+  release(entry: QueueEntry, slot: Slot): void {
+    this.#accountOf(entry).inService -= 1;
+    this.#inService[entry.class] -= 1;
+    if (entry.isLong) this.#longInService -= 1;
+    this.#slots.giveBack(slot);
+    this.dispatch();
+    this.#forgetAccounts();
+  }
+
+  /** An entry with a slot turns out to be long. False if it has to leave the slot and to wait. */
+  becomeLong(entry: QueueEntry): boolean {
+    if (!this.#mayServeLong()) return false;
+    entry.isLong = true;
+    this.#longInService += 1;
+    return true;
+  }
+
+  /** Corrects what was charged for an entry. */
+  correct(entry: QueueEntry, difference: number): void {
+    assertFinite(difference);
+    const side = this.#sideOf(entry);
+    const account = this.#accountOf(entry);
+    if (account.waiters.length === 0) side.shares.arrive(entry.account);
+    // If nothing waits, nothing has to be made up for later.
+    if (side.waiting === 0 && difference > 0) side.shares.charge(entry.account, difference);
+    else side.shares.correct(entry.account, difference);
+    if (entry.isContested) this.#shares.correct(side.name, difference / side.weight);
+    this.#forgetAccounts();
+  }
+
+  /** Serves waiting entries while slots are free. Call it when the number of slots has grown. */
+  dispatch(): void {
+    while (this.waiting > 0 && this.#slots.free() > 0) {
+      const next = this.#charged.find(({ entry }) => this.#mayServe(entry)) ?? this.#findNext();
+      // What waits has to leave the free slots to others.
+      if (!next) return;
+      const slot = this.#serve(next.entry);
+      this.#remove(next);
+      next.resolve(slot);
+    }
+  }
+
+  rejectWaiting(reason: Error): void {
+    const waiting = [
+      ...this.#charged,
+      ...this.#sides.flatMap(({ accounts }) => [...accounts.values()].flatMap(waitersOf)),
+    ];
+    for (const waiter of waiting) {
+      this.#remove(waiter);
+      waiter.reject(reason);
+    }
+    this.#forgetAccounts();
+  }
+
+  #serve(entry: QueueEntry): Slot {
+    const account = this.#accountOf(entry);
+    account.inService += 1;
+    this.#inService[entry.class] += 1;
+    if (entry.isLong) this.#longInService += 1;
+    if (!entry.isCharged) this.#charge(entry, account);
+    return this.#slots.take(entry);
+  }
+
+  #charge(entry: QueueEntry, { waiters }: Account<Slot>): void {
+    const side = this.#sideOf(entry);
+    if (waiters.length === 0) side.shares.arrive(entry.account);
+    side.shares.charge(entry.account, entry.cost);
+    entry.isContested = this.#sides.some((other) => other !== side && other.waiting > 0);
+    if (!entry.isContested) return;
+    if (side.waiting === 0) this.#shares.arrive(side.name);
+    this.#shares.charge(side.name, entry.cost / side.weight);
+  }
+
+  #wait(entry: QueueEntry, signal: AbortSignal): Promise<Slot> {
+    return new Promise<Slot>((resolve, reject) => {
+      const onAbort = (): void => this.withdraw(entry, signal.reason);
+      const end = (): void => signal.removeEventListener('abort', onAbort);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#arrivals += 1;
+      this.#add({
+        entry,
+        arrival: this.#arrivals,
+        resolve: (slot) => {
+          end();
+          resolve(slot);
+        },
+        reject: (reason) => {
+          end();
+          reject(reason);
+        },
+      });
+    });
+  }
+
+  #add(waiter: Waiter<Slot>): void {
+    const { entry } = waiter;
+    this.#waitingWork += entry.cost;
+    if (!entry.isLong) this.#shortWaiting += 1;
+    if (entry.isCharged) {
+      this.#charged.push(waiter);
+      return;
+    }
+    const side = this.#sideOf(entry);
+    if (side.waiting === 0) this.#shares.arrive(side.name);
+    const { waiters } = this.#accountOf(entry);
+    if (waiters.length === 0) side.shares.arrive(entry.account);
+    waiters.push(waiter);
+    side.waiting += 1;
+  }
+
+  #remove(waiter: Waiter<Slot>): void {
+    const { entry } = waiter;
+    const waiters = entry.isCharged ? this.#charged : this.#accountOf(entry).waiters;
+    waiters.splice(waiters.indexOf(waiter), 1);
+    if (!entry.isCharged) this.#sideOf(entry).waiting -= 1;
+    if (!entry.isLong) this.#shortWaiting -= 1;
+    // An empty queue is worth exactly nothing, so rounding errors don't add up.
+    this.#waitingWork = this.waiting === 0 ? 0 : this.#waitingWork - entry.cost;
+  }
+
+  #sideOf({ class: leaseClass }: QueueEntry): Side<Slot> {
+    return leaseClass === 'background' ? this.#background : this.#foreground;
+  }
+
+  #accountOf(entry: QueueEntry): Account<Slot> {
+    const { accounts } = this.#sideOf(entry);
+    const known = accounts.get(entry.account);
+    if (known) return known;
+    const account = { waiters: [], inService: 0 };
+    accounts.set(entry.account, account);
+    return account;
+  }
+
+  #forgetAccounts(): void {
+    for (const { accounts, shares, waiting } of this.#sides) {
+      for (const [name, { waiters, inService }] of accounts) {
+        if (waiters.length === 0 && inService === 0 && shares.forget(name, waiting > 0)) accounts.delete(name);
+      }
+    }
+  }
+
+  #mayServe({ class: leaseClass, isLong }: QueueEntry): boolean {
+    const isLimited = leaseClass === 'guest' || leaseClass === 'layout';
+    if (isLimited && this.#inService[leaseClass] >= Math.max(1, Math.floor(this.#slots.total() / 2))) return false;
+    return !isLong || this.#mayServeLong();
+  }
+
+  #mayServeLong(): boolean {
+    return this.#longInService < this.#maxLong() && (this.#slots.forShort() > 0 || this.#shortWaiting === 0);
+  }
+
+  #maxLong(): number {
+    return Math.max(1, this.#slots.total() - this.#slots.forShort());
+  }
+
+  #findNext(): Waiter<Slot> | undefined {
+    const sides = this.#sides.toSorted((one, other) => this.#shares.tagOf(one.name) - this.#shares.tagOf(other.name));
+    for (const side of sides) {
+      const next = this.#findNextOf(side);
+      if (next) return next;
+    }
+    return undefined;
+  }
+
+  /** The entry whose account has the lowest tag; among equals, the one that arrived first. */
+  #findNextOf({ accounts, shares }: Side<Slot>): Waiter<Slot> | undefined {
+    let next: Waiter<Slot> | undefined;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const [name, { waiters }] of accounts) {
+      const tag = shares.tagOf(name);
+      if (tag > lowest) continue;
+      // An entry that has to leave the slot to others doesn't hold up the rest of its account.
+      const first = waiters.find(({ entry }) => this.#mayServe(entry));
+      if (!first || (next && tag === lowest && next.arrival < first.arrival)) continue;
+      next = first;
+      lowest = tag;
+    }
+    return next;
+  }
+
+  /** Refuses an entry that would wait too long. In a full queue, evicts an entry of the account that has the most. */
+  #makeRoom(entry: QueueEntry): void {
+    if (this.#expectedWaitMs(entry) > (entry.budgetMs - entry.cost) * MAX_WAIT_FRACTION) throw this.#overloaded();
+    if (!this.#isFull()) return;
+    const evicted = this.#findEvictable(entry.account);
+    if (!evicted) throw this.#overloaded();
+    this.withdraw(evicted.entry, this.#overloaded());
+  }
+
+  #isFull(): boolean {
+    return this.#foreground.waiting >= this.#maxWaiting + Math.max(0, this.#slots.free());
+  }
+
+  /** It waits for charged entries and for those with earlier start tags. A short one doesn't wait for long ones. */
+  #expectedWaitMs({ account, isLong = false }: QueueEntry): number {
+    const { accounts, shares } = this.#foreground;
+    const counts = (other: QueueEntry): boolean => isLong || !other.isLong;
+    const workOf = (waiters: readonly Waiter<Slot>[]): number =>
+      waiters.reduce((sum, { entry }) => sum + (counts(entry) ? entry.cost : 0), 0);
+    const ownStartTag = shares.tagOf(account) + workOf(accounts.get(account)?.waiters ?? []);
+    let work = workOf(this.#charged);
+    for (const [name, { waiters }] of accounts) {
+      let startTag = shares.tagOf(name);
+      for (const { entry } of waiters) {
+        if (startTag > ownStartTag) break;
+        if (counts(entry)) work += entry.cost;
+        startTag += entry.cost;
+      }
+    }
+    return work / Math.max(1, isLong ? this.#maxLong() : this.#slots.total());
+  }
+
+  /** The newest entry of the account with the most entries, unless the newcomer's account would then have as many. */
+  #findEvictable(newcomer: string): Waiter<Slot> | undefined {
+    const { accounts } = this.#foreground;
+    let longest: readonly Waiter<Slot>[] = [];
+    for (const { waiters } of accounts.values()) if (waiters.length > longest.length) longest = waiters;
+    const own = accounts.get(newcomer)?.waiters.length ?? 0;
+    return longest.length > own + 1 ? longest.at(-1) : undefined;
+  }
+
+  #overloaded(): AppError {
+    const seconds = Math.ceil(this.backlogMs / Math.max(1, this.#slots.total()) / 1_000);
+    return new AppError('overloaded', 'Too many renders are waiting. Try again shortly.', {
+      retryAfterSeconds: Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, seconds)),
+    });
+  }
+}
+
+function sideOf<Slot>(name: Side<Slot>['name'], weight: number): Side<Slot> {
+  return { name, weight, accounts: new Map(), shares: new Shares(), waiting: 0 };
+}
+
+function waitersOf<Slot>({ waiters }: Account<Slot>): readonly Waiter<Slot>[] {
+  return waiters;
+}
+
+/** A single NaN would spread to every tag and end fairness for all accounts. */
+function assertFinite(cost: number): void {
+  if (!Number.isFinite(cost)) throw new RangeError(`The cost of a render must be a finite number; got ${cost}.`);
+}

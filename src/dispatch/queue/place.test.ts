@@ -1,0 +1,250 @@
+import { setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { must } from '../../primitives/must.ts';
+import type { Recipe } from '../../render/compose.ts';
+import type { LeaseRequest } from '../renderer.ts';
+import type { QueueEntry } from './fair-queue.ts';
+import { type Place, PlaceQueue } from './place.ts';
+
+const { signal } = new AbortController();
+setMaxListeners(0, signal);
+const imageOf = (megapixels: number) =>
+  ({ kind: 'image', canvas: { width: 1_000, height: megapixels * 1_000 } }) as unknown as Recipe;
+const layoutOf = (bars: number) =>
+  ({
+    kind: 'layout',
+    canvas: { width: 100, height: 100 },
+    overlays: Array.from({ length: bars }),
+  }) as unknown as Recipe;
+const videoOf = (frames: number | undefined, transfer = 'sdr', frameStep = 1) =>
+  ({
+    kind: 'video',
+    canvas: { width: 1_000, height: 1_000 },
+    video: { frames, tags: { transfer } },
+    frameStep,
+  }) as unknown as Recipe;
+
+/** Places in a queue with few slots. What is served is recorded. */
+class PlaceTest {
+  readonly queue: PlaceQueue<void>;
+  readonly served: QueueEntry[] = [];
+  readonly heldBack: string[] = [];
+  #free: number;
+
+  constructor(kind: 'image' | 'video', { slots = 1, forShort = 0 } = {}) {
+    this.#free = slots;
+    const take = (entry: QueueEntry): void => {
+      this.#free -= 1;
+      this.served.push(entry);
+    };
+    const giveBack = (): void => {
+      this.#free += 1;
+    };
+    const source = { total: () => slots, forShort: () => forShort, free: () => this.#free, take, giveBack };
+    this.queue = new PlaceQueue(kind, source, 100);
+  }
+
+  get names(): string[] {
+    return this.served.map(({ account }) => account);
+  }
+
+  place(account: string, budget = 1e9): Place<void> {
+    const request: LeaseRequest = {
+      account,
+      class: 'interactive',
+      budgetMs: { image: budget, video: budget },
+      signal,
+      onHeldBack: () => this.heldBack.push(account),
+    };
+    return this.queue.place(request);
+  }
+
+  /** A place that waits for a slot, or has one, for a file of which nothing is known. */
+  entered(account: string): Place<void> {
+    const place = this.place(account);
+    place.enter();
+    return place;
+  }
+
+  /** What the queue would charge for a recipe. */
+  costOf(recipe: Recipe): number {
+    return this.queue.costs.estimateMs(recipe);
+  }
+}
+
+/** A slot is given and given back by promises. */
+async function closed(place: Place<void>): Promise<void> {
+  place.close();
+  await setImmediate();
+}
+
+describe('the cost of a render', () => {
+  it('is that of its bars for a layout, and is learned', () => {
+    const test = new PlaceTest('image');
+    const { usualMs } = test.queue.costs;
+    expect(test.costOf(layoutOf(500))).toBeGreaterThan(1_000);
+    expect(test.costOf(layoutOf(1))).toBeLessThan(10);
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(layoutOf(500), 10_000);
+    expect(test.costOf(layoutOf(500))).toBeGreaterThan(9_000);
+    expect(test.queue.costs.usualMs).toBe(usualMs);
+  });
+
+  it('is that of an average render for a file of which nothing is known', () => {
+    const test = new PlaceTest('video');
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(100), 30_000);
+    test.entered('a');
+    expect(test.served[0]?.cost).toBeGreaterThan(25_000);
+  });
+
+  it('is learned per unit of work', () => {
+    const test = new PlaceTest('image');
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(imageOf(10), 1_003);
+    expect(test.costOf(imageOf(2))).toBeCloseTo(203, 0);
+  });
+
+  it('never makes a normal video too heavy after many tiny or slow ones', () => {
+    const test = new PlaceTest('video');
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1), 5_000);
+    expect(() => test.place('a', 60_000).assertFeasible(videoOf(1_200))).not.toThrow();
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1_000), 10_000_000);
+    expect(() => test.place('a', 60_000).assertFeasible(videoOf(1_200))).not.toThrow();
+  });
+
+  it('makes a video too heavy whose estimate exceeds the deadline by more than a quarter', () => {
+    const test = new PlaceTest('video');
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1_000), 10_000);
+    const check = (...recipe: Parameters<typeof videoOf>) =>
+      test.place('a', 100_000).assertFeasible(videoOf(...recipe));
+    expect(() => check(12_400)).not.toThrow();
+    expect(() => check(20_000, 'sdr', 4)).not.toThrow();
+    const heavy = expect.objectContaining({ code: 'asset_too_heavy', limit: { limit: 100, actual: 130 } });
+    expect(() => check(13_000)).toThrow(heavy);
+    for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1_000, 'hlg'), 20_000);
+    expect(() => check(6_500, 'hlg')).toThrow(heavy);
+    expect(() => test.place('a', Number.POSITIVE_INFINITY).assertFeasible(videoOf(1e6))).not.toThrow();
+  });
+});
+
+describe('a place', () => {
+  it('keeps its slot from the probe to the render', async () => {
+    const test = new PlaceTest('image');
+    const first = test.entered('a');
+    test.entered('b');
+    await first.slot();
+    first.charge(imageOf(1));
+    await first.slot();
+    expect(test.names).toEqual(['a']);
+    await closed(first);
+    expect(test.names).toEqual(['a', 'b']);
+  });
+
+  it('lets others have the slot when it is left, and then goes before everything that waits', async () => {
+    const test = new PlaceTest('image');
+    const first = test.entered('a');
+    await first.slot();
+    const second = test.entered('b');
+    test.entered('c');
+    first.leave();
+    await setImmediate();
+    void first.slot();
+    await closed(second);
+    expect(test.names).toEqual(['a', 'b', 'a']);
+  });
+
+  it('stops waiting when it is closed', async () => {
+    const test = new PlaceTest('image');
+    const first = test.entered('a');
+    const second = test.entered('b');
+    await closed(second);
+    await closed(first);
+    expect([test.names, test.queue.waiting, test.queue.accounts]).toEqual([['a'], 0, 0]);
+  });
+
+  it('pays by the real cost of renders, which is known after the probe', async () => {
+    const test = new PlaceTest('image');
+    const blocker = test.entered('first');
+    const megapixels: Readonly<Record<string, number>> = { small: 1, large: 10 };
+    const waiting = new Map(['small', 'large'].map((account) => [account, [] as Place<void>[]]));
+    for (const [account, places] of waiting) {
+      for (let count = 0; count < 40; count += 1) places.push(test.entered(account));
+    }
+    await closed(blocker);
+    for (let count = 0; count < 40; count += 1) {
+      const account = test.names.at(-1) ?? '';
+      const place = must(waiting.get(account)?.shift(), 'the place that was served');
+      place.charge(imageOf(megapixels[account] ?? 0));
+      await closed(place);
+    }
+    const served = (account: string): number => test.names.filter((name) => name === account).length;
+    // 10 megapixels cost 253 ms, 1 megapixel 28 ms; each probe costs another 2 ms.
+    expect(served('small') / served('large')).toBeGreaterThan(6);
+    expect(served('small') / served('large')).toBeLessThan(10);
+  });
+
+  it('gets back what it paid for a render that does not follow, and nothing that was not paid', async () => {
+    const test = new PlaceTest('video');
+    const blocker = test.entered('first');
+    const damaged = Array.from({ length: 10 }, () => test.entered('damaged'));
+    await closed(blocker);
+    for (const place of damaged.slice(0, -1)) await closed(place);
+    // Never served, so never charged.
+    const never = test.entered('other');
+    await closed(never);
+    for (const account of ['other', 'damaged', 'other', 'damaged', 'other', 'damaged']) {
+      const place = test.entered(account);
+      void place.slot().then(() => place.close());
+    }
+    await closed(must(damaged.at(-1), 'the last of them'));
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    expect(test.names.slice(-6, -2).toSorted()).toEqual(['damaged', 'damaged', 'other', 'other']);
+  });
+
+  it('rejects a recipe without a number of frames and stays fair for others', () => {
+    const test = new PlaceTest('video');
+    const place = test.entered('a');
+    expect(() => place.charge(videoOf(undefined))).toThrow(/finite number; got NaN/u);
+    expect(test.queue.backlogMs).toBe(0);
+  });
+});
+
+describe('a place whose render turns out to be long', () => {
+  it('keeps its slot while another one is left for short renders', async () => {
+    const test = new PlaceTest('video', { slots: 2, forShort: 1 });
+    const place = test.entered('a');
+    await place.slot();
+    place.charge(videoOf(5_000));
+    await place.slot();
+    expect([test.names, test.heldBack]).toEqual([['a'], []]);
+  });
+
+  it('waits for another long one, while short ones go on', async () => {
+    const test = new PlaceTest('video', { slots: 2, forShort: 1 });
+    const [first, second] = [test.entered('a'), test.entered('b')];
+    await Promise.all([first.slot(), second.slot()]);
+    first.charge(videoOf(5_000));
+    second.charge(videoOf(5_000));
+    await setImmediate();
+    expect(test.heldBack).toEqual(['b']);
+    const short = test.entered('c');
+    await short.slot();
+    short.charge(videoOf(50));
+    await closed(short);
+    expect(test.names).toEqual(['a', 'b', 'c']);
+    await closed(first);
+    await second.slot();
+    expect(test.names).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('is refused when it would wait too long for its deadline', async () => {
+    const test = new PlaceTest('video', { slots: 3, forShort: 1 });
+    const places = [test.entered('a'), test.entered('b'), test.entered('c')];
+    await Promise.all(places.map(async (place) => await place.slot()));
+    for (const place of places) place.charge(videoOf(20_000));
+    await setImmediate();
+    const late = test.place('late', 130_000);
+    late.enter();
+    await late.slot();
+    expect(() => late.charge(videoOf(5_000))).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+});

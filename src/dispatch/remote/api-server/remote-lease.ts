@@ -1,0 +1,193 @@
+// A lease on a worker of another machine. It is one session, so that the render runs on the worker that has probed the file
+// and still has it; a long video may get further sessions, for its segments.
+
+import { type Asset, workerKindFor } from '../../../media/asset.ts';
+import type { AssetKind } from '../../../media/sniff.ts';
+import { segmentsOf, type VideoSegment } from '../../../media/video/segments/plan.ts';
+import { must } from '../../../primitives/must.ts';
+import { type AssetLimits, type AssetProbe, type Recipe, workerKindOf } from '../../../render/compose.ts';
+import type { RenderFacts } from '../../../render/render.ts';
+import type { VideoRecipe } from '../../../render/video-recipe.ts';
+import type { Lease, LeaseRequest, RenderJob } from '../../renderer.ts';
+import type { TaskType } from '../../tasks.ts';
+import { mayRenderWhole, SegmentedRender, type SegmentHost } from '../segments/segmented-render.ts';
+import type { SegmentEvent } from '../segments/segment-event.ts';
+import type { RemoteAsset } from '../shared/control-messages.ts';
+import type { Permits, PermitPlace } from './permits.ts';
+import type { SessionRegistry } from './session-registry.ts';
+import type { RenderSession, TicketIssuer } from './session.ts';
+
+/** What a lease needs from its API server. */
+export interface LeaseHost {
+  readonly permits: Readonly<Record<AssetKind, Permits>>;
+  readonly sessions: SessionRegistry;
+  /** How long a step may take. */
+  readonly limitMs: number;
+  /** Videos at least twice as long are cut into segments of about this length; 0 disables segments. */
+  readonly segmentSeconds: number;
+  readonly maxOutputBytes: (recipe: Recipe) => number;
+  readonly issuerFor: (request: LeaseRequest, step: () => TaskType) => TicketIssuer;
+  /** When a worker claimed the session's first ticket. */
+  readonly claimedAt: (session: RenderSession) => number | undefined;
+  readonly onEvent: (event: SegmentEvent) => void;
+  /** Throws when the broker has been away for a while. */
+  readonly assertReachable: () => void;
+  /** How many workers may share a long video, of which one has the file already. */
+  readonly lanesFor: (asset: Asset, hasWorker: boolean) => number;
+  readonly hasIdleWorker: () => boolean;
+  /** Other videos wait for a worker. */
+  readonly isCrowded: (asset: Asset) => boolean;
+}
+
+interface SplitRender {
+  readonly recipe: VideoRecipe;
+  readonly asset: Asset;
+  readonly segments: readonly VideoSegment[];
+  readonly lanes: number;
+}
+
+type OnProgress = (fraction: number) => void;
+
+export class RemoteLease implements Lease {
+  readonly #host: LeaseHost;
+  readonly #request: LeaseRequest;
+  #held: { readonly kind: AssetKind; readonly place: PermitPlace } | undefined;
+  #session: RenderSession | undefined;
+  #step: TaskType = 'probe';
+
+  constructor(host: LeaseHost, request: LeaseRequest) {
+    this.#host = host;
+    this.#request = request;
+  }
+
+  choose(kind: AssetKind): void {
+    this.#host.assertReachable();
+    const refusal = this.#host.permits[kind].refusal(this.#request.account);
+    if (refusal) throw refusal;
+  }
+
+  enter(kind: AssetKind): void {
+    this.#host.assertReachable();
+    const { place } = this.#hold(kind);
+    if (!place.isEntered) place.enter();
+  }
+
+  async probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe> {
+    const kind = workerKindFor(asset);
+    this.enter(kind);
+    this.#step = 'probe';
+    const session = await this.#sessionFor(asset);
+    const step = { type: 'probe', asset: remoteAsset(asset), limits } as const;
+    return await session.probe({ step, limitMs: this.#host.limitMs }, this.#request.signal);
+  }
+
+  async render(job: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
+    this.#host.assertReachable();
+    const { place } = this.#hold(workerKindOf(job.recipe));
+    // Charged once, however many workers share the render.
+    place.charge(job.recipe);
+    this.#step = 'render';
+    const split = this.#splitOf(job);
+    if (!split) return await this.#renderWhole(job, onProgress);
+    const { renderId, account, signal } = this.#request;
+    this.#host.onEvent({ type: 'split', renderId, segments: split.segments.length, workers: split.lanes });
+    try {
+      return await this.#renderSplit(split, job.output, onProgress);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!mayRenderWhole(error)) throw error;
+      this.#host.onEvent({ type: 'unsplit', renderId, accountId: account, err: error });
+      return await this.#renderWhole(job, onProgress);
+    }
+  }
+
+  leave(): void {
+    this.#closeSession();
+    this.#held?.place.leave();
+  }
+
+  close(): void {
+    this.#held?.place.close();
+    this.leave();
+  }
+
+  #closeSession(): void {
+    if (this.#session) this.#host.sessions.close(this.#session);
+    this.#session = undefined;
+  }
+
+  #splitOf({ recipe, asset }: RenderJob): SplitRender | undefined {
+    const { segmentSeconds, lanesFor } = this.#host;
+    if (recipe.kind !== 'video' || !asset || segmentSeconds === 0) return undefined;
+    const lanes = lanesFor(asset, this.#session?.hasWorker === true);
+    const segments = lanes > 1 ? segmentsOf(recipe, segmentSeconds) : undefined;
+    return segments && { recipe, asset, segments, lanes };
+  }
+
+  async #renderWhole({ recipe, asset, output }: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
+    const { sessions, permits, limitMs, maxOutputBytes, claimedAt } = this.#host;
+    const session = await this.#sessionFor(asset);
+    sessions.expectOutput(session, { file: output, maxBytes: maxOutputBytes(recipe) });
+    const step = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
+    const startedAt = performance.now();
+    if (session.worker !== undefined) this.#request.onAssigned?.(session.worker, 'render');
+    const facts = await session.render({ step, limitMs, onProgress }, this.#request.signal);
+    // Without the time that the ticket waited for a worker.
+    const workedMs = performance.now() - Math.max(startedAt, claimedAt(session) ?? startedAt);
+    permits[session.kind].costs.learn(recipe, workedMs);
+    return facts;
+  }
+
+  /** Segments are short, so only the first session counts as a long render. */
+  async #renderSplit(
+    { recipe, asset, segments, lanes }: SplitRender,
+    output: string,
+    onProgress?: OnProgress,
+  ): Promise<RenderFacts> {
+    const { sessions, limitMs, maxOutputBytes, hasIdleWorker, isCrowded } = this.#host;
+    const { place } = this.#hold('video');
+    const first = this.#session?.hasWorker === true ? this.#session : undefined;
+    if (!first) this.leave();
+    this.#session = undefined;
+    const { renderId } = this.#request;
+    const host: SegmentHost = {
+      open: async (signal) => await this.#open(place.another(signal), asset),
+      expectOutput: (session, file) => sessions.expectOutput(session, { file, maxBytes: maxOutputBytes(recipe) }),
+      close: (session) => sessions.close(session),
+      hasIdleWorker,
+      isCrowded: () => isCrowded(asset),
+      onHedged: () => this.#host.onEvent({ type: 'hedged', renderId }),
+    };
+    const job = { recipe, segments, lanes, asset: remoteAsset(asset), output, limitMs, first, onProgress };
+    return await new SegmentedRender(job, host, this.#request.signal).run();
+  }
+
+  /** The session that the lease has, unless it failed or was left. */
+  async #sessionFor(asset: Asset | undefined): Promise<RenderSession> {
+    const { kind, place } = must(this.#held, 'the place of a lease');
+    if (this.#session?.isClosed) this.leave();
+    this.#session ??= await this.#open(place, asset, kind);
+    return this.#session;
+  }
+
+  async #open(place: PermitPlace, asset: Asset | undefined, kind: AssetKind = 'video'): Promise<RenderSession> {
+    this.#host.assertReachable();
+    await place.slot();
+    const issuer = this.#host.issuerFor(this.#request, () => this.#step);
+    return this.#host.sessions.open(kind, asset, place, issuer);
+  }
+
+  #hold(kind: AssetKind): { readonly kind: AssetKind; readonly place: PermitPlace } {
+    // The worker of a render that is held back is for others.
+    const onHeldBack = (): void => {
+      this.#closeSession();
+      this.#request.onHeldBack?.();
+    };
+    this.#held ??= { kind, place: this.#host.permits[kind].place({ ...this.#request, onHeldBack }) };
+    return this.#held;
+  }
+}
+
+function remoteAsset({ format, bytes }: Asset): RemoteAsset {
+  return { format, bytes };
+}

@@ -1,0 +1,66 @@
+// Where the server may fetch files from and send webhooks to. Callers choose the URLs, so without these rules they could reach services that
+// only this machine or its network can reach.
+
+import { type BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { UrlFault } from '../caption/asset-url.ts';
+import { blockListOf, isInNetworks, isPublicAddress } from './addresses.ts';
+
+type FetchMode = 'off' | 'public' | 'any';
+
+const OFF = {
+  asset: "This server doesn't fetch files (STORYBAR_FETCH is off). Upload the file in asset instead.",
+  webhook: "This server doesn't send webhooks (STORYBAR_FETCH is off).",
+} as const;
+
+export class FetchPolicy {
+  readonly #mode: FetchMode;
+  readonly #networks: BlockList;
+  readonly #hosts: ReadonlySet<string>;
+
+  /** `allow`: host names, addresses and networks that are allowed in addition to public addresses. */
+  constructor(mode: FetchMode, allow: readonly string[]) {
+    const isNetwork = (item: string): boolean => isIP(item.split('/', 1)[0] ?? '') !== 0;
+    this.#mode = mode;
+    this.#networks = blockListOf(allow.filter(isNetwork));
+    this.#hosts = new Set(allow.filter((item) => !isNetwork(item)).map(nameOf));
+  }
+
+  /** What is wrong with a URL as far as its text tells. A host name is checked again when its addresses are known. */
+  faultOf(url: URL, purpose: 'asset' | 'webhook' = 'asset'): UrlFault | undefined {
+    if (this.#mode === 'off') return { code: 'forbidden_address', detail: OFF[purpose] };
+    const host = hostOf(url);
+    return isIP(host) !== 0 && !this.allows(host, host) ? forbiddenAddress(host) : undefined;
+  }
+
+  /** True for a host that the operator trusts, whatever its addresses. */
+  isTrusted(host: string): boolean {
+    return this.#mode === 'any' || this.#hosts.has(nameOf(host));
+  }
+
+  allows(host: string, address: string): boolean {
+    if (this.isTrusted(host) || isInNetworks(this.#networks, address)) return true;
+    return isPublicAddress(address) && !isOwnAddress(address);
+  }
+}
+
+/** Connecting to itself would get the server behind its own firewall, also through a public address. */
+function isOwnAddress(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return isInNetworks(blockListOf(own.map(({ address: each }) => each)), address);
+}
+
+/** Doesn't name the address that a host name has, because that could tell callers about an internal network. */
+export function forbiddenAddress(host: string): UrlFault {
+  const detail = `The host ${host} has no public address. The operator can allow it with STORYBAR_FETCH_ALLOW.`;
+  return { code: 'forbidden_address', detail };
+}
+
+/** The host without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
+}
+
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/\.$/u, '');
+}

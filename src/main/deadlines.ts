@@ -1,0 +1,10 @@
+import type { Settings } from '../config/settings.ts';
+import type { AssetKind } from '../media/sniff.ts';
+
+/** How long requests may wait for their render, in milliseconds. */
+export function deadlinesOf({
+  deadlineSeconds,
+  videoDeadlineSeconds,
+}: Pick<Settings, 'deadlineSeconds' | 'videoDeadlineSeconds'>): Record<AssetKind, number> {
+  return { image: deadlineSeconds * 1_000, video: videoDeadlineSeconds * 1_000 };
+}

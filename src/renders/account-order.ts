@@ -1,0 +1,68 @@
+// What is the same for every render that an account pays for, whether it waits for it or not.
+
+import type { PlanLimits } from '../account/plans.ts';
+import { priceOf } from '../account/pricing.ts';
+import { composeRecipe } from '../render/compose.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Caller } from '../account/caller.ts';
+import type { ParsedRequest } from './parse.ts';
+import type { FinishedRender, RenderOrder } from './perform-render.ts';
+import type { CreditReservations, Reservation } from './reserve.ts';
+
+/** Limits how many files that can't be decoded an account may send. */
+interface FailureCounter {
+  /** Counts an error of the renderer if the file is to blame for it. */
+  countFailure(caller: Caller, error: unknown): Promise<void>;
+}
+
+export interface AccountServices {
+  readonly failures: FailureCounter;
+  readonly reservations: CreditReservations;
+  readonly logger: Logger;
+}
+
+interface AccountRender {
+  /** Under which credits are reserved. */
+  readonly renderId: string;
+  readonly caller: Caller;
+  readonly limits: PlanLimits;
+  /** It was paid for before, under the same idempotency key. */
+  readonly isReplay: boolean;
+  /** Of an asynchronous render; see `NewHold`. */
+  readonly attempt?: number;
+}
+
+type AccountPart = 'source' | 'limits' | 'isStrict' | 'compose' | 'reserve' | 'onFailure';
+
+export function accountOrder(
+  { failures, reservations }: AccountServices,
+  parsed: ParsedRequest,
+  { renderId, caller, limits, isReplay, attempt }: AccountRender,
+): Pick<RenderOrder<Reservation, never>, AccountPart> {
+  const { overlays, output, strict, asset } = parsed;
+  return {
+    source: parsed,
+    limits,
+    isStrict: strict,
+    compose: (base) => composeRecipe(base, overlays, limits, { output, watermark: caller.mode === 'test' }),
+    reserve: async (base) =>
+      await reservations.reserve(caller, {
+        renderId,
+        kind: asset?.kind ?? 'overlay',
+        credits: priceOf(base, { mode: caller.mode, isReplay }),
+        isReplay,
+        ...(attempt !== undefined && { attempt }),
+      }),
+    // A file that can't be decoded counts against the account's allowance.
+    onFailure: async (error) => await failures.countFailure(caller, error),
+  };
+}
+
+export function logWarnings(
+  { logger }: Pick<AccountServices, 'logger'>,
+  { renderId, caller }: Pick<AccountRender, 'renderId' | 'caller'>,
+  { facts: { warnings } }: FinishedRender,
+): void {
+  if (warnings.length === 0) return;
+  logger.info({ renderId, accountId: caller.accountId, warnings }, 'render completed with warnings');
+}

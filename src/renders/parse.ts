@@ -1,0 +1,102 @@
+// From the received form to what the caller asks for. Faults of fields come before those of the asset.
+
+import type { Form } from '../caption/field-reader.ts';
+import { type CaptionForm, parseForm } from '../caption/form.ts';
+import type { Delivery } from '../caption/delivery-field.ts';
+import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
+import type { Overlay } from '../caption/overlay.ts';
+import { AppError } from '../errors.ts';
+import { type Asset, createAsset } from '../media/asset.ts';
+import { KIND_OF_FORMAT } from '../media/sniff.ts';
+import { must } from '../primitives/must.ts';
+import type { BaseLayer } from '../render/compose.ts';
+import type { RequestType } from '../telemetry/metrics.ts';
+import type { FetchPolicy } from '../fetch/fetch-policy.ts';
+import type { ReceivedForm } from './received-form.ts';
+import type { ReceivedFile } from '../media/receive-asset.ts';
+
+interface Captions {
+  readonly overlays: readonly Overlay[];
+  /** Whether warnings about the layout are errors. */
+  readonly strict: boolean;
+  readonly output: RequestedOutput;
+  readonly delivery: Delivery;
+}
+
+/** Captions on an asset, or on an empty canvas. */
+export type ParsedRequest = Captions &
+  (
+    | { readonly asset: Asset; readonly canvas: undefined }
+    | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> }
+  );
+
+/** Captions on an asset that has to be fetched first. */
+export interface UnfetchedRequest extends Captions {
+  readonly assetUrl: URL;
+}
+
+export function parseRequest(
+  form: ReceivedForm,
+  policy: Pick<FetchPolicy, 'faultOf'>,
+): ParsedRequest | UnfetchedRequest {
+  const parsed = parseForm(withKind(form), (url, purpose) => policy.faultOf(url, purpose));
+  const { overlays, strict, output, delivery, assetUrl } = parsed;
+  return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);
+}
+
+/** For callers that may not let the server fetch files. */
+export function parseUpload(form: ReceivedForm): ParsedRequest {
+  const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
+  const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
+  return onReceived(
+    parseForm(withKind(form), (_url, purpose) => (purpose === 'webhook' ? noWebhook : fault)),
+    form,
+  );
+}
+
+function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
+  const { overlays, strict, output, delivery } = parsed;
+  const captions = { overlays, strict, output, delivery };
+  if (form.asset) return { ...captions, asset: acceptAsset(form.asset, output), canvas: undefined };
+  const canvas = { kind: 'canvas', ...must(parsed.canvas, 'the size of the canvas') } as const;
+  return { ...captions, asset: undefined, canvas };
+}
+
+/** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
+export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
+  const { overlays, strict, output, delivery } = request;
+  const asset = acceptAsset(file, output);
+  assertFormatFits(output, outputSourceOf(file));
+  return { overlays, strict, output, delivery, asset, canvas: undefined };
+}
+
+/** Webhooks are about stored renders. */
+export function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
+  if (delivery.webhookUrl === undefined || delivery.isLink) return;
+  const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
+  throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
+}
+
+/** Unknown until a URL has been fetched. */
+export function requestTypeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
+  return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
+}
+
+function withKind(form: ReceivedForm): Form {
+  return form.asset?.format === undefined ? form : { ...form, assetKind: outputSourceOf(form.asset) };
+}
+
+/** Of an animation, the requested format decides whether it is an image or a video. */
+function outputSourceOf({ format, isAnimation }: ReceivedFile): 'image' | 'animation' | 'video' {
+  return isAnimation ? 'animation' : KIND_OF_FORMAT[must(format, 'the format of an accepted asset')];
+}
+
+function acceptAsset({ path, isAnimation, bytes, sha256, ...found }: ReceivedFile, output: RequestedOutput): Asset {
+  const format = isAnimation && output.format === 'mp4' ? 'animation' : found.format;
+  if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
+  const detail =
+    bytes === 0
+      ? 'The asset is empty.'
+      : 'The asset must be a JPEG, PNG, WebP, HEIC, AVIF or GIF image, or an MP4, MOV, WebM or Matroska video. Its content matches none of them.';
+  throw new AppError('unsupported_asset', detail);
+}

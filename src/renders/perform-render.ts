@@ -1,0 +1,123 @@
+// One render, the same for everyone who asks for one: requests that wait, asynchronous ones, visitors without a key, and the
+// images of our own pages. They differ in who pays and in what becomes of the file.
+//
+//   probe -> compose -> strict -> reserve -> render -> deliver, or release
+
+import { stat } from 'node:fs/promises';
+import type { Lease } from '../dispatch/renderer.ts';
+import type { Asset } from '../media/asset.ts';
+import { type LazyDirectory, rethrowAsStorageError } from '../media/work-area.ts';
+import {
+  type AssetLimits,
+  type BaseLayer,
+  outputFormatOf,
+  type RenderRecipe,
+  workerKindOf,
+} from '../render/compose.ts';
+import type { RenderFacts } from '../render/render.ts';
+import { mediaWarnings, uniqueWarnings } from '../render/warnings.ts';
+import { renderHeaders, type RenderHeaders } from './render-headers.ts';
+import { assertNoWarnings, layoutOf } from './strict.ts';
+
+/** What a render is made of: a file, or an empty canvas. */
+type RenderSource =
+  | { readonly asset: Asset; readonly canvas: undefined }
+  | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> };
+
+/** What was taken from the payer before the render. */
+export interface Payment {
+  /** The render failed. */
+  release(error: unknown, durationMs: number): Promise<void>;
+}
+
+/** Visitors without a key are one account in the queue. */
+export const GUESTS = 'guests';
+/** They pay nothing, so there is nothing to give back. */
+export const FREE: Payment = { release: async () => undefined };
+
+export interface RenderOrder<Paid extends Payment, Result> {
+  readonly renderId: string;
+  readonly source: RenderSource;
+  readonly limits: AssetLimits;
+  readonly lease: Lease;
+  readonly directory: LazyDirectory;
+  readonly signal: AbortSignal;
+  /** How long the request took to arrive, for the headers. */
+  readonly receiveMs?: number;
+  /** Warnings about the layout are errors. */
+  readonly isStrict?: boolean;
+  readonly compose: (base: BaseLayer) => RenderRecipe;
+  readonly reserve: (base: BaseLayer, recipe: RenderRecipe) => Promise<Paid>;
+  /** What becomes of the file. It is removed afterwards. */
+  readonly deliver: (finished: FinishedRender, paid: Paid) => Promise<Result>;
+  readonly onStep?: (step: 'queue' | 'reserve' | 'render') => void;
+  readonly onProgress?: (fraction: number) => void;
+  /** The renderer couldn't do its part. */
+  readonly onFailure?: (error: unknown) => Promise<void>;
+}
+
+/** The finished file, and what is known about it. */
+export interface FinishedRender {
+  readonly file: string;
+  readonly bytes: number;
+  readonly recipe: RenderRecipe;
+  readonly asset: Asset | undefined;
+  readonly facts: RenderFacts;
+  readonly headers: RenderHeaders;
+  readonly durationMs: number;
+}
+
+/** A damaged file is refused before credits are reserved. */
+export async function performRender<Paid extends Payment, Result>(order: RenderOrder<Paid, Result>): Promise<Result> {
+  const started = performance.now();
+  const { source, lease, limits, onStep } = order;
+  const { asset } = source;
+  if (asset) onStep?.('queue');
+  const base: BaseLayer = asset ? await countingFailures(order, lease.probe(asset, limits)) : source.canvas;
+  const recipe = order.compose(base);
+  if (order.isStrict) assertNoWarnings(await layoutOf(order, base, recipe));
+  // A full queue is noticed before the ledger is asked. A file has entered the queue before its probe.
+  if (!asset) lease.choose(workerKindOf(recipe));
+  onStep?.('reserve');
+  const paid = await order.reserve(base, recipe);
+  try {
+    return await order.deliver(await draw(order, recipe, started), paid);
+  } catch (error) {
+    await paid.release(error, performance.now() - started);
+    throw error;
+  }
+}
+
+async function draw(
+  order: Omit<RenderOrder<Payment, unknown>, 'deliver' | 'reserve'>,
+  recipe: RenderRecipe,
+  started: number,
+): Promise<FinishedRender> {
+  const { renderId, source, lease, directory, signal, receiveMs = 0, onStep, onProgress } = order;
+  const { asset } = source;
+  await directory.make();
+  const file = directory.file('output');
+  onStep?.(asset ? 'render' : 'queue');
+  const rendered = await countingFailures(order, lease.render({ recipe, asset, output: file }, onProgress));
+  // The worker is for others while the file is delivered.
+  lease.close();
+  signal.throwIfAborted();
+  const facts = { ...rendered, warnings: uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]) };
+  const { size: bytes } = await stat(file).catch(rethrowAsStorageError);
+  const durationMs = performance.now() - started;
+  const kind = asset?.kind ?? 'image';
+  const report = { renderId, kind, format: outputFormatOf(recipe), facts, receiveMs, renderMs: durationMs };
+  return { file, bytes, recipe, asset, facts, headers: renderHeaders(report), durationMs };
+}
+
+async function countingFailures<Result>(
+  { onFailure }: Pick<RenderOrder<Payment, unknown>, 'onFailure'>,
+  task: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await task;
+  } catch (error) {
+    await onFailure?.(error);
+    throw error;
+  }
+}

@@ -1,0 +1,7 @@
+import type { Form } from '../caption/field-reader.ts';
+import type { ReceivedFile } from '../media/receive-asset.ts';
+
+/** The fields of a request and its file, received or restored from the database. */
+export interface ReceivedForm extends Form {
+  readonly asset: ReceivedFile | undefined;
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { ClaimedRender } from '../store/renders/renders.ts';
+import { RenderRunner, type RunnerOptions } from './render-runner.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Runs one attempt that fails with this code, and returns what becomes of the render. */
+async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Promise<string> {
+  const startedAt = new Date(Date.now() - startedMsAgo);
+  const claim = { attempt: { renderId: 'r', number: attempt }, render: { id: 'r', accountId: 'a', startedAt } };
+  const claims = [claim as unknown as ClaimedRender];
+  return await new Promise((resolve) => {
+    const log = (): void => undefined;
+    const runner = new RenderRunner({
+      renders: {
+        claim: async () => await Promise.resolve(claims.shift()),
+        giveBack: async () => resolve('tried again'),
+        fail: async () => resolve('failed'),
+      },
+      renderer: { status: () => ({ images: { ready: 1 }, videos: { ready: 1 } }) },
+      workArea: { lazyDirectory: () => ({ remove: async () => undefined }) },
+      uploads: { reserve: async () => await Promise.reject(new AppError(code, 'Trouble.')) },
+      logger: { info: log, warn: log, error: log },
+      problemOf: () => ({ status: 422 }),
+    } as unknown as RunnerOptions);
+    runner.wake();
+  });
+}
+
+describe('a render that fails', () => {
+  it('is tried again after trouble that may pass, but not for ever when its worker is lost', async () => {
+    expect(await outcomeOf('renderer_unavailable', 1)).toBe('tried again');
+    expect(await outcomeOf('renderer_unavailable', 20)).toBe('failed');
+    expect(await outcomeOf('asset_undecodable', 1)).toBe('failed');
+  });
+
+  it('waits for a storage that is away as long as its deadline allows', async () => {
+    expect(await outcomeOf('storage_unavailable', 200)).toBe('tried again');
+    expect(await outcomeOf('storage_unavailable', 200, HOUR_MS + 1_000)).toBe('failed');
+  });
+});

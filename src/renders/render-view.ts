@@ -1,0 +1,63 @@
+// A stored render as the API shows it.
+
+import { RENDER_STATUSES, type RenderRecord, type StoredOutput } from '../store/renders/renders.ts';
+import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
+
+export const RESULTS_PATH = '/v1/results';
+export const RENDERS_PATH = '/v1/renders';
+export const BATCHES_PATH = '/v1/batches';
+
+/** The path of a link, on any server with this database. */
+export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: RenderResult): string {
+  return `${RESULTS_PATH}/${token}.${extensionOf(result)}`;
+}
+
+/** `baseUrl` is where clients reach this server. */
+export function renderToJson(render: RenderRecord, baseUrl: string): object {
+  const { id, status, progress, mode, batchId, createdAt, startedAt, finishedAt, output } = render;
+  const result = render.result === undefined ? undefined : parseResult(render.result);
+  return {
+    id,
+    status,
+    progress,
+    source_type: render.sourceType ?? null,
+    credits: render.credits ?? null,
+    test: mode === 'test',
+    warnings: result?.warnings ?? [],
+    missing_glyphs: result?.missingGlyphs ?? 0,
+    source_pixels: result?.headers['x-source-pixels'] ?? null,
+    batch_id: batchId ?? null,
+    created_at: createdAt.toISOString(),
+    started_at: startedAt?.toISOString() ?? null,
+    finished_at: finishedAt?.toISOString() ?? null,
+    expires_at: output?.expiresAt.toISOString() ?? null,
+    output:
+      output && result
+        ? {
+            url: `${baseUrl}${resultPath(output, result)}`,
+            content_type: result.headers['content-type'],
+            bytes: output.bytes,
+            width: result.width,
+            height: result.height,
+            duration: result.duration,
+          }
+        : null,
+    error: render.error === undefined ? null : (JSON.parse(render.error) as object),
+  };
+}
+
+export const MAX_BATCH = 100;
+
+/** A batch as the API shows it. `renders` are all of its renders. */
+export function batchToJson(batchId: string, renders: readonly RenderRecord[], baseUrl: string): object {
+  const counts = Object.fromEntries(
+    RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
+  );
+  return {
+    id: batchId,
+    status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
+    ...counts,
+    credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
+    renders: renders.map((render) => renderToJson(render, baseUrl)),
+  };
+}

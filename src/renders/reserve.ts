@@ -1,0 +1,116 @@
+// Credits of a render: reserved before it starts, settled when the last byte has been sent, released otherwise. The
+// allowance for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
+// charged.
+
+import { type Balance, remaining } from '../account/credits.ts';
+import { AppError } from '../errors.ts';
+import type { Ending, Ledger, Remembered, RenderKind } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Caller } from '../account/caller.ts';
+import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
+import type { DeliveryBroken } from './delivery-broken.ts';
+import type { Payment } from './perform-render.ts';
+import { outcomeOf } from './refusals.ts';
+
+export interface ReservationRequest {
+  readonly renderId: string;
+  readonly kind: RenderKind;
+  readonly credits: number;
+  /** Of an asynchronous render; see `NewHold`. */
+  readonly attempt?: number;
+  /** Of a request with the same idempotency key. */
+  readonly isReplay: boolean;
+}
+
+/** The reserved credits of one render. Ends once, by `settle`, `release` or `breakOff`; what comes later does nothing. */
+export interface Reservation extends Payment {
+  readonly credits: number;
+  readonly remaining: number;
+  settle(durationMs: number, remember?: Remembered): Promise<void>;
+  /** The client left during the delivery. Returns whether it was charged all the same; see `account/broken-delivery.ts`. */
+  breakOff(broken: DeliveryBroken, durationMs: number, remember?: Remembered): Promise<boolean>;
+}
+
+export class CreditReservations {
+  readonly #ledger: Ledger;
+  readonly #logger: Logger;
+
+  constructor(ledger: Ledger, logger: Logger) {
+    this.#ledger = ledger;
+    this.#logger = logger;
+  }
+
+  /** Throws `quota_exceeded` when too few credits are left in the billing period, `test_renders_exceeded` likewise. */
+  async reserve(caller: Caller, request: ReservationRequest): Promise<Reservation> {
+    const { renderId, kind, credits, attempt, isReplay } = request;
+    const { accountId, keyId, mode, subscription, plan } = caller;
+    const hold = {
+      renderId,
+      accountId,
+      keyId,
+      mode,
+      kind,
+      credits,
+      period: subscription.period,
+      ...(attempt !== undefined && { attempt }),
+      ...(mode === 'test' && attempt === undefined && !isReplay && { testRendersPerDay: TEST_RENDERS_PER_DAY }),
+    };
+    const { granted, balance, testRenders } = await this.#ledger.reserve({ ...hold, limit: plan.credits });
+    if (testRenders !== undefined) throw testRendersExceeded(testRenders);
+    if (!granted) throw quotaExceeded(caller, credits, balance);
+    let isEnded = false;
+    return {
+      credits,
+      remaining: remaining(balance),
+      settle: async (durationMs, remember) => {
+        isEnded = true;
+        const ending: Ending = { outcome: 'delivered', durationMs };
+        await this.#end(renderId, async () => await this.#ledger.settle(renderId, ending, remember));
+      },
+      release: async (error, durationMs) => {
+        if (isEnded) return;
+        isEnded = true;
+        const ending: Ending = { outcome: outcomeOf(error), durationMs };
+        await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
+      },
+      breakOff: async (broken, durationMs, remember) => {
+        isEnded = true;
+        const { sentBytes, totalBytes, message } = broken;
+        let ended: 'free' | 'charged' | undefined;
+        await this.#end(renderId, async () => {
+          ended = await this.#ledger.breakOff(renderId, durationMs, remember);
+          return ended !== undefined;
+        });
+        const isCharged = ended === 'charged';
+        this.#logger.info(
+          { renderId, accountId, sentBytes, totalBytes, reason: message, credits: isCharged ? credits : 0 },
+          'delivery broken',
+        );
+        return isCharged;
+      },
+    };
+  }
+
+  /** Never throws: the response has been sent. The ledger retries what the database could not take. */
+  async #end(renderId: string, write: () => Promise<boolean>): Promise<void> {
+    try {
+      if (!(await write())) this.#logger.warn({ renderId }, 'hold released before its render ended');
+    } catch (error) {
+      this.#logger.warn({ renderId, err: error }, 'ledger write failed, retrying');
+    }
+  }
+}
+
+function quotaExceeded({ subscription }: Caller, needed: number, balance: Balance): AppError {
+  const { endsAt } = subscription.period;
+  const when = subscription.renews
+    ? `Credits renew at ${endsAt.toISOString()}.`
+    : 'The subscription ends with this period.';
+  const left = remaining(balance);
+  const detail = `This render costs ${needed} credits; ${left} of ${balance.limit} are left in this billing period. ${when}`;
+  return new AppError('quota_exceeded', detail, {
+    limit: { limit: balance.limit, actual: balance.limit - left + needed },
+    retryAfterSeconds: Math.max(1, Math.ceil((endsAt.getTime() - Date.now()) / 1_000)),
+    ...(subscription.renews && { renewsAt: endsAt }),
+  });
+}

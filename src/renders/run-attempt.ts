@@ -1,0 +1,185 @@
+// One attempt to render an accepted request, with the same steps as a request that waits:
+//
+//   file from storage -> parse -> fetch -> probe -> compose -> reserve -> render -> store the result -> charge
+
+import { asyncLimits, type PlanBook } from '../account/plans.ts';
+import { ASYNC_BUDGET_MS, type Lease, type LeaseRequest, type Renderer, withLease } from '../dispatch/renderer.ts';
+import { AppError } from '../errors.ts';
+import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
+import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
+import { must } from '../primitives/must.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import {
+  type ClaimedRender,
+  type RenderRecord,
+  type Renders,
+  type RenderSuccess,
+  AttemptLost,
+} from '../store/renders/renders.ts';
+import type { Accounts } from '../store/store.ts';
+import type { Caller } from '../account/caller.ts';
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { DiskReservation, UploadBudget } from './upload-budget.ts';
+import { type AccountServices, accountOrder, logWarnings } from './account-order.ts';
+import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
+import { parseRequest, type ParsedRequest } from './parse.ts';
+import type { ReceivedFile } from '../media/receive-asset.ts';
+import { destinationIn } from './asset-destination.ts';
+import { performRender } from './perform-render.ts';
+import { putResult } from './render-result.ts';
+import { assertStorageRoom } from './storage-room.ts';
+import { replayOf, restoreRequest } from './stored-request.ts';
+
+export interface AttemptDependencies extends AccountServices {
+  readonly accounts: Pick<Accounts, 'find'>;
+  readonly renders: Pick<Renders, 'storageExceeded'>;
+  readonly storage: ObjectStorage;
+  readonly fetcher: AssetFetcher;
+  readonly workArea: WorkArea;
+  readonly uploads: UploadBudget;
+  readonly plans: PlanBook;
+  readonly renderer: Renderer;
+  readonly resultHours: number;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
+}
+
+const FETCH_SECONDS = 600;
+
+/** What the runner wants to know about an attempt. */
+export interface AttemptListener {
+  /** The file is on this server. From here on, the attempt waits for a worker or uses one. */
+  readonly onLoaded: () => void;
+  /** A worker starts to render. */
+  readonly onStarted: () => void;
+  /** The render is long and waits for another long one. */
+  readonly onHeldBack: () => void;
+  readonly onProgress: (fraction: number) => void;
+}
+
+/** Returns the stored result. Whether it counts is decided when the row is changed. */
+export async function runAttempt(
+  dependencies: AttemptDependencies,
+  claim: ClaimedRender,
+  signal: AbortSignal,
+  listener: AttemptListener,
+): Promise<RenderSuccess> {
+  const { workArea, uploads, renderer } = dependencies;
+  const { renderId, number } = claim.attempt;
+  const directory = workArea.lazyDirectory(`${renderId}-${number}`);
+  const disk = await uploads.reserve(undefined);
+  try {
+    const caller = await callerOf(dependencies, claim.render);
+    // An account without room for a single byte needs no fetch and no worker.
+    await assertRoom(dependencies, caller, 1);
+    const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
+    listener.onLoaded();
+    const lease: LeaseRequest = {
+      account: caller.accountId,
+      class: 'background',
+      budgetMs: { image: ASYNC_BUDGET_MS, video: ASYNC_BUDGET_MS },
+      signal,
+      renderId,
+      onAssigned: (_worker, step) => {
+        if (step === 'render') listener.onStarted();
+      },
+      onHeldBack: listener.onHeldBack,
+    };
+    return await withLease(renderer, lease, async (opened) => {
+      const context = { caller, directory, disk, signal, parsed, lease: opened, onProgress: listener.onProgress };
+      return await renderAndStore(dependencies, claim, context);
+    });
+  } finally {
+    disk.release();
+    await directory.remove();
+  }
+}
+
+/** For the result of a request that was accepted, and counted, before. */
+async function assertRoom(
+  { renders, serviceBytes }: AttemptDependencies,
+  caller: Caller,
+  bytes: number,
+): Promise<void> {
+  await assertStorageRoom(renders, caller, bytes, { serviceBytes, of: 'result' });
+}
+
+/** The caller as it was when the request was accepted. Its period is the one to charge. */
+async function callerOf({ accounts, plans }: AttemptDependencies, render: RenderRecord): Promise<Caller> {
+  const { accountId, keyId, mode, period, renews } = render;
+  const account = must(await accounts.find(accountId), 'the account of a render');
+  if (account.state === 'suspended') throw new AppError('key_suspended', 'This account is suspended.');
+  const subscription = must(account.subscription, 'the subscription of an account with renders');
+  const plan = plans.find(render.plan) ?? plans.get(subscription.plan);
+  return { accountId, keyId, mode, plan, subscription: { ...subscription, period, renews } };
+}
+
+interface AttemptContext {
+  readonly caller: Caller;
+  readonly directory: LazyDirectory;
+  readonly disk: DiskReservation;
+  readonly signal: AbortSignal;
+}
+
+async function loadRequest(
+  { storage, fetcher }: AttemptDependencies,
+  render: RenderRecord,
+  { caller, directory, disk, signal }: AttemptContext,
+): Promise<ParsedRequest> {
+  let file: ReceivedFile | undefined;
+  if (render.asset) {
+    const { name, format, bytes, sha256 } = render.asset;
+    file = { path: directory.file('asset'), format: formatOf(format), bytes, sha256 };
+    disk.grow(bytes);
+    await directory.make();
+    if (!(await storage.copyTo(name, file.path, signal))) throw new Error(`stored asset ${name} is missing`);
+  }
+  const parsed = parseRequest(restoreRequest(render.request, file), fetcher.policy);
+  const replay = replayOf(render.request);
+  const hash = replay !== undefined;
+  const destination = destinationIn(directory, disk, asyncLimits(caller.plan.limits), { hash });
+  const ready = await fetchAsset(fetcher, parsed, { destination }, signal, FETCH_SECONDS);
+  assertSameAsset({ replay }, 'assetUrl' in parsed, ready.asset?.sha256);
+  return ready;
+}
+
+interface RenderPart {
+  readonly parsed: ParsedRequest;
+  readonly lease: Lease;
+  readonly onProgress: (fraction: number) => void;
+}
+
+/** If it fails, its credits stay reserved for the next attempt, or are released when the render fails for good. */
+async function renderAndStore(
+  dependencies: AttemptDependencies,
+  { attempt, render }: ClaimedRender,
+  { caller, directory, disk, signal, parsed, lease, onProgress }: AttemptContext & RenderPart,
+): Promise<RenderSuccess> {
+  const { id: renderId } = render;
+  const isReplay = replayOf(render.request) !== undefined;
+  const limits = asyncLimits(caller.plan.limits);
+  const paying = { renderId, caller, limits, isReplay, attempt: attempt.number };
+  const order = accountOrder(dependencies, parsed, paying);
+  return await performRender({
+    ...{ ...order, renderId, lease, directory, signal, onProgress },
+    reserve: async (base, recipe) => ({ ...(await order.reserve(base, recipe)), release: async () => undefined }),
+    deliver: async (finished, { credits }) => {
+      logWarnings(dependencies, paying, finished);
+      // Only now is the size known. The render fails here without a charge.
+      await assertRoom(dependencies, caller, finished.bytes);
+      disk.addResult(finished.bytes);
+      const result = { renderId, finished, credits };
+      return await putResult(dependencies.storage, result, dependencies.resultHours, signal);
+    },
+  });
+}
+
+function formatOf(format: string): AssetFormat {
+  if (Object.hasOwn(KIND_OF_FORMAT, format)) return format as AssetFormat;
+  throw new TypeError(`the stored asset has the unknown format ${format}`);
+}
+
+/** Whether the render belongs to another server or was canceled, so that nothing about it may be changed here. */
+export function isLost(error: unknown): boolean {
+  return error instanceof AttemptLost;
+}

@@ -1,0 +1,51 @@
+// The limits of what an account and the service have stored. The limits of accepted requests are in accept.ts.
+
+import { AppError } from '../errors.ts';
+import type { OverStorage, Renders, StorageLimits } from '../store/renders/renders.ts';
+import type { Caller } from '../account/caller.ts';
+
+const RETRY_AFTER_SECONDS = 2;
+const RETRY_SERVICE_AFTER_SECONDS = 60;
+
+/**
+ * Which part of the service's storage may be in use when something is added. What is left is for results of requests that
+ * were accepted before. Plans without a price get less, so that accounts that cost nothing can't use up what others pay for.
+ */
+const SHARES = { request: 0.9, freeRequest: 0.5, result: 1 } as const;
+
+/** The storage of the service, and what is added to it: a new request, or the result of one that was accepted. */
+export interface StorageUse {
+  readonly serviceBytes: number;
+  readonly of: 'request' | 'result';
+}
+
+export function storageLimitsOf({ plan }: Pick<Caller, 'plan'>, { serviceBytes, of }: StorageUse): StorageLimits {
+  const share = SHARES[of === 'request' && plan.monthlyPriceCents === 0 ? 'freeRequest' : of];
+  return { storedBytes: plan.limits.storedBytes, serviceBytes: Math.floor(serviceBytes * share) };
+}
+
+/** Throws when there is no room for a result of this size. */
+export async function assertStorageRoom(
+  renders: Pick<Renders, 'storageExceeded'>,
+  caller: Caller,
+  bytes: number,
+  use: StorageUse,
+): Promise<void> {
+  const limits = storageLimitsOf(caller, use);
+  const exceeded = await renders.storageExceeded({ accountId: caller.accountId, bytes }, limits);
+  if (exceeded) throw storageError(exceeded, limits);
+}
+
+export function storageError({ what, actual }: OverStorage, limits: StorageLimits): AppError {
+  const limit = limits[what];
+  if (what === 'serviceBytes') {
+    const detail =
+      "This service has no room for more stored renders right now. Try again later, or don't use async and deliver.";
+    return new AppError('storage_full', detail, { retryAfterSeconds: RETRY_SERVICE_AFTER_SECONDS });
+  }
+  const detail = `Your plan allows ${limit} stored bytes; this render would make it ${actual}.`;
+  return new AppError('stored_bytes_exceeded', detail, {
+    limit: { limit, actual },
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

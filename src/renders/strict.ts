@@ -1,0 +1,37 @@
+// `strict`: a layout that would need a warning is refused before credits are reserved and before anything is drawn.
+
+import type { Overlay } from '../caption/overlay.ts';
+import type { Lease } from '../dispatch/renderer.ts';
+import { AppError } from '../errors.ts';
+import type { LazyDirectory } from '../media/work-area.ts';
+import type { BaseLayer } from '../render/compose.ts';
+import { composeLayoutRecipe } from '../render/recipe.ts';
+import type { RenderFacts } from '../render/render.ts';
+
+interface LayoutWork {
+  readonly lease: Pick<Lease, 'render'>;
+  readonly directory: LazyDirectory;
+}
+
+interface Captions {
+  readonly overlays: readonly Overlay[];
+  /** Seconds from the first frame of a video to its last. */
+  readonly lastFrame?: number | undefined;
+}
+
+/** Lays the captions out in a worker, because the server process has no fonts. */
+export async function layoutOf(
+  { lease, directory }: LayoutWork,
+  { width, height }: Pick<BaseLayer, 'width' | 'height'>,
+  { overlays, lastFrame }: Captions,
+): Promise<RenderFacts> {
+  await directory.make();
+  const recipe = composeLayoutRecipe({ width, height }, overlays, lastFrame);
+  return await lease.render({ recipe, asset: undefined, output: directory.file('layout') });
+}
+
+export function assertNoWarnings({ warnings }: Pick<RenderFacts, 'warnings'>): void {
+  if (warnings.length === 0) return;
+  const detail = `The captions have warnings, which strict doesn't allow: ${warnings.join(', ')}.`;
+  throw new AppError('strict_warnings', detail, { warnings });
+}

@@ -1,0 +1,58 @@
+// What webhooks say. Data is what `GET` returns for the render or the batch.
+
+import { randomUUID } from 'node:crypto';
+import type { RenderEvent, RenderRecord, Renders } from '../store/renders/renders.ts';
+import type { WebhookMessage } from '../store/webhooks/webhooks.ts';
+import { batchToJson, MAX_BATCH, renderToJson } from '../renders/render-view.ts';
+import { restoreRequest } from '../renders/stored-request.ts';
+
+const TEST_EVENT = 'webhook.test';
+
+export interface EventMessage {
+  readonly message: WebhookMessage;
+  /** The `webhook_url` of the request. */
+  readonly webhookUrl: string | undefined;
+  readonly batchId: string | undefined;
+}
+
+/** Undefined when the render or the batch has been deleted. */
+export async function describeEvent(
+  renders: Pick<Renders, 'find' | 'list'>,
+  event: RenderEvent,
+  baseUrl: string,
+): Promise<EventMessage | undefined> {
+  const scope = { accountId: event.accountId };
+  if (event.type === 'batch.completed') {
+    const records = await renders.list(scope, { limit: MAX_BATCH, batchId: event.renderId });
+    if (records.length === 0) return undefined;
+    const message = messageOf(event, batchToJson(event.renderId, records, baseUrl));
+    return { message, webhookUrl: undefined, batchId: undefined };
+  }
+  const record = await renders.find(scope, event.renderId);
+  if (record === undefined) return undefined;
+  const message = messageOf(event, renderToJson(record, baseUrl));
+  return { message, webhookUrl: webhookUrlOf(record), batchId: record.batchId };
+}
+
+function messageOf({ id, type, createdAt }: RenderEvent, data: object): WebhookMessage {
+  return { id: `msg_${id}`, type, body: bodyOf(type, createdAt, data) };
+}
+
+export function testMessage(endpointId: string, now = new Date()): WebhookMessage {
+  const data = {
+    endpoint_id: endpointId,
+    text: 'This is a test event.',
+  };
+  return { id: `msg_${randomUUID()}`, type: TEST_EVENT, body: bodyOf(TEST_EVENT, now, data) };
+}
+
+function bodyOf(type: string, at: Date, data: object): string {
+  return JSON.stringify({ type, timestamp: at.toISOString(), data });
+}
+
+/** It was checked when the request was accepted. */
+function webhookUrlOf({ request }: RenderRecord): string | undefined {
+  const { fields } = restoreRequest(request, undefined);
+  const value = fields.find(({ name }) => name === 'webhook_url')?.value;
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value).href : undefined;
+}
