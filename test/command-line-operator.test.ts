@@ -74,10 +74,16 @@ describe('storybar accounts', () => {
     await render(id, 30);
     await render(id, 5, 'none');
     const shown = await json<{ credits: unknown; keys: unknown[]; subscription: { plan: string } }>(
-      ...['accounts', 'show', id],
+      'accounts',
+      'show',
+      id,
     );
     expect(shown).toMatchObject({
-      ...{ id, name: 'Ann', state: 'active', subscription: { plan: 'pro', renews: true }, keys: [] },
+      id,
+      name: 'Ann',
+      state: 'active',
+      subscription: { plan: 'pro', renews: true },
+      keys: [],
       credits: { used: 30, reserved: 5, limit: 10_000, remaining: 9_965 },
     });
     const { stdout } = await storybar(['accounts', 'show', id]);
@@ -256,7 +262,13 @@ describe('storybar usage', () => {
     await render(id, 6);
     const { accounts } = await json<{ accounts: { accountId: string }[] }>('usage');
     expect(accounts.find(({ accountId }) => accountId === id)).toEqual({
-      ...{ accountId: id, mode: 'live', renders: 2, delivered: 2, broken: 0, brokenCharged: 0, credits: 10 },
+      accountId: id,
+      mode: 'live',
+      renders: 2,
+      delivered: 2,
+      broken: 0,
+      brokenCharged: 0,
+      credits: 10,
     });
     const day = new Date().toISOString().slice(0, 10);
     expect(await json('usage', '--account', id)).toMatchObject({
@@ -308,7 +320,9 @@ describe('storybar db', () => {
     const distort = async (change: number): Promise<void> => {
       const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
       await engine.run('update periods set used = used + ?, reserved = reserved + ? where account_id = ?', [
-        ...[change, change, id],
+        change,
+        change,
+        id,
       ]);
       await engine.close();
     };

@@ -43,8 +43,14 @@ export function makeCredentials(directory: string): { readonly configuration: st
   writeFileSync(
     file,
     [
-      ...['-----BEGIN NATS USER JWT-----', userToken, '------END NATS USER JWT------', ''],
-      ...['-----BEGIN USER NKEY SEED-----', seed, '------END USER NKEY SEED------', ''],
+      '-----BEGIN NATS USER JWT-----',
+      userToken,
+      '------END NATS USER JWT------',
+      '',
+      '-----BEGIN USER NKEY SEED-----',
+      seed,
+      '------END USER NKEY SEED------',
+      '',
     ].join('\n'),
   );
   const configuration = [

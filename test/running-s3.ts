@@ -56,8 +56,14 @@ async function start(
   let kill = await launch(commandFor(folder, port), endpoint);
   return {
     options: {
-      ...{ endpoint, accessKeyId, secretAccessKey, bucket: BUCKET, prefix: 'some/folder/', region: 'us-east-1' },
-      ...{ isPathStyle: true, sessionToken: '' },
+      endpoint,
+      accessKeyId,
+      secretAccessKey,
+      bucket: BUCKET,
+      prefix: 'some/folder/',
+      region: 'us-east-1',
+      isPathStyle: true,
+      sessionToken: '',
     },
     env: {
       STORYBAR_STORAGE: `s3://${BUCKET}/some/folder`,

@@ -73,9 +73,13 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     account_id: index % 2 === 0 ? BIG : account(index),
   });
   const people = (index: number): SqlRow & Record<string, SqlValue> => ({
-    ...{ id: uuid('user', index), account_id: account(index), role: index === 0 ? 'operator' : 'member' },
-    ...{ email: index % 10 === 9 ? `unconfirmed:${index}` : `user${index}@example.com`, password_hash: 'x' },
-    ...{ unconfirmed_email: index % 10 === 9 ? `user${index}@example.com` : null, created_at: ago(40) },
+    id: uuid('user', index),
+    account_id: account(index),
+    role: index === 0 ? 'operator' : 'member',
+    email: index % 10 === 9 ? `unconfirmed:${index}` : `user${index}@example.com`,
+    password_hash: 'x',
+    unconfirmed_email: index % 10 === 9 ? `user${index}@example.com` : null,
+    created_at: ago(40),
   });
   return {
     accounts: {
@@ -86,21 +90,27 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     api_keys: {
       count: accounts,
       row: (index) => ({
-        ...{ id: uuid('key', index), account_id: account(index), name: 'Default', created_at: ago(20) },
-        ...{
-          mode: index % 2 === 0 ? 'live' : 'test',
-          hash: uuid('hash', index),
-          prefix: 'sb_live_',
-          last_four: 'abcd',
-        },
+        id: uuid('key', index),
+        account_id: account(index),
+        name: 'Default',
+        created_at: ago(20),
+        mode: index % 2 === 0 ? 'live' : 'test',
+        hash: uuid('hash', index),
+        prefix: 'sb_live_',
+        last_four: 'abcd',
       }),
     },
     subscriptions: {
       count: accounts,
       row: (index) => ({
-        ...{ account_id: account(index), plan: index % 20 === 0 ? 'pro' : 'free', status: 'active', renews: 1 },
-        ...{ provider: index % 20 === 0 ? 'stripe' : 'manual', anchor_at: ago(20) },
-        ...{ period_starts_at: ago(20), period_ends_at: ago(-10) },
+        account_id: account(index),
+        plan: index % 20 === 0 ? 'pro' : 'free',
+        status: 'active',
+        renews: 1,
+        provider: index % 20 === 0 ? 'stripe' : 'manual',
+        anchor_at: ago(20),
+        period_starts_at: ago(20),
+        period_ends_at: ago(-10),
       }),
     },
     customers: {
@@ -110,22 +120,28 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     periods: {
       count: accounts,
       row: (index) => ({
-        ...{
-          account_id: account(index),
-          starts_at: ago(20),
-          ends_at: ago(-10 - index / accounts),
-          used: index % 120,
-          reserved: 0,
-        },
+        account_id: account(index),
+        starts_at: ago(20),
+        ends_at: ago(-10 - index / accounts),
+        used: index % 120,
+        reserved: 0,
       }),
     },
     renders: {
       count: renders,
       row: (index) => ({
         ...owned(index),
-        ...{ key_id: uuid('key', 0), mode: 'live', kind: KINDS[index % KINDS.length] ?? '', credits: 1 },
-        ...{ period_starts_at: ago(20), state: 'settled', outcome: 'delivered', owner: 'gone' },
-        ...{ created_at: spread(index, renders), finished_at: spread(index, renders), duration_ms: 40 },
+        key_id: uuid('key', 0),
+        mode: 'live',
+        kind: KINDS[index % KINDS.length] ?? '',
+        credits: 1,
+        period_starts_at: ago(20),
+        state: 'settled',
+        outcome: 'delivered',
+        owner: 'gone',
+        created_at: spread(index, renders),
+        finished_at: spread(index, renders),
+        duration_ms: 40,
       }),
     },
     render_batches: {
@@ -145,22 +161,36 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     render_events: {
       count: renders,
       row: (index) => ({
-        ...{ id: uuid('event', index), account_id: owned(index).account_id, render_id: uuid('render', index) },
-        ...{ type: 'render.succeeded', created_at: spread(index, renders), handled_at: spread(index, renders) },
+        id: uuid('event', index),
+        account_id: owned(index).account_id,
+        render_id: uuid('render', index),
+        type: 'render.succeeded',
+        created_at: spread(index, renders),
+        handled_at: spread(index, renders),
       }),
     },
     usage_days: {
       count: accounts * 3,
       row: (index) => ({
-        ...{ account_id: account(index), day: ago(Math.floor(index / accounts) * 7 + (index % 7)).slice(0, 10) },
-        ...{ mode: 'live', outcome: index % 9 === 0 ? 'overloaded' : 'delivered', renders: 5, credits: 5 },
+        account_id: account(index),
+        day: ago(Math.floor(index / accounts) * 7 + (index % 7)).slice(0, 10),
+        mode: 'live',
+        outcome: index % 9 === 0 ? 'overloaded' : 'delivered',
+        renders: 5,
+        credits: 5,
       }),
     },
     idempotency: {
       count: accounts,
       row: (index) => ({
-        ...{ account_id: account(index), key: `key-${index}`, fingerprint: 'x', render_id: uuid('render', index) },
-        ...{ owner: 'renders', state: 'done', facts: '{}', expires_at: ago(0.5 - index / accounts) },
+        account_id: account(index),
+        key: `key-${index}`,
+        fingerprint: 'x',
+        render_id: uuid('render', index),
+        owner: 'renders',
+        state: 'done',
+        facts: '{}',
+        expires_at: ago(0.5 - index / accounts),
       }),
     },
     payment_events: {
@@ -170,15 +200,21 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     sessions: {
       count: accounts,
       row: (index) => ({
-        ...{ hash: uuid('session', index), user_id: uuid('user', index), created_at: ago(20) },
-        ...{ idle_until: ago(5 - (index % 10)), ends_at: ago(index % 20 === 0 ? 1 : -10) },
+        hash: uuid('session', index),
+        user_id: uuid('user', index),
+        created_at: ago(20),
+        idle_until: ago(5 - (index % 10)),
+        ends_at: ago(index % 20 === 0 ? 1 : -10),
       }),
     },
     password_links: {
       count: accounts / 10,
       row: (index) => ({
-        ...{ hash: uuid('link', index), email: `user${index}@example.com`, role: 'member' },
-        ...{ created_at: ago(2), expires_at: ago(index % 2 === 0 ? 1 : -1) },
+        hash: uuid('link', index),
+        email: `user${index}@example.com`,
+        role: 'member',
+        created_at: ago(2),
+        expires_at: ago(index % 2 === 0 ? 1 : -1),
       }),
     },
     passkey_challenges: {
@@ -188,47 +224,75 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     invitations: {
       count: accounts / 10,
       row: (index) => ({
-        ...{ hash: uuid('invitation', index), account_id: account(index), email: `new${index}@example.com` },
-        ...{ account_role: 'member', created_at: ago(8), expires_at: ago(index % 2 === 0 ? 1 : -1) },
+        hash: uuid('invitation', index),
+        account_id: account(index),
+        email: `new${index}@example.com`,
+        account_role: 'member',
+        created_at: ago(8),
+        expires_at: ago(index % 2 === 0 ? 1 : -1),
       }),
     },
     requests: {
       count: requests,
       row: (index) => ({
-        ...{ id: uuid('request', index), account_id: index % 10 === 0 ? BIG : account(index) },
+        id: uuid('request', index),
+        account_id: index % 10 === 0 ? BIG : account(index),
         // Some are older than requests are kept.
-        ...{ at: ago((MONTH_DAYS + 1) * (1 - index / requests)), key_id: uuid('key', 0), path: 'POST /v1/overlay' },
-        ...{ status: 200, code: '', duration_ms: 40, credits: 1, bytes_in: 100_000, bytes_out: 90_000, faults: '[]' },
+        at: ago((MONTH_DAYS + 1) * (1 - index / requests)),
+        key_id: uuid('key', 0),
+        path: 'POST /v1/overlay',
+        status: 200,
+        code: '',
+        duration_ms: 40,
+        credits: 1,
+        bytes_in: 100_000,
+        bytes_out: 90_000,
+        faults: '[]',
       }),
     },
     webhook_endpoints: {
       count: accounts / 10,
       row: (index) => ({
-        ...{ id: uuid('endpoint', index), account_id: account(index), url: 'https://example.com/', events: '[]' },
-        ...{ state: 'enabled', created_at: ago(20) },
+        id: uuid('endpoint', index),
+        account_id: account(index),
+        url: 'https://example.com/',
+        events: '[]',
+        state: 'enabled',
+        created_at: ago(20),
       }),
     },
     webhook_messages: {
       count: renders,
       row: (index) => ({
-        ...{ id: uuid('message', index), account_id: owned(index).account_id, type: 'render.succeeded' },
-        ...{ body: '{}', created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)) },
+        id: uuid('message', index),
+        account_id: owned(index).account_id,
+        type: 'render.succeeded',
+        body: '{}',
+        created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)),
       }),
     },
     webhook_deliveries: { count: renders, row: (index) => delivery(index, owned(index).account_id, sizes, ago) },
     webhook_attempts: {
       count: renders,
       row: (index) => ({
-        ...{ delivery_id: uuid('delivery', index), number: 1, at: ago(1), duration_ms: 5, request_headers: '{}' },
-        ...{ status: 200, response: '' },
+        delivery_id: uuid('delivery', index),
+        number: 1,
+        at: ago(1),
+        duration_ms: 5,
+        request_headers: '{}',
+        status: 200,
+        response: '',
       }),
     },
     audit: {
       count: accounts * 3,
       row: (index) => ({
-        ...{ at: spread(index, accounts * 3), actor: `user:${uuid('user', index % accounts)}` },
-        ...{ action: ['account.created', 'key.created', 'user.signed_in'][index % 3] ?? '' },
-        ...{ account_id: index % 3 === 0 ? BIG : account(index), subject: account(index), details: '{}' },
+        at: spread(index, accounts * 3),
+        actor: `user:${uuid('user', index % accounts)}`,
+        action: ['account.created', 'key.created', 'user.signed_in'][index % 3] ?? '',
+        account_id: index % 3 === 0 ? BIG : account(index),
+        subject: account(index),
+        details: '{}',
       }),
     },
   };
@@ -238,8 +302,16 @@ type Ago = (days: number) => string;
 
 function job(accountId: string, ago: Ago): Record<string, SqlValue> {
   return {
-    ...{ account_id: accountId, key_id: uuid('key', 0), mode: 'live', lane: 'image', request: '{"fields":[]}' },
-    ...{ plan: 'pro', period_starts_at: ago(20), period_ends_at: ago(-10), renews: 1, max_running: 8 },
+    account_id: accountId,
+    key_id: uuid('key', 0),
+    mode: 'live',
+    lane: 'image',
+    request: '{"fields":[]}',
+    plan: 'pro',
+    period_starts_at: ago(20),
+    period_ends_at: ago(-10),
+    renews: 1,
+    max_running: 8,
   };
 }
 
@@ -253,9 +325,20 @@ function finished(
   const days = (index / renders) * 2 - 1;
   return {
     ...job(owned.account_id, ago),
-    ...{ id: owned.id, batch_id: index % 2 === 0 ? uuid('batch', Math.floor(index / 50)) : null, status: 'succeeded' },
-    ...{ due_at: '', result: '{}', credits: 1, output: `outputs/${owned.id}.1`, output_bytes: 1_000, has_output: 1 },
-    ...{ token: uuid('token', index), expires_at: ago(-days), created_at: at, started_at: at, finished_at: at },
+    id: owned.id,
+    batch_id: index % 2 === 0 ? uuid('batch', Math.floor(index / 50)) : null,
+    status: 'succeeded',
+    due_at: '',
+    result: '{}',
+    credits: 1,
+    output: `outputs/${owned.id}.1`,
+    output_bytes: 1_000,
+    has_output: 1,
+    token: uuid('token', index),
+    expires_at: ago(-days),
+    created_at: at,
+    started_at: at,
+    finished_at: at,
   };
 }
 
@@ -264,8 +347,15 @@ function waiting(index: number, accountId: string, ago: Ago): Record<string, Sql
   const ended = { batch_id: null, result: null, credits: null, output: null, output_bytes: 0, has_output: 0 };
   return {
     ...job(accountId, ago),
-    ...{ id: uuid('render', index), ...ended, status: 'queued', due_at: '' },
-    ...{ token: null, expires_at: null, created_at: at, started_at: null, finished_at: null },
+    id: uuid('render', index),
+    ...ended,
+    status: 'queued',
+    due_at: '',
+    token: null,
+    expires_at: null,
+    created_at: at,
+    started_at: null,
+    finished_at: null,
   };
 }
 
@@ -273,8 +363,15 @@ function delivery(index: number, accountId: string, { renders }: Sizes, ago: Ago
   const isPending = index >= renders * 0.9;
   const lane = isPending ? uuid('endpoint', index % 10_000) : uuid('endpoint', 0);
   return {
-    ...{ id: uuid('delivery', index), account_id: accountId, message_id: uuid('message', index), endpoint_id: lane },
-    ...{ lane, url: 'https://example.com/', status: isPending ? 'pending' : 'succeeded', attempts: 1 },
-    ...{ due_at: `0${ago(1)}`, created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)) },
+    id: uuid('delivery', index),
+    account_id: accountId,
+    message_id: uuid('message', index),
+    endpoint_id: lane,
+    lane,
+    url: 'https://example.com/',
+    status: isPending ? 'pending' : 'succeeded',
+    attempts: 1,
+    due_at: `0${ago(1)}`,
+    created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)),
   };
 }

@@ -29,8 +29,18 @@ function ago(days: number): Date {
 async function newRender({ accounts }: Store, id: string, mode: 'live' | 'test' = 'live'): Promise<NewRender> {
   const { period } = must((await accounts.find(BIG))?.subscription, 'the subscription');
   return {
-    ...{ id, accountId: BIG, keyId: undefined, mode, batchId: undefined, request: '{}', plan: 'pro', period },
-    ...{ renews: true, lane: 'image', asset: undefined, maxRunning: 8 },
+    id,
+    accountId: BIG,
+    keyId: undefined,
+    mode,
+    batchId: undefined,
+    request: '{}',
+    plan: 'pro',
+    period,
+    renews: true,
+    lane: 'image',
+    asset: undefined,
+    maxRunning: 8,
   };
 }
 

@@ -141,8 +141,26 @@ describe('subtitles of any kind', () => {
 
   it('never throw, and every cue has times in order or a problem', () => {
     const piece = fc.constantFrom(
-      ...['WEBVTT', '\n', '\r\n', '-->', '00:01', '00:00:01,000 --> 00:00:02,000', ' ', '1', '<', '>', '{\\', '}', '&'],
-      ...['NOTE', '&#x110000;', '\ufeff', 'text', '99:99:99,999', '\u0000', '\ud800'],
+      'WEBVTT',
+      '\n',
+      '\r\n',
+      '-->',
+      '00:01',
+      '00:00:01,000 --> 00:00:02,000',
+      ' ',
+      '1',
+      '<',
+      '>',
+      '{\\',
+      '}',
+      '&',
+      'NOTE',
+      '&#x110000;',
+      '\ufeff',
+      'text',
+      '99:99:99,999',
+      '\u0000',
+      '\ud800',
     );
     const source = fc.oneof(
       fc.string(),

@@ -94,7 +94,11 @@ async function list(
 ): Promise<void> {
   const accounts = await store.accounts.list({ count, after });
   const rows = accounts.map(({ id, name, state, subscription, createdAt }) => [
-    ...[id, name, state, subscription?.plan, subscription?.period.endsAt.toISOString().slice(0, 10)],
+    id,
+    name,
+    state,
+    subscription?.plan,
+    subscription?.period.endsAt.toISOString().slice(0, 10),
     createdAt.slice(0, 10),
   ]);
   print(accounts, table(['id', 'name', 'state', 'plan', 'period ends', 'created'], rows, 'No accounts yet.'));
@@ -109,7 +113,10 @@ async function show({ store, plans, print }: Task, { id }: { id: string }): Prom
   const deliveries = subscription && (await store.ledger.deliveries(account.id, subscription.period));
   const keys = await store.keys.list(account.id);
   const credits = balance && {
-    ...{ used: balance.used, reserved: balance.reserved, limit, remaining: remaining(balance) },
+    used: balance.used,
+    reserved: balance.reserved,
+    limit,
+    remaining: remaining(balance),
   };
   const description = facts([
     ['account', account.id],

@@ -38,7 +38,11 @@ async function listEntries(
   await withStore(readSettings(), async (store) => {
     const entries = await store.audit.list({ accountId: account, before, count });
     const rows = entries.map(({ seq, at, actor, action: change, subject, details }) => [
-      ...[seq, at, actor, change, subject],
+      seq,
+      at,
+      actor,
+      change,
+      subject,
       Object.keys(details).length === 0 ? '' : JSON.stringify(details),
     ]);
     print(entries, table(['number', 'time', 'actor', 'action', 'subject', 'details'], rows, 'No entries.'));

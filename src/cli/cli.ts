@@ -92,7 +92,9 @@ function describe(error: unknown): Failure {
     const isOurs = error.code === 'storage_unavailable' && error.cause !== undefined;
     const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : error.message;
     return {
-      ...{ exit: EXIT_CODES[error.code], code: error.code, message },
+      exit: EXIT_CODES[error.code],
+      code: error.code,
+      message,
       faults: faults.length > 1 ? faults : [],
     };
   }

@@ -112,8 +112,14 @@ async function list({ store, print }: Task, { account }: { account: string | und
   const keys = await store.keys.list(account);
   const headers = ['id', 'key', 'name', 'plan', 'mode', 'state', 'account', 'last used'];
   const rows = keys.map((key) => [
-    ...[key.id, `${key.prefix}...${key.lastFour}`, key.name, key.plan, key.mode],
-    ...[describeState(key), key.accountId, key.lastUsedAt ?? 'never'],
+    key.id,
+    `${key.prefix}...${key.lastFour}`,
+    key.name,
+    key.plan,
+    key.mode,
+    describeState(key),
+    key.accountId,
+    key.lastUsedAt ?? 'never',
   ]);
   print(keys, table(headers, rows, 'No keys yet.'));
 }

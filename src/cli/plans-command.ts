@@ -43,7 +43,12 @@ async function check({ print }: Task, { file }: { file: string }): Promise<void>
 function describe({ plans, currency, marketplace }: PlanBook): string {
   const headers = ['plan', 'title', `${currency}/month`, 'credits', 'requests/min', 'concurrent', 'marketplace'];
   const rows = plans.map(({ name, title, monthlyPriceCents, credits, requestsPerMinute, concurrentRenders }) => [
-    ...[name, title, (monthlyPriceCents / 100).toFixed(2), credits, requestsPerMinute, concurrentRenders],
+    name,
+    title,
+    (monthlyPriceCents / 100).toFixed(2),
+    credits,
+    requestsPerMinute,
+    concurrentRenders,
     Object.keys(marketplace)
       .filter((key) => marketplace[key] === name)
       .join(', '),

@@ -56,7 +56,13 @@ async function showUsage(
 async function showTotals(store: Store, { from, to }: Range, print: Print): Promise<void> {
   const totals = await store.usage.totals(from, to);
   const rows = totals.map(({ accountId, mode, renders, delivered, broken, brokenCharged, credits }) => [
-    ...[accountId, mode, renders, delivered, broken, brokenCharged, credits],
+    accountId,
+    mode,
+    renders,
+    delivered,
+    broken,
+    brokenCharged,
+    credits,
   ]);
   const headers = ['account', 'mode', 'renders', 'delivered', 'broken', 'broken, charged', 'credits'];
   print({ from, to, accounts: totals }, table(headers, rows, `No renders from ${from} to ${to}.`));

@@ -82,7 +82,8 @@ function writeTrace(
   const onWallClock = (time: number): number => performance.timeOrigin + time;
   const spans = spansOf({
     name: `${request.method} ${route}`,
-    ...{ traceId, parentSpanId: parent?.spanId },
+    traceId,
+    parentSpanId: parent?.spanId,
     start: onWallClock(startedAt),
     end: onWallClock(performance.now()),
     attributes: attributesOf(request, reply, record),
@@ -130,7 +131,12 @@ function writeLine(
     status: statusOf(reply, error),
     ...(error && describe(error)),
     ms: Math.round(reply.elapsedTime),
-    ...{ accountId, keyId, sourceType, ...transfer, credits, worker },
+    accountId,
+    keyId,
+    sourceType,
+    ...transfer,
+    credits,
+    worker,
   };
   if (isServerFault(error)) {
     const level = error.code === 'internal_error' ? 'error' : 'warn';

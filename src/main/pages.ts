@@ -112,7 +112,10 @@ async function publicDependenciesOf(
     plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), pagesDirectory),
     version: VERSION,
     hasFreeClips: settings.playgroundClipsPerDay > 0,
-    ...{ health, publicUrl, securityContact, sessionGuard },
+    health,
+    publicUrl,
+    securityContact,
+    sessionGuard,
   };
 }
 

@@ -37,7 +37,8 @@ async function startTracing(
   const { OtlpExporter: Exporter } = await import('../telemetry/otlp-exporter.ts');
   let loggedAt = Number.NEGATIVE_INFINITY;
   return new Exporter({
-    ...{ endpoint, headers },
+    endpoint,
+    headers,
     resource: { 'service.name': 'storybar', 'service.version': VERSION, 'host.name': hostname() },
     onLost: (spans, reason) => {
       dependencies.spansLost(spans);

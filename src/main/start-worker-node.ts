@@ -45,7 +45,8 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   metrics.watchPools(() => renderer.status());
   const queueLogger = logger.child({ nats: natsHosts(settings) });
   const node: WorkerNode = new WorkerNode({
-    ...{ name, version: VERSION },
+    name,
+    version: VERSION,
     queue,
     slots: { image: settings.workers, video: settings.videoWorkers },
     renderer,

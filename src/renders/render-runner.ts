@@ -154,7 +154,7 @@ export class RenderRunner {
   }
 
   #notify(renderId: string): void {
-    for (const listener of [...(this.#listeners.get(renderId) ?? [])]) listener();
+    for (const listener of this.#listeners.get(renderId) ?? []) listener();
   }
 
   /** Never rejects. */

@@ -161,7 +161,12 @@ async function renderAndStore(
   const paying = { renderId, caller, limits, isReplay, attempt: attempt.number };
   const order = accountOrder(dependencies, parsed, paying);
   return await performRender({
-    ...{ ...order, renderId, lease, directory, signal, onProgress },
+    ...order,
+    renderId,
+    lease,
+    directory,
+    signal,
+    onProgress,
     reserve: async (base, recipe) => ({ ...(await order.reserve(base, recipe)), release: async () => undefined }),
     deliver: async (finished, { credits }) => {
       logWarnings(dependencies, paying, finished);

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type Span, spansOf, type TracedRequest } from './trace-spans.ts';
 
 const REQUEST: TracedRequest = {
-  ...{ name: 'POST /v1/overlay', traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16), start: 1_000, end: 2_000 },
-  ...{ attributes: {}, isError: false },
+  name: 'POST /v1/overlay',
+  traceId: 'a'.repeat(32),
+  parentSpanId: 'b'.repeat(16),
+  start: 1_000,
+  end: 2_000,
+  attributes: {},
+  isError: false,
   steps: [
     { name: 'receive', start: 1_010 },
     { name: 'queue', start: 1_100 },

@@ -50,7 +50,15 @@ export function newTraceId(): string {
 export function spansOf(request: TracedRequest): Span[] {
   const { traceId, parentSpanId, name, start, end, attributes, isError, steps } = request;
   const root: Span = {
-    ...{ traceId, spanId: newSpanId(), parentSpanId, name, kind: 'server', start, end, attributes, isError },
+    traceId,
+    spanId: newSpanId(),
+    parentSpanId,
+    name,
+    kind: 'server',
+    start,
+    end,
+    attributes,
+    isError,
   };
   const spans = [root];
   for (const [index, step] of steps.entries()) {
@@ -74,8 +82,15 @@ function renderSteps(render: Span, timings: TracedRequest['timings']): Span[] {
 
 function childOf({ traceId, spanId }: Span, name: string, start: number, end: number, isError: boolean): Span {
   return {
-    ...{ traceId, spanId: newSpanId(), parentSpanId: spanId, name, kind: 'internal' },
-    ...{ start, end: Math.max(start, end), attributes: {}, isError },
+    traceId,
+    spanId: newSpanId(),
+    parentSpanId: spanId,
+    name,
+    kind: 'internal',
+    start,
+    end: Math.max(start, end),
+    attributes: {},
+    isError,
   };
 }
 

@@ -41,7 +41,9 @@ const { accepted, newRender } = renderSetup(() => world);
 function startRunner(store: Store = world.store, options: Partial<WebhookRunnerOptions> = {}): WebhookRunner {
   const policy = new FetchPolicy('public', ['127.0.0.1']);
   const runner = new WebhookRunner({
-    ...{ renders: store.renders, deliveries: store.webhookDeliveries, logger: createLogger('silent', 'test') },
+    renders: store.renders,
+    deliveries: store.webhookDeliveries,
+    logger: createLogger('silent', 'test'),
     sender: new WebhookSender({ policy, userAgent: 'storybar/test' }),
     metrics: metrics.webhooks,
     baseUrl: () => BASE_URL,

@@ -147,8 +147,14 @@ export class WebhookRunner {
     const { id: deliveryId, accountId, endpointId, type, url } = claimed.delivery;
     const result = resultOf(claimed, attempt);
     const entry = {
-      ...{ deliveryId, accountId, endpointId, type, host: new URL(url).host },
-      ...{ status: attempt.status, ms: Math.round(attempt.durationMs), attempt: claimed.delivery.attempts + 1 },
+      deliveryId,
+      accountId,
+      endpointId,
+      type,
+      host: new URL(url).host,
+      status: attempt.status,
+      ms: Math.round(attempt.durationMs),
+      attempt: claimed.delivery.attempts + 1,
     };
     const { isWritten, disabled } = await this.#write(
       async () => await deliveries.endAttempt(claimed, attempt, result),

@@ -50,9 +50,19 @@ afterAll(async () => {
 function delivery(url: string, changes: Partial<ClaimedDelivery> = {}): ClaimedDelivery {
   return {
     delivery: {
-      ...{ id: 'd', accountId: 'a', messageId: 'msg_1', type: 'render.succeeded', endpointId: 'e', url },
-      ...{ status: 'pending', dueAt: '', attempts: 0, lastStatus: undefined, lastError: undefined },
-      ...{ createdAt: '', finishedAt: undefined },
+      id: 'd',
+      accountId: 'a',
+      messageId: 'msg_1',
+      type: 'render.succeeded',
+      endpointId: 'e',
+      url,
+      status: 'pending',
+      dueAt: '',
+      attempts: 0,
+      lastStatus: undefined,
+      lastError: undefined,
+      createdAt: '',
+      finishedAt: undefined,
     },
     body: BODY,
     claim: 1,
@@ -74,7 +84,9 @@ describe('a webhook', () => {
     const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
     expect(path).toBe('/hook?token=1');
     expect(headers).toMatchObject({
-      ...{ 'content-type': 'application/json', 'user-agent': 'storybar/test', 'webhook-id': 'msg_1' },
+      'content-type': 'application/json',
+      'user-agent': 'storybar/test',
+      'webhook-id': 'msg_1',
     });
     expect(headers).toMatchObject(attempt.requestHeaders);
     const official = new Webhook(SECRET);

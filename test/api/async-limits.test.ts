@@ -144,14 +144,22 @@ describe('a running server', () => {
 });
 
 const CALLER = {
-  ...{ accountId: 'a', keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest },
+  accountId: 'a',
+  keyId: undefined,
+  mode: 'live',
+  plan: DEFAULT_PLANS.lowest,
   subscription: { period: { startsAt: new Date(0), endsAt: new Date(1) }, renews: true },
 };
 
 describe('DELETE of a batch', () => {
   const record = (id: string, isOpen: boolean): RenderRecord =>
     ({
-      ...{ id, accountId: 'a', mode: 'live', batchId: 'b', createdAt: new Date(0), progress: 0 },
+      id,
+      accountId: 'a',
+      mode: 'live',
+      batchId: 'b',
+      createdAt: new Date(0),
+      progress: 0,
       ...(isOpen ? { status: 'queued' } : { status: 'succeeded', finishedAt: new Date(1), credits: 1 }),
     }) as unknown as RenderRecord;
 
@@ -175,8 +183,11 @@ describe('DELETE of a batch', () => {
     };
     const app = Fastify();
     batchRoutes({
-      ...{ renders, runner: { cancel: () => undefined }, linkBase: { urlFor: () => 'http://localhost' } },
-      ...{ authenticator: { authenticate: () => CALLER }, marketplace: { isClaimed: () => false } },
+      renders,
+      runner: { cancel: () => undefined },
+      linkBase: { urlFor: () => 'http://localhost' },
+      authenticator: { authenticate: () => CALLER },
+      marketplace: { isClaimed: () => false },
       admission: { countRead: () => undefined },
     } as unknown as Parameters<typeof batchRoutes>[0]).register(app);
     const response = await app.inject({ method: 'DELETE', url: '/v1/batches/b' });
@@ -236,7 +247,12 @@ describe('a link to a finished render', () => {
       reservation: { credits: 1 },
       remembered: undefined,
       finished: {
-        ...{ file: output, bytes: 6, recipe: { kind: 'image' }, asset: undefined, headers: {}, durationMs: 1 },
+        file: output,
+        bytes: 6,
+        recipe: { kind: 'image' },
+        asset: undefined,
+        headers: {},
+        durationMs: 1,
         facts: { width: 1, height: 1, warnings: [], missingGlyphs: 0 },
       },
     };

@@ -11,9 +11,13 @@ const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 let server: RunningServer;
 beforeAll(async () => {
   server = await startServer({
-    ...{ STORYBAR_ASYNC: 'off', STORYBAR_FETCH: 'off', STORYBAR_FETCH_ALLOW: '127.0.0.2' },
-    ...{ STORYBAR_METRICS_TOKEN: '', HOST: '0.0.0.0' },
-    ...{ STORYBAR_MARKETPLACE_NAME: 'bazaar', STORYBAR_MARKETPLACE_SECRETS: 's' },
+    STORYBAR_ASYNC: 'off',
+    STORYBAR_FETCH: 'off',
+    STORYBAR_FETCH_ALLOW: '127.0.0.2',
+    STORYBAR_METRICS_TOKEN: '',
+    HOST: '0.0.0.0',
+    STORYBAR_MARKETPLACE_NAME: 'bazaar',
+    STORYBAR_MARKETPLACE_SECRETS: 's',
     // Nothing listens there.
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
   });

@@ -40,8 +40,14 @@ const ROUTES: readonly { readonly route: RegExp; readonly parameters: readonly s
     route(
       'POST subscriptions/:id',
       [
-        ...['items', 'proration_behavior', 'proration_date', 'payment_behavior'],
-        ...['cancel_at_period_end', 'cancel_at', 'metadata', 'expand'],
+        'items',
+        'proration_behavior',
+        'proration_date',
+        'payment_behavior',
+        'cancel_at_period_end',
+        'cancel_at',
+        'metadata',
+        'expand',
       ],
       updateSubscription,
     ),

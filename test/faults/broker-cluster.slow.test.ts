@@ -27,8 +27,11 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
     const url = brokers.map((broker) => broker.url).join(',');
     [server, worker] = await Promise.all([
       startServer({
-        ...{ STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' },
-        ...{ STORYBAR_NATS_URL: url, STORYBAR_NATS_REPLICAS: '3' },
+        STORYBAR_WORKERS: '0',
+        STORYBAR_VIDEO_WORKERS: '0',
+        STORYBAR_INTERNAL_PORT: '0',
+        STORYBAR_NATS_URL: url,
+        STORYBAR_NATS_REPLICAS: '3',
       }),
       startWorker(url, { STORYBAR_NATS_REPLICAS: '3' }),
     ]);

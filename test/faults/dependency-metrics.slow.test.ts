@@ -13,7 +13,8 @@ const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
 it('a server counts failed emails and reports its sandbox level', async () => {
   const server = await startServer({
-    ...{ STORYBAR_SMTP_URL: `smtp://127.0.0.1:${await freePort()}`, STORYBAR_MAIL_FROM: 'captions@example.com' },
+    STORYBAR_SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
+    STORYBAR_MAIL_FROM: 'captions@example.com',
     STORYBAR_PUBLIC_URL: 'https://captions.example.com',
   });
   const { level } = (await health(server)).sandbox;

@@ -55,9 +55,18 @@ describe('the log of a server', () => {
     expect(rendered).toMatchObject({ worker: 'image-1', kind: 'image', host: hostname(), version });
     const line = requestLine(lines);
     expect(line).toMatchObject({
-      ...{ level: LEVELS.info, method: 'POST', route: '/v1/overlay', status: 200, host: hostname(), version },
-      ...{ sourceType: 'image', credits: 1, worker: 'image-1', ms: expect.any(Number) },
-      ...{ accountId: expect.stringMatching(/./u), keyId: expect.stringMatching(/./u) },
+      level: LEVELS.info,
+      method: 'POST',
+      route: '/v1/overlay',
+      status: 200,
+      host: hostname(),
+      version,
+      sourceType: 'image',
+      credits: 1,
+      worker: 'image-1',
+      ms: expect.any(Number),
+      accountId: expect.stringMatching(/./u),
+      keyId: expect.stringMatching(/./u),
     });
     expect(line?.['bytesOut']).toBeGreaterThan(size);
     expect(line?.['bytesIn']).toBeGreaterThan(photo.length);

@@ -39,7 +39,9 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     database = embeddedDatabase();
     const server = await startServer({
       ...database.env,
-      ...{ STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' },
+      STORYBAR_WORKERS: '0',
+      STORYBAR_VIDEO_WORKERS: '0',
+      STORYBAR_INTERNAL_PORT: '0',
       STORYBAR_NATS_URL: nats.url,
       ...environment,
     });

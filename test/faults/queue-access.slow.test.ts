@@ -156,8 +156,11 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
       writeFileSync(file, SECRET);
       const failure = await promisify(execFile)(process.execPath, [PROGRAM, command], {
         env: {
-          ...{ PORT: '0', STORYBAR_DATA_DIR: directory, STORYBAR_NATS_URL: 'tls://127.0.0.1:1' },
-          ...{ STORYBAR_NATS_CREDS: path.join(directory, 'nowhere.creds'), STORYBAR_NATS_CA: file },
+          PORT: '0',
+          STORYBAR_DATA_DIR: directory,
+          STORYBAR_NATS_URL: 'tls://127.0.0.1:1',
+          STORYBAR_NATS_CREDS: path.join(directory, 'nowhere.creds'),
+          STORYBAR_NATS_CA: file,
         },
       }).catch((error: { code: number; stderr: string }) => error);
       expect(failure).toMatchObject({ code: 78 });

@@ -23,7 +23,9 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
 
   it('an API server ignores a worker node of another protocol and logs both versions once', async () => {
     const server = await startServer({
-      ...{ STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' },
+      STORYBAR_WORKERS: '0',
+      STORYBAR_VIDEO_WORKERS: '0',
+      STORYBAR_INTERNAL_PORT: '0',
       STORYBAR_NATS_URL: nats.url,
     });
     const slots = { image: 4, video: 1 };
@@ -34,8 +36,11 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     const isReport = ({ msg }: { msg: string }): boolean => msg === 'worker of an incompatible version ignored';
     const line = await until(() => logLines(server.output().stderr).find(isReport));
     expect(line).toMatchObject({
-      ...{ level: LEVELS.error, worker: 'render-9', ourProtocol: PROTOCOL },
-      ...{ theirProtocol: 7, theirVersion: '9.0.0' },
+      level: LEVELS.error,
+      worker: 'render-9',
+      ourProtocol: PROTOCOL,
+      theirProtocol: 7,
+      theirVersion: '9.0.0',
     });
     expect((await health(server)).renderer.remote?.workers).toEqual({ images: 0, videos: 0 });
     const response = await post(server, form({ text: 'a', width: '64', height: '64' }));
@@ -49,9 +54,14 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     const worker = await startWorker(nats.url);
     await until(() => worker.health().then(({ isConnected, renderer }) => isConnected && renderer.images.ready > 0));
     const ticket = {
-      ...{ apiServer: 'http://127.0.0.1:9', session: '136baddd-222c-4011-a6ac-7c6054962783', generation: 1 },
-      ...{ token: 'x', expires: Date.now() + 60_000, renderId: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736' },
-      ...{ protocol: 7, version: '9.0.0' },
+      apiServer: 'http://127.0.0.1:9',
+      session: '136baddd-222c-4011-a6ac-7c6054962783',
+      generation: 1,
+      token: 'x',
+      expires: Date.now() + 60_000,
+      renderId: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
+      protocol: 7,
+      version: '9.0.0',
     };
     await jetstream(connection).publish('storybar.tickets.image', JSON.stringify(ticket));
     const line = await until(() =>

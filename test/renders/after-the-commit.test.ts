@@ -71,11 +71,21 @@ async function begin(database: TestDatabase): Promise<void> {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   const logger = pino({ level: 'silent' });
   const acceptor = new RenderAcceptor({
-    ...{ renders, storage, linkBase, logger, wake: () => undefined, serviceBytes: 1e12 },
+    renders,
+    storage,
+    linkBase,
+    logger,
+    wake: () => undefined,
+    serviceBytes: 1e12,
     marketplace: marketplace as never,
   });
   const dependencies = {
-    ...{ renders, storage, linkBase, marketplace, acceptor, keys: world.store.keys },
+    renders,
+    storage,
+    linkBase,
+    marketplace,
+    acceptor,
+    keys: world.store.keys,
     authenticator: { authenticate: async () => caller },
     admission: { countRead: async () => undefined, countRequest: async () => undefined },
     runner: { cancel: () => undefined, ended: async () => undefined },
@@ -93,7 +103,12 @@ async function begin(database: TestDatabase): Promise<void> {
     return reply;
   });
   const links = new LinkDelivery({
-    ...{ renders, storage, linkBase, marketplace: marketplace as never, resultHours: 24, serviceBytes: 1e12 },
+    renders,
+    storage,
+    linkBase,
+    marketplace: marketplace as never,
+    resultHours: 24,
+    serviceBytes: 1e12,
   });
   app.post('/link', async (request, reply) => {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
@@ -185,7 +200,11 @@ describe.each([
       await reserve(claim);
       const result = JSON.stringify({
         headers: { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` },
-        ...{ width: 64, height: 64, duration: null, warnings: [], missingGlyphs: 0 },
+        width: 64,
+        height: 64,
+        duration: null,
+        warnings: [],
+        missingGlyphs: 0,
       });
       const done = success(id, { result });
       writeFileSync(path.join(folder, 'output'), 'rendered');

@@ -84,7 +84,10 @@ it('lets a passkey try to sign in, however many strangers have tried with its id
   await visitor.submit('/dashboard/security', { name: 'Laptop', response }, PATH);
   const { id } = JSON.parse(response) as { id: string };
   const forged = JSON.stringify({
-    ...{ id, rawId: id, type: 'public-key', clientExtensionResults: {} },
+    id,
+    rawId: id,
+    type: 'public-key',
+    clientExtensionResults: {},
     response: { clientDataJSON: '', authenticatorData: '', signature: '' },
   });
   const statuses = new Set<number>();

@@ -36,7 +36,10 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     const visitor = at(0);
     await visitor.signUp('nul@example.com');
     const response = JSON.stringify({
-      ...{ id: '\0', rawId: '\0', type: 'public-key', clientExtensionResults: {} },
+      id: '\0',
+      rawId: '\0',
+      type: 'public-key',
+      clientExtensionResults: {},
       response: { clientDataJSON: '', authenticatorData: '', signature: '' },
     });
     const responses = [

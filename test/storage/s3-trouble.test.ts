@@ -31,8 +31,14 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   storage = new S3Storage({
-    ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`, bucket: 'bucket', prefix: 'p/' },
-    ...{ region: 'r', isPathStyle: true, accessKeyId: 'a', secretAccessKey: 's', sessionToken: 't' },
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`,
+    bucket: 'bucket',
+    prefix: 'p/',
+    region: 'r',
+    isPathStyle: true,
+    accessKeyId: 'a',
+    secretAccessKey: 's',
+    sessionToken: 't',
   });
 });
 afterEach(async () => {

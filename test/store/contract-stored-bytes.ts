@@ -49,7 +49,9 @@ export function storedBytesContract(world: () => World): void {
     expect(await renders.accept([first], { limits })).toEqual({ kind: 'accepted' });
     const second = await newRender(two, { asset: assetOf('b') });
     expect(await renders.accept([second], { limits })).toEqual({
-      ...{ kind: 'over limit', what: 'serviceBytes', actual: 800 },
+      kind: 'over limit',
+      what: 'serviceBytes',
+      actual: 800,
     });
     await renders.cancel(scopeOf(one), first.id);
     await renders.markDeleted({ renderId: first.id, kind: 'asset', name: 'assets/a' });

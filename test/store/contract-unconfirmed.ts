@@ -94,8 +94,16 @@ export function unconfirmedContract(world: () => World): void {
   it('stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
     const { accounts, users, ledger } = world().store;
     const [confirmed, charged, suspended, keyed, paying, running, shared, assigned, administered, forgotten] = [
-      ...[await signUp(), await signUp(), await signUp(), await signUp()],
-      ...[await signUp(), await signUp(), await signUp(), await signUp(), await signUp(), await signUp()],
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
+      await signUp(),
     ] as [User, User, User, User, User, User, User, User, User, User];
     const later = new Date(world().clock().getTime() + DAY);
     const email = 'ann@example.com';

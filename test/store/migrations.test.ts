@@ -154,9 +154,14 @@ describe.each([
     const store = createStore(engine, () => new Date('2026-02-28T12:00:00.000Z'));
     const [one, two, three] = await store.accounts.list();
     expect(one).toMatchObject({
-      ...{ id: 'one', name: 'One', state: 'active', createdAt: '2025-10-31T12:00:00.000Z' },
+      id: 'one',
+      name: 'One',
+      state: 'active',
+      createdAt: '2025-10-31T12:00:00.000Z',
       subscription: {
-        ...{ plan: 'pro', renews: true, provider: 'manual' },
+        plan: 'pro',
+        renews: true,
+        provider: 'manual',
         period: { startsAt: new Date('2026-02-28T12:00:00.000Z'), endsAt: new Date('2026-03-31T12:00:00.000Z') },
       },
     });

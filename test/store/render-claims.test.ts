@@ -61,7 +61,10 @@ describe('claiming a render', () => {
     const found = /^SEARCH [a-z] USING (?:COVERING )?INDEX (?<index>\w+)/u;
     const indexes = new Set(plan.map((line) => found.exec(line)?.groups?.['index'] ?? line));
     expect([...indexes].toSorted()).toEqual([
-      ...['render_jobs_by_start', 'render_jobs_queue', 'render_jobs_rendering', 'sqlite_autoindex_render_jobs_1'],
+      'render_jobs_by_start',
+      'render_jobs_queue',
+      'render_jobs_rendering',
+      'sqlite_autoindex_render_jobs_1',
     ]);
     await world.database.remove();
   });

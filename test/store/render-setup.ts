@@ -15,8 +15,18 @@ export function renderSetup(world: () => World) {
   async function newRender(accountId: string, changes: Partial<NewRender> = {}): Promise<NewRender> {
     const { period, renews, plan } = await world().subscription(accountId);
     return {
-      ...{ id: randomUUID(), accountId, keyId: undefined, mode: 'live', batchId: undefined, request: '{}' },
-      ...{ plan, period, renews, lane: 'image', asset: undefined, maxRunning: 100 },
+      id: randomUUID(),
+      accountId,
+      keyId: undefined,
+      mode: 'live',
+      batchId: undefined,
+      request: '{}',
+      plan,
+      period,
+      renews,
+      lane: 'image',
+      asset: undefined,
+      maxRunning: 100,
       ...changes,
     };
   }

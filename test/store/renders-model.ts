@@ -87,8 +87,18 @@ export class RendersModel {
     const subscription = must((await store.accounts.find(accountId))?.subscription, 'the subscription');
     this.#names += 1;
     const render: NewRender = {
-      ...{ id: `render-${this.#names}`, accountId, keyId: undefined, mode: 'live', batchId: undefined, request: '{}' },
-      ...{ plan: 'free', period: subscription.period, renews: true, lane: 'image', asset: undefined, maxRunning: 4 },
+      id: `render-${this.#names}`,
+      accountId,
+      keyId: undefined,
+      mode: 'live',
+      batchId: undefined,
+      request: '{}',
+      plan: 'free',
+      period: subscription.period,
+      renews: true,
+      lane: 'image',
+      asset: undefined,
+      maxRunning: 4,
     };
     const { kind } = await store.renders.accept([render], { limits: LIMITS });
     if (kind === 'accepted') this.#accepted.set(render.id, render);
@@ -184,7 +194,7 @@ export class RendersModel {
   /** Zombies: sometimes the server only forgets a part of its work and goes on with the rest. */
   #crash(): void {
     const { work } = this.#any();
-    for (const id of [...work.keys()]) if (this.#random.whole(3) > 0) work.delete(id);
+    for (const id of work.keys()) if (this.#random.whole(3) > 0) work.delete(id);
     this.crashes += 1;
   }
 

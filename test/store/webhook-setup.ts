@@ -20,8 +20,13 @@ export function webhookSetup(world: () => World) {
   const { accepted } = renderSetup(world);
   const message = (type = 'webhook.test'): WebhookMessage => ({ id: `msg_${randomUUID()}`, type, body: '{"a":1}' });
   const attempt = (changes: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
-    ...{ at: world().clock().toISOString(), durationMs: 12, requestHeaders: { 'webhook-id': 'x' } },
-    ...{ status: 500, contentType: 'text/plain', response: 'no', error: 'The receiver responded with 500.' },
+    at: world().clock().toISOString(),
+    durationMs: 12,
+    requestHeaders: { 'webhook-id': 'x' },
+    status: 500,
+    contentType: 'text/plain',
+    response: 'no',
+    error: 'The receiver responded with 500.',
     ...changes,
   });
   const OK = { status: 200, error: undefined, response: 'ok' };

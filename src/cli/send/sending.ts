@@ -104,8 +104,10 @@ export class Sending {
   async #waitForEnd(id: string): Promise<SentRender> {
     const { service, reporter, signal } = this.#options;
     const request: ServiceRequest = {
-      ...{ method: 'GET', address: `${addressOf(id)}?wait=${POLL_SECONDS}` },
-      ...{ maxRetries: WAIT_RETRIES, timeoutMs: POLL_TIMEOUT_MS },
+      method: 'GET',
+      address: `${addressOf(id)}?wait=${POLL_SECONDS}`,
+      maxRetries: WAIT_RETRIES,
+      timeoutMs: POLL_TIMEOUT_MS,
     };
     for (;;) {
       const asked = performance.now();

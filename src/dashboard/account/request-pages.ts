@@ -195,8 +195,16 @@ ${
 function sendCsv({ reply }: SignedInVisit, requests: readonly LoggedRequest[]): FastifyReply {
   const header = ['id', 'at', 'key_id', 'path', 'status', 'code', 'duration_ms', 'credits', 'bytes_in', 'bytes_out'];
   const rows = requests.map(({ id, at, keyId, path, status, code, durationMs, credits, bytesIn, bytesOut }) => [
-    ...[id, at, keyId, path, status, code],
-    ...[durationMs, credits, bytesIn, bytesOut],
+    id,
+    at,
+    keyId,
+    path,
+    status,
+    code,
+    durationMs,
+    credits,
+    bytesIn,
+    bytesOut,
   ]);
   const headers = {
     ...PRIVATE_HEADERS,

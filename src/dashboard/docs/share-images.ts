@@ -68,7 +68,12 @@ async function renderShareImage(title: string, dependencies: ShareImageDependenc
       request,
       async (lease) =>
         await performRender({
-          ...{ renderId: 'share-image', lease, directory, signal, limits, source: { asset, canvas: undefined } },
+          renderId: 'share-image',
+          lease,
+          directory,
+          signal,
+          limits,
+          source: { asset, canvas: undefined },
           compose: (base) => composeRecipe(base, overlays, limits),
           reserve: async () => FREE,
           deliver: async ({ file }) => await readFile(file),

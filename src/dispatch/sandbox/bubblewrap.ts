@@ -12,17 +12,33 @@ export function bubblewrapArguments(
   directory: { readonly outside: string; readonly inside: string },
 ): string[] {
   return [
-    ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL'],
-    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...['--seccomp', String(EXTRA_INPUT)],
+    '--unshare-user',
+    '--uid',
+    NOBODY,
+    '--gid',
+    NOBODY,
+    '--cap-drop',
+    'ALL',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--seccomp',
+    String(EXTRA_INPUT),
     // Not --new-session: every process group is a session already, and is killed as a group.
     '--die-with-parent',
     ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...links.flatMap(({ at, to }) => ['--symlink', to, at]),
     ...masked.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
     ...['/dev/null', '/dev/urandom'].flatMap((device) => ['--dev-bind', device, device]),
-    ...['--bind', directory.outside, directory.inside, '--chdir', directory.inside],
+    '--bind',
+    directory.outside,
+    directory.inside,
+    '--chdir',
+    directory.inside,
     // The root is a tmpfs, whose memory isn't limited.
-    ...['--remount-ro', '/'],
+    '--remount-ro',
+    '/',
   ];
 }

@@ -19,27 +19,27 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     audit: 0xc000003e,
     clone: 56,
     refused: [
-      ...[41, 57, 58], // socket, fork, vfork
-      ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
-      ...[155, 161, 165, 166, 272, 308], // pivot_root, chroot, mount, umount2, unshare, setns
-      ...[248, 249, 250], // add_key, request_key, keyctl
-      ...[29, 64, 68, 240, 319], // shmget, semget, msgget, mq_open, memfd_create
-      ...[298, 321, 323], // perf_event_open, bpf, userfaultfd
-      ...[103, 163, 167, 168, 169, 175, 176, 179, 212, 246, 303, 304, 313, 320], // system administration
-    ],
+      [41, 57, 58], // socket, fork, vfork
+      [101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
+      [155, 161, 165, 166, 272, 308], // pivot_root, chroot, mount, umount2, unshare, setns
+      [248, 249, 250], // add_key, request_key, keyctl
+      [29, 64, 68, 240, 319], // shmget, semget, msgget, mq_open, memfd_create
+      [298, 321, 323], // perf_event_open, bpf, userfaultfd
+      [103, 163, 167, 168, 169, 175, 176, 179, 212, 246, 303, 304, 313, 320], // system administration
+    ].flat(),
   },
   arm64: {
     audit: 0xc00000b7,
     clone: 220,
     refused: [
-      ...[198],
-      ...[117, 270, 271, 272],
-      ...[41, 51, 40, 39, 97, 268],
-      ...[217, 218, 219],
-      ...[194, 190, 186, 180, 279],
-      ...[241, 280, 282],
-      ...[116, 89, 224, 225, 142, 105, 106, 60, 18, 104, 264, 265, 273, 294],
-    ],
+      [198],
+      [117, 270, 271, 272],
+      [41, 51, 40, 39, 97, 268],
+      [217, 218, 219],
+      [194, 190, 186, 180, 279],
+      [241, 280, 282],
+      [116, 89, 224, 225, 142, 105, 106, 60, 18, 104, 264, 265, 273, 294],
+    ].flat(),
   },
 };
 

@@ -152,7 +152,12 @@ async function renderForGuest(
 ): Promise<void> {
   await upload.asset?.save?.();
   await performRender({
-    ...{ ...order, renderId: request.id, lease, directory, signal, receiveMs: upload.receiveMs },
+    ...order,
+    renderId: request.id,
+    lease,
+    directory,
+    signal,
+    receiveMs: upload.receiveMs,
     onProgress: (fraction) => {
       recordOf(request).progress = fraction;
     },

@@ -68,7 +68,10 @@ export const WEBHOOK_SCHEMAS: Readonly<Record<string, Json>> = {
     type: 'object',
     properties: {
       overlap_seconds: {
-        ...{ type: 'integer', minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: 86_400 },
+        type: 'integer',
+        minimum: 0,
+        maximum: MAX_OVERLAP_SECONDS,
+        default: 86_400,
         description: 'How long webhooks are signed with the old secret too.',
       },
     },
@@ -200,7 +203,11 @@ const MEANINGS: Readonly<Record<(typeof WEBHOOK_EVENTS)[number], string>> = {
 function eventOperation(event: (typeof WEBHOOK_EVENTS)[number]): Json {
   const schema = event === 'batch.completed' ? 'BatchEvent' : 'RenderEvent';
   const header = (name: string, description: string): Json => ({
-    ...{ name, in: 'header', required: true, description, schema: STRING },
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: STRING,
   });
   return {
     operationId: event.replaceAll(/\.(?<letter>[a-z])/gu, (_match, letter: string) => letter.toUpperCase()),

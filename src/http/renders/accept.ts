@@ -176,7 +176,13 @@ export function newRender(caller: Caller, id: string, { request, parsed, asset, 
   const { accountId, keyId, mode, plan, subscription } = caller;
   const isFetched = 'assetUrl' in parsed;
   return {
-    ...{ id, accountId, keyId, mode, batchId, request, asset },
+    id,
+    accountId,
+    keyId,
+    mode,
+    batchId,
+    request,
+    asset,
     lane: isFetched ? 'fetch' : (parsed.asset?.kind ?? 'image'),
     plan: plan.name,
     period: subscription.period,

@@ -88,8 +88,16 @@ export class LinkDelivery {
     const limits = storageLimitsOf(caller, { serviceBytes: this.#options.serviceBytes, of: 'result' });
     const at = new Date();
     const render: NewRender = {
-      ...{ id, accountId, keyId, mode, batchId: undefined, request: storeRequest(upload), asset: undefined },
-      ...{ plan: plan.name, period: subscription.period, renews: subscription.renews },
+      id,
+      accountId,
+      keyId,
+      mode,
+      batchId: undefined,
+      request: storeRequest(upload),
+      asset: undefined,
+      plan: plan.name,
+      period: subscription.period,
+      renews: subscription.renews,
       lane: finished.asset?.kind ?? 'image',
       maxRunning: plan.concurrentRenders,
     };

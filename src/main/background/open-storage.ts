@@ -55,11 +55,15 @@ async function openBucket(
   // Loaded on demand, because most servers keep files on disk.
   const { S3Storage } = await import('../../storage/s3/s3-storage.ts');
   const storage = new S3Storage({
-    ...{ bucket, prefix, region: s3Region },
+    bucket,
+    prefix,
+    region: s3Region,
     endpoint: s3Endpoint === '' ? `https://s3.${s3Region}.amazonaws.com` : s3Endpoint,
     // The certificate of Amazon S3 isn't valid for host names with more dots.
     isPathStyle: s3PathStyle === '' ? s3Endpoint !== '' || bucket.includes('.') : s3PathStyle === 'on',
-    ...{ accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey, sessionToken: s3SessionToken },
+    accessKeyId: s3AccessKeyId,
+    secretAccessKey: s3SecretAccessKey,
+    sessionToken: s3SessionToken,
   });
   try {
     await tryOut(storage, settings.dataDirectory);

@@ -103,7 +103,12 @@ export class S3Client {
     url.pathname = segments.join('/') || '/';
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const signer = new AwsV4Signer({
-      ...{ method, url: url.href, accessKeyId, secretAccessKey, region, service: 's3' },
+      method,
+      url: url.href,
+      accessKeyId,
+      secretAccessKey,
+      region,
+      service: 's3',
       headers: { ...headers, 'x-amz-content-sha256': body?.sha256 ?? NO_BODY },
       ...(sessionToken !== '' && { sessionToken }),
       cache: this.#signingKeys,

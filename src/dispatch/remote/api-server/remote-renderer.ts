@@ -223,9 +223,14 @@ export class RemoteRenderer implements Renderer {
         const token = this.#tokens.issue({ purpose: 'ticket', session: id, number: generation }, expires);
         this.#options.onEvent({ type: 'issued' });
         return await this.#broker.publish(kind, {
-          ...{ apiServer: this.#url, session: id, generation, token, expires },
+          apiServer: this.#url,
+          session: id,
+          generation,
+          token,
+          expires,
           ...(renderId !== undefined && { renderId }),
-          ...{ protocol: PROTOCOL, version: this.#options.version },
+          protocol: PROTOCOL,
+          version: this.#options.version,
         });
       },
       attemptToken: ({ id }, attempt, validMs) =>

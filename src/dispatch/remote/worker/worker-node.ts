@@ -134,7 +134,8 @@ export class WorkerNode {
       busy: { image: this.#slots.image.busy, video: this.#slots.video.busy },
       isDraining: this.#isDraining,
       ...(codecs && { codecs }),
-      ...{ protocol: PROTOCOL, version: this.#options.version },
+      protocol: PROTOCOL,
+      version: this.#options.version,
     };
   }
 
