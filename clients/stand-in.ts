@@ -121,7 +121,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** Enough of a parser for the forms of well-behaved clients. */
 function fieldsOf({ headers }: IncomingMessage, body: Buffer): Fields {
-  if (headers['content-type'] === 'application/json') return JSON.parse(body.toString()) as Fields;
+  const type = headers['content-type'] ?? '';
+  if (type === 'application/json') return JSON.parse(body.toString()) as Fields;
+  if (type.startsWith('application/x-www-form-urlencoded'))
+    return Object.fromEntries(new URLSearchParams(body.toString()));
   const text = /name="text"\r\n(?:[^\r]+\r\n)*\r\n([^\r]*)/u.exec(body.toString('latin1'))?.[1];
   return text === undefined ? {} : { text };
 }

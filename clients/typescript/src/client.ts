@@ -14,7 +14,15 @@ import {
   type SucceededRender,
 } from './renders.ts';
 import type { components } from './schema.generated.ts';
-import { type HttpRequest, type RequestOptions, request, sleep, type TransportSettings } from './transport.ts';
+import {
+  type HttpRequest,
+  readJson,
+  type ReadResponse,
+  type RequestOptions,
+  request,
+  sleep,
+  type TransportSettings,
+} from './transport.ts';
 import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
@@ -54,7 +62,7 @@ export interface CaptionOptions extends UploadOptions {
 }
 
 export interface WaitOptions extends Omit<RequestOptions, 'timeoutMs'> {
-  /** Milliseconds until `waitFor` gives up. The render goes on. Default: one hour. */
+  /** Milliseconds until `waitFor` gives up, or `Infinity`. The render goes on. Default: one hour. */
   readonly timeoutMs?: number | undefined;
   readonly onProgress?: ((render: Render) => void) | undefined;
 }
@@ -64,6 +72,8 @@ export interface BatchWaitOptions extends Omit<WaitOptions, 'onProgress'> {
 }
 
 const LONG_POLL_SECONDS = 20;
+/** For callers that show the progress of a render. Servers write it this often. */
+const PROGRESS_POLL_SECONDS = 3;
 /** A server that doesn't hold the request open must not be asked in a tight loop. */
 const SHORTEST_POLL_MS = 1_000;
 
@@ -77,7 +87,7 @@ export class Storybar {
   readonly #settings: TransportSettings;
 
   constructor(options: StorybarOptions = {}) {
-    const { fetch: customFetch, timeoutMs = 300_000, maxRetries = 3, maxRetryDelayMs = 60_000 } = options;
+    const { fetch: customFetch, timeoutMs = 300_000, maxRetries = 3, maxRetryDelayMs = 60_000, onRetry } = options;
     const baseUrl = options.baseUrl ?? environment('STORYBAR_URL');
     const apiKey = options.apiKey ?? environment('STORYBAR_API_KEY');
     if (baseUrl === undefined || !URL.canParse(baseUrl)) {
@@ -88,7 +98,7 @@ export class Storybar {
     this.#apiKey = apiKey;
     // Browsers refuse to call `fetch` as a method of another object.
     const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
-    this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs };
+    this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs, onRetry };
     const send: Send = async (...args) => await this.#request(...args);
     this.webhookEndpoints = new WebhookEndpoints(send);
     this.webhookSecret = new WebhookSecret(send);
@@ -97,26 +107,23 @@ export class Storybar {
   /** Renders captions and returns the finished file as soon as it begins to arrive. */
   async caption(fields: CaptionRequest, options: CaptionOptions = {}): Promise<RenderedFile> {
     const idempotencyKey = options.idempotencyKey ?? newKey();
-    const response = await this.#overlay(fields, idempotencyKey, options, {});
+    const response = await this.#overlay(fields, { ...options, idempotencyKey }, {}, whole);
     return new RenderedFile(response, idempotencyKey, options.onDownloadProgress);
   }
 
   /** Accepts a render and returns at once. Use `waitFor` or a webhook to learn when it ends. */
   async startRender(fields: AsyncCaptionRequest, options: UploadOptions = {}): Promise<Render> {
-    const idempotencyKey = options.idempotencyKey ?? newKey();
-    const response = await this.#overlay(fields, idempotencyKey, options, { prefer: 'respond-async' });
-    if (response.status !== 202) {
+    return await this.#overlay(fields, options, { prefer: 'respond-async' }, async (response) => {
+      if (response.status === 202) return await readJson<Render>(response);
       await response.body?.cancel();
       throw new StorybarError('The server rendered at once, so it is too old for asynchronous renders. Use `caption`.');
-    }
-    return (await response.json()) as Render;
+    });
   }
 
   /** With `waitSeconds`, the server holds the request until the render ends, at most 60 seconds. */
   async getRender(id: string, options: RequestOptions & { waitSeconds?: number } = {}): Promise<Render> {
     const query = options.waitSeconds === undefined ? '' : `?wait=${options.waitSeconds}`;
-    const response = await this.#request('GET', `/v1/renders/${encodeURIComponent(id)}${query}`, options);
-    return (await response.json()) as Render;
+    return await this.#request('GET', `/v1/renders/${encodeURIComponent(id)}${query}`, options);
   }
 
   /** Waits until the render has succeeded. Throws a `StorybarRenderError` if it failed or was canceled. */
@@ -124,9 +131,10 @@ export class Storybar {
     const { timeoutMs = 3_600_000, onProgress, ...rest } = options;
     const id = typeof render === 'string' ? render : render.id;
     const deadline = Date.now() + timeoutMs;
+    const longest = onProgress ? PROGRESS_POLL_SECONDS : LONG_POLL_SECONDS;
     for (;;) {
       const asked = Date.now();
-      const seconds = Math.max(0, Math.min(LONG_POLL_SECONDS, Math.ceil((deadline - asked) / 1_000)));
+      const seconds = Math.max(0, Math.min(longest, Math.ceil((deadline - asked) / 1_000)));
       const current = await this.getRender(id, { ...rest, waitSeconds: seconds });
       onProgress?.(current);
       if (isFinished(current)) return requireSuccess(current);
@@ -136,25 +144,35 @@ export class Storybar {
     }
   }
 
-  /** Downloads the result of a render that has succeeded. */
+  /** Downloads the result of a render that has succeeded. A download that breaks off is continued, up to `maxRetries` times. */
   async download(
     render: SucceededRender,
     options: RequestOptions & { onDownloadProgress?: OnProgress } = {},
   ): Promise<RenderedFile> {
     const url = new URL(render.output.url, this.#baseUrl).href;
-    const response = await request(this.#settings, { method: 'GET', url, headers: {}, isRepeatable: true }, options);
-    return new RenderedFile(response, undefined, options.onDownloadProgress);
+    const get = async (headers: Record<string, string>) =>
+      await request(this.#settings, { method: 'GET', url, headers, isRepeatable: true }, options, whole);
+    const response = await get({});
+    // Ranges count the bytes as they are sent, so those of a file that a proxy compresses are of no use.
+    let retries = response.headers.has('content-encoding') ? 0 : (options.maxRetries ?? this.#settings.maxRetries);
+    return new RenderedFile(response, undefined, options.onDownloadProgress, async (loaded, failure) => {
+      if (retries === 0) throw failure;
+      retries -= 1;
+      const { status, body } = await get({ range: `bytes=${loaded}-` });
+      if (status === 206 && body !== null) return body;
+      await body?.cancel();
+      throw failure;
+    });
   }
 
   /** Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result. */
   async cancelRender(id: string, options: RequestOptions = {}): Promise<Render | undefined> {
-    return await this.#delete<Render>(`/v1/renders/${encodeURIComponent(id)}`, options);
+    return await this.#request('DELETE', `/v1/renders/${encodeURIComponent(id)}`, options);
   }
 
   /** Asynchronous renders and results with a link, newest first. `cursor` is `next_cursor` of the page before. */
   async listRenders(options: RequestOptions & { limit?: number; cursor?: string } = {}): Promise<RenderList> {
-    const response = await this.#request('GET', `/v1/renders${queryOf(options, 'limit', 'cursor')}`, options);
-    return (await response.json()) as RenderList;
+    return await this.#request('GET', `/v1/renders${queryOf(options, 'limit', 'cursor')}`, options);
   }
 
   /** Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others. */
@@ -163,13 +181,11 @@ export class Storybar {
     options: Omit<UploadOptions, 'onUploadProgress'> = {},
   ): Promise<Batch> {
     const headers = { 'idempotency-key': options.idempotencyKey ?? newKey() };
-    const response = await this.#request('POST', '/v1/batches', options, { requests }, { headers });
-    return (await response.json()) as Batch;
+    return await this.#request('POST', '/v1/batches', options, { requests }, { headers });
   }
 
   async getBatch(id: string, options: RequestOptions = {}): Promise<Batch> {
-    const response = await this.#request('GET', `/v1/batches/${encodeURIComponent(id)}`, options);
-    return (await response.json()) as Batch;
+    return await this.#request('GET', `/v1/batches/${encodeURIComponent(id)}`, options);
   }
 
   /** Waits until all renders of the batch have ended. Check the status of each: some may have failed. */
@@ -192,60 +208,58 @@ export class Storybar {
 
   /** Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results. */
   async cancelBatch(id: string, options: RequestOptions = {}): Promise<Batch | undefined> {
-    return await this.#delete<Batch>(`/v1/batches/${encodeURIComponent(id)}`, options);
+    return await this.#request('DELETE', `/v1/batches/${encodeURIComponent(id)}`, options);
   }
 
   /** Where the bars of these captions would go and what they would cost. Free. */
   async layout(fields: LayoutRequest, options: RequestOptions = {}): Promise<Layout> {
-    const response = await this.#request('POST', '/v1/layout', options, fields);
-    return (await response.json()) as Layout;
+    return await this.#request('POST', '/v1/layout', options, fields);
   }
 
   /** Plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing period. */
   async usage(options: RequestOptions & { from?: string; to?: string } = {}): Promise<Usage> {
-    const response = await this.#request('GET', `/v1/usage${queryOf(options, 'from', 'to')}`, options);
-    return (await response.json()) as Usage;
+    return await this.#request('GET', `/v1/usage${queryOf(options, 'from', 'to')}`, options);
   }
 
-  async #overlay(
+  async #overlay<Result>(
     { asset, ...fields }: AsyncCaptionRequest,
-    idempotencyKey: string,
     options: UploadOptions,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Response> {
+    read: ReadResponse<Result>,
+  ): Promise<Result> {
+    const { idempotencyKey = newKey(), onUploadProgress } = options;
+    const form = formFields(fields);
+    const file = asset === undefined ? undefined : await openable(asset);
+    const encode = async () =>
+      file ? await encodeUpload(form, file, onUploadProgress) : { body: new URLSearchParams(form), headers: {} };
     const http = {
       headers: { ...headers, 'idempotency-key': idempotencyKey },
-      onUploadProgress: options.onUploadProgress,
-    };
-    if (asset === undefined) return await this.#request('POST', '/v1/overlay', options, fields, http);
-    const file = await openable(asset);
-    const encode = async () => await encodeUpload(formFields(fields), file, options.onUploadProgress);
-    return await this.#request('POST', '/v1/overlay', options, undefined, {
-      ...http,
       encode,
-      isRepeatable: file.isRepeatable,
-    });
+      isRepeatable: file?.isRepeatable ?? true,
+      onUploadProgress,
+    };
+    return await this.#request('POST', '/v1/overlay', options, undefined, http, read);
   }
 
-  /** Undefined if it was deleted. */
-  async #delete<Kept>(path: string, options: RequestOptions): Promise<Kept | undefined> {
-    const response = await this.#request('DELETE', path, options);
-    return response.status === 204 ? undefined : ((await response.json()) as Kept);
-  }
-
-  async #request(
+  async #request<Result>(
     method: HttpRequest['method'],
     path: string,
     options: RequestOptions,
     json?: unknown,
     http: Partial<HttpRequest> = {},
-  ): Promise<Response> {
+    read: ReadResponse<Result> = readJson,
+  ): Promise<Result> {
     const encodeJson = async () => ({ body: JSON.stringify(json), headers: { 'content-type': 'application/json' } });
     const headers = { 'x-api-key': this.#apiKey, ...http.headers };
     const encode = json === undefined ? {} : { encode: encodeJson };
-    const whole = { isRepeatable: true, ...encode, ...http, method, url: `${this.#baseUrl}${path}`, headers };
-    return await request(this.#settings, whole, options);
+    const all = { isRepeatable: true, ...encode, ...http, method, url: `${this.#baseUrl}${path}`, headers };
+    return await request(this.#settings, all, options, read);
   }
+}
+
+/** For a response whose body is read later, as it arrives. */
+async function whole(response: Response): Promise<Response> {
+  return response;
 }
 
 function queryOf<Options extends object>(options: Options, ...names: (keyof Options & string)[]): string {

@@ -59,17 +59,16 @@ export class StorybarRenderError extends StorybarApiError {
 
 export async function errorFromResponse(response: Response): Promise<StorybarApiError> {
   const text = await response.text().catch(() => '');
-  const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
-  return new StorybarApiError(response.status, isProblem ? parseProblem(text) : {}, retryAfterOf(response));
+  return new StorybarApiError(response.status, parseProblem(text) ?? {}, retryAfterOf(response));
 }
 
-function parseProblem(text: string): Partial<Problem> {
+/** Undefined for a response that a proxy sent or cut off. The status still says what kind of error it is. */
+function parseProblem(text: string): Problem | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    const value = JSON.parse(text) as Problem | null;
+    return typeof value?.code === 'string' && typeof value.detail === 'string' ? value : undefined;
   } catch {
-    // A proxy cut the body off. The status still says what kind of error it is.
-    return {};
+    return undefined;
   }
 }
 

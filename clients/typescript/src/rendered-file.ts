@@ -5,6 +5,9 @@ import { chunksOf, streamOf } from './asset.ts';
 import { StorybarConnectionError, StorybarError } from './errors.ts';
 import type { OnProgress } from './platform.ts';
 
+/** Returns the rest of a file whose download broke, or throws `failure` if it can't be had. */
+export type ContinueDownload = (loaded: number, failure: StorybarError) => Promise<ReadableStream<Uint8Array>>;
+
 export class RenderedFile {
   readonly renderId: string | undefined;
   readonly contentType: string;
@@ -24,8 +27,14 @@ export class RenderedFile {
   readonly headers: Headers;
   readonly #response: Response;
   readonly #onProgress: OnProgress | undefined;
+  readonly #continue: ContinueDownload | undefined;
 
-  constructor(response: Response, idempotencyKey: string | undefined, onProgress: OnProgress | undefined) {
+  constructor(
+    response: Response,
+    idempotencyKey: string | undefined,
+    onProgress: OnProgress | undefined,
+    continueDownload?: ContinueDownload,
+  ) {
     const { headers } = response;
     const number = (name: string): number | undefined => {
       const value = headers.get(name);
@@ -46,6 +55,7 @@ export class RenderedFile {
     this.headers = headers;
     this.#response = response;
     this.#onProgress = onProgress;
+    this.#continue = continueDownload;
   }
 
   /** The bytes as they arrive. They can be read once, by this or by one of the methods below. */
@@ -72,15 +82,21 @@ export class RenderedFile {
 
   async *#observed(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     let loaded = 0;
-    try {
-      for await (const chunk of chunksOf(body)) {
-        loaded += chunk.byteLength;
-        this.#onProgress?.({ loaded, total: this.size });
-        yield chunk;
+    for (let rest: ReadableStream<Uint8Array> | undefined = body; rest !== undefined; ) {
+      try {
+        for await (const chunk of chunksOf(rest)) {
+          loaded += chunk.byteLength;
+          this.#onProgress?.({ loaded, total: this.size });
+          yield chunk;
+        }
+        rest = undefined;
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        const message = `The download broke off after ${loaded} bytes.`;
+        const failure = new StorybarConnectionError(message, { cause: error });
+        if (this.#continue === undefined) throw failure;
+        rest = await this.#continue(loaded, failure);
       }
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      throw new StorybarConnectionError(`The download broke off after ${loaded} bytes.`, { cause: error });
     }
   }
 }

@@ -5,7 +5,7 @@ import {
   errorFromResponse,
   StorybarApiError,
   StorybarConnectionError,
-  type StorybarError,
+  StorybarError,
   StorybarTimeoutError,
 } from './errors.ts';
 import type { EncodedUpload, OnProgress } from './platform.ts';
@@ -13,7 +13,7 @@ import type { EncodedUpload, OnProgress } from './platform.ts';
 export interface RequestOptions {
   /** Cancels the request, its retries and the download of the result. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait for the response to begin, per attempt. Default: 300,000. */
+  /** Milliseconds to wait for the response to begin, per attempt. `Infinity` waits without a limit. Default: 300,000. */
   readonly timeoutMs?: number | undefined;
   /** How often to try again after an error that may pass. Default: 3. */
   readonly maxRetries?: number | undefined;
@@ -25,7 +25,11 @@ export interface TransportSettings {
   readonly maxRetries: number;
   /** The longest `retry-after` that is waited for. */
   readonly maxRetryDelayMs: number;
+  /** Called before the pause that precedes another attempt, with the error that caused it. */
+  readonly onRetry?: ((error: StorybarError, delayMs: number) => void) | undefined;
 }
+
+export type ReadResponse<Result> = (response: Response) => Promise<Result>;
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -39,6 +43,8 @@ export interface HttpRequest {
 
 const FIRST_DELAY_MS = 500;
 const LONGEST_BACKOFF_MS = 8_000;
+/** A timer with a longer delay would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Errors of a gateway, and those of the service that may pass. 500 is safe because renders have an idempotency key. */
 const PASSING_STATUSES = new Set([408, 409, 429, 500, 502, 503, 504]);
 /** These have a status that may pass, but the same request would fail again. */
@@ -49,50 +55,65 @@ const LASTING_CODES = new Set<string>([
   'upload_too_slow',
 ]);
 
-export async function request(
+/** Reading the response is a part of an attempt, because a server can crash while it sends one. */
+export async function request<Result>(
   settings: TransportSettings,
   http: HttpRequest,
   options: RequestOptions,
-): Promise<Response> {
+  read: ReadResponse<Result>,
+): Promise<Result> {
   const retries = http.isRepeatable ? (options.maxRetries ?? settings.maxRetries) : 0;
   for (let attempt = 0; ; attempt += 1) {
-    const outcome = await tryOnce(settings, http, options);
-    if (outcome instanceof Response) return outcome;
+    const outcome = await tryOnce(settings, http, options, read);
+    if (!(outcome instanceof StorybarError)) return outcome;
     const delay = attempt < retries ? delayBeforeRetry(outcome, attempt, settings.maxRetryDelayMs) : undefined;
     if (delay === undefined) throw outcome;
+    settings.onRetry?.(outcome, delay);
     await sleep(delay, options.signal);
   }
 }
 
-async function tryOnce(
+async function tryOnce<Result>(
   settings: TransportSettings,
   { method, url, headers, encode, onUploadProgress }: HttpRequest,
   options: RequestOptions,
-): Promise<Response | StorybarError> {
+  read: ReadResponse<Result>,
+): Promise<Result | StorybarError> {
   options.signal?.throwIfAborted();
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
   const controller = new AbortController();
   const timeout = new StorybarTimeoutError(`No response within ${timeoutMs} ms.`);
-  const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
+  const timer = setTimeout(() => controller.abort(timeout), Math.min(timeoutMs, LONGEST_TIMER_MS));
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
   try {
     const encoded = await encode?.();
     const init = { method, headers: { ...headers, ...encoded?.headers }, signal, body: encoded?.body ?? null };
     const response = await send({ fetch: settings.fetch, url, init, onUploadProgress });
-    return response.ok ? response : await errorFromResponse(response);
+    return response.ok ? await read(response) : await errorFromResponse(response);
   } catch (error) {
     options.signal?.throwIfAborted();
     if (controller.signal.aborted) return timeout;
     // `fetch` reports every failure of the connection as a TypeError. Anything else, such as a missing file, is final.
     if (!(error instanceof TypeError)) throw error;
-    return new StorybarConnectionError(`${method} ${url} failed: ${reasonOf(error)}`, { cause: error });
+    return new StorybarConnectionError(`Cannot reach ${new URL(url).origin}: ${reasonOf(error)}.`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
 }
 
-function reasonOf(error: TypeError): string {
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+/** Node.js reports only `fetch failed` and puts the reason into the cause, which has no message if there were several. */
+function reasonOf({ message, cause }: TypeError): string {
+  return cause instanceof Error ? cause.message || String(cause) : message;
+}
+
+/** Undefined for a response without a body. */
+export async function readJson<Result>(response: Response): Promise<Result> {
+  const text = await response.text();
+  try {
+    return (response.status === 204 ? undefined : JSON.parse(text)) as Result;
+  } catch (error) {
+    throw new StorybarError(`The server responded with something else than JSON: ${String(error)}`, { cause: error });
+  }
 }
 
 /** Milliseconds, or undefined if the error is final. */

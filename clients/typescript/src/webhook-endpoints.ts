@@ -24,13 +24,14 @@ export interface RotationOptions extends RequestOptions {
   readonly overlapSeconds?: number | undefined;
 }
 
-export type Send = (
+/** Sends a request and returns the JSON of the response. */
+export type Send = <Result>(
   method: HttpRequest['method'],
   path: string,
   options: RequestOptions,
   json?: unknown,
   http?: Partial<HttpRequest>,
-) => Promise<Response>;
+) => Promise<Result>;
 
 const PATH = '/v1/webhook-endpoints';
 /** A second attempt would create a second endpoint, rotate twice, or send a second test. */
@@ -46,20 +47,17 @@ export class WebhookEndpoints {
 
   /** The response is the only one with the secret of the endpoint, so store it. */
   async create(endpoint: NewWebhookEndpoint, options: RequestOptions = {}): Promise<WebhookEndpointWithSecret> {
-    const response = await this.#send('POST', PATH, options, endpoint, ONCE);
-    return (await response.json()) as WebhookEndpointWithSecret;
+    return await this.#send('POST', PATH, options, endpoint, ONCE);
   }
 
   /** Oldest first. */
   async list(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
-    const response = await this.#send('GET', PATH, options);
-    return ((await response.json()) as { endpoints: WebhookEndpoint[] }).endpoints;
+    return (await this.#send<{ endpoints: WebhookEndpoint[] }>('GET', PATH, options)).endpoints;
   }
 
   /** Webhooks that are still to be sent to it are dropped. */
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
-    const response = await this.#send('DELETE', pathOf(id), options);
-    await response.body?.cancel();
+    await this.#send('DELETE', pathOf(id), options);
   }
 
   /** Webhooks are signed with both secrets for a while, so you have time to switch. */
@@ -67,14 +65,12 @@ export class WebhookEndpoints {
     id: string,
     { overlapSeconds, ...options }: RotationOptions = {},
   ): Promise<WebhookEndpointWithSecret> {
-    const response = await this.#send('POST', `${pathOf(id)}/rotate-secret`, options, overlap(overlapSeconds), ONCE);
-    return (await response.json()) as WebhookEndpointWithSecret;
+    return await this.#send('POST', `${pathOf(id)}/rotate-secret`, options, overlap(overlapSeconds), ONCE);
   }
 
   /** Sends a webhook of the type `webhook.test`. */
   async test(id: string, options: RequestOptions = {}): Promise<WebhookDelivery> {
-    const response = await this.#send('POST', `${pathOf(id)}/test`, options, undefined, ONCE);
-    return (await response.json()) as WebhookDelivery;
+    return await this.#send('POST', `${pathOf(id)}/test`, options, undefined, ONCE);
   }
 }
 
@@ -87,14 +83,13 @@ export class WebhookSecret {
   }
 
   async get(options: RequestOptions = {}): Promise<string> {
-    const response = await this.#send('GET', '/v1/webhook-secret', options);
-    return ((await response.json()) as Schemas['WebhookSecret']).secret;
+    return (await this.#send<Schemas['WebhookSecret']>('GET', '/v1/webhook-secret', options)).secret;
   }
 
   /** Returns the new one. Webhooks are signed with both for a while, so you have time to switch. */
   async rotate({ overlapSeconds, ...options }: RotationOptions = {}): Promise<string> {
-    const response = await this.#send('POST', '/v1/webhook-secret/rotate', options, overlap(overlapSeconds), ONCE);
-    return ((await response.json()) as Schemas['WebhookSecret']).secret;
+    const path = '/v1/webhook-secret/rotate';
+    return (await this.#send<Schemas['WebhookSecret']>('POST', path, options, overlap(overlapSeconds), ONCE)).secret;
   }
 }
 

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { StorybarApiError, StorybarTimeoutError } from '@storybar/client';
+import {
+  StorybarApiError,
+  StorybarConnectionError,
+  StorybarError,
+  StorybarTimeoutError,
+  type SucceededRender,
+} from '@storybar/client';
 import { PHOTO, rejection, STAND_IN_URL, standIn } from './service.ts';
 
 interface SeenRequest {
@@ -26,6 +32,25 @@ test('retries with one idempotency key until the server has room, and sends the 
   assert.equal(seen.length, 3);
   assert.ok(seen.every(({ bytes }) => bytes > length));
   assert.ok(seen.every(({ headers, bytes }) => headers['content-length'] === String(bytes)));
+});
+
+test('tells the caller before each retry why, and how long it waits', async () => {
+  const reasons: string[] = [];
+  const delays: number[] = [];
+  const client = standIn({
+    onRetry: ({ message }, delayMs) => {
+      reasons.push(message);
+      delays.push(delayMs);
+    },
+  });
+  await client.caption({ width: 16, height: 16, text: 'busy twice' });
+  assert.deepEqual(reasons, ['Stand-in: overloaded.', 'Stand-in: overloaded.']);
+  await client.caption({ width: 16, height: 16, text: 'cut off' });
+  assert.match(reasons.at(-1) ?? '', /^Cannot reach http:\/\/127\.0\.0\.1:\d+: .+\.$/u);
+  assert.deepEqual(
+    delays.map((delay) => delay > 0),
+    [false, false, true],
+  );
 });
 
 test('retries when the connection breaks', async () => {
@@ -57,4 +82,83 @@ test('does not wait longer than allowed, nor for credits that are used up', asyn
 test('gives up when no response arrives in time', async () => {
   const caption = standIn({ maxRetries: 0 }).caption({ width: 16, height: 16, text: 'silence' }, { timeoutMs: 50 });
   await rejection(caption, StorybarTimeoutError);
+});
+
+const FILE = Buffer.from('the bytes of a result');
+const SUCCEEDED = { output: { url: 'https://files.example.com/r1.png' } } as SucceededRender;
+
+/** A response whose connection breaks after some bytes. */
+function broken(bytes: Uint8Array, status = 200): Response {
+  const chunks = [bytes];
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const chunk = chunks.pop();
+    if (chunk === undefined) controller.error(new TypeError('terminated'));
+    else controller.enqueue(chunk);
+  };
+  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status });
+}
+
+function rangeOf(init: RequestInit | undefined): number {
+  return Number(/^bytes=(\d+)-$/u.exec(new Headers(init?.headers).get('range') ?? '')?.[1] ?? 0);
+}
+
+test('continues a broken download where it ended, and reports its whole progress', async () => {
+  const ranges: number[] = [];
+  const loads: number[] = [];
+  const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    const from = rangeOf(init);
+    ranges.push(from);
+    if (from >= 10) return new Response(FILE.subarray(from), { status: 206 });
+    return broken(FILE.subarray(from, from + 5), from === 0 ? 200 : 206);
+  };
+  const options = { onDownloadProgress: ({ loaded }: { loaded: number }) => void loads.push(loaded) };
+  const file = await standIn({ fetch }).download(SUCCEEDED, options);
+  assert.deepEqual(Buffer.from(await file.bytes()), FILE);
+  assert.deepEqual(
+    [ranges, loads],
+    [
+      [0, 5, 10],
+      [5, 10, FILE.length],
+    ],
+  );
+});
+
+test('gives up a broken download after its retries, and at a server that starts from the beginning', async () => {
+  for (const [status, requests] of [
+    [206, 3],
+    [200, 2],
+  ] as const) {
+    let count = 0;
+    const fetch = async (): Promise<Response> => broken(FILE.subarray(0, 5), (count += 1) === 1 ? 200 : status);
+    const file = await standIn({ fetch, maxRetries: 2 }).download(SUCCEEDED);
+    const error = await rejection(file.bytes(), StorybarConnectionError);
+    assert.match(error.message, /broke off after \d+ bytes/u);
+    assert.equal(count, requests);
+  }
+});
+
+test('retries a response that breaks off, and refuses one that is not JSON', async () => {
+  let count = 0;
+  const fetch = async (): Promise<Response> =>
+    (count += 1) === 1 ? broken(Buffer.from('{"id":')) : Response.json({ id: 'r1' });
+  assert.equal((await standIn({ fetch }).getRender('r1')).id, 'r1');
+  const html = standIn({ fetch: async () => new Response('<html>') });
+  assert.match((await rejection(html.getRender('r1'), StorybarError)).message, /something else than JSON/u);
+});
+
+test('asks for the state of a render more often when the caller follows its progress', async () => {
+  const queries: string[] = [];
+  const fetch = async (url: unknown): Promise<Response> => {
+    queries.push(new URL(String(url)).search);
+    return Response.json({ ...SUCCEEDED, id: 'r1', status: 'succeeded' });
+  };
+  const client = standIn({ fetch });
+  await client.waitFor('r1', { timeoutMs: Infinity });
+  await client.waitFor('r1', { timeoutMs: Infinity, onProgress: () => undefined });
+  assert.deepEqual(queries, ['?wait=20', '?wait=3']);
+});
+
+test('waits without a limit when the timeout is infinite', async () => {
+  const render = await standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
+  assert.equal(Buffer.from(await render.bytes()).toString(), 'attempt 1');
 });
