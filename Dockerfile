@@ -11,6 +11,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY clients/typescript/package.json clients/typescript/tsconfig.json clients/typescript/tsconfig.build.json ./clients/typescript/
+COPY clients/typescript/src ./clients/typescript/src
 COPY scripts/prune.js ./scripts/
 RUN npm run build && npm prune --omit=dev --ignore-scripts && node scripts/prune.js
 
@@ -25,6 +27,8 @@ RUN command -v bwrap || \
   (apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/clients/typescript/dist ./clients/typescript/dist
+COPY clients/typescript/package.json ./clients/typescript/
 COPY package.json LICENSE NOTICE THIRD_PARTY_NOTICES.md CHANGELOG.md ./
 COPY bin ./bin
 COPY assets ./assets

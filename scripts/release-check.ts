@@ -78,6 +78,11 @@ async function checkServer(target: string): Promise<void> {
     await checkRender(url, must(key?.[0], 'key'), 'image/png', { asset: path.join(examples, 'photo.jpg') });
     await checkRender(url, must(key?.[0], 'key'), 'video/mp4', { asset: path.join(examples, 'clip.mp4') });
     await checkRender(url, must(key?.[0], 'key'), 'image/png', { width: '1080', height: '1920' });
+    const access = { ...env, STORYBAR_URL: url, STORYBAR_API_KEY: must(key?.[0], 'key') };
+    const photo = path.join(examples, 'photo.jpg');
+    step('the installed `storybar send` renders with that server', () =>
+      run(process.execPath, [program, 'send', photo, '--text', 'Released', '-o', 'sent.png'], target, access),
+    );
   } finally {
     server.kill();
   }

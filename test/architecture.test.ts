@@ -201,6 +201,14 @@ describe('import rules', () => {
     ]);
   });
 
+  it('storybar send makes its requests with the client of clients/typescript', () => {
+    const own = production.filter(
+      (file) => file.startsWith('cli/send/') && /\bfetch\(|'node:https?'/u.test(text(file)),
+    );
+    expect(own).toEqual([]);
+    expect(imports).toContainEqual({ file: 'cli/send/sending.ts', target: '#client' });
+  });
+
   it('only media/process.ts imports node:child_process', () => {
     const importers = imports.filter(({ target }) => target === 'node:child_process').map(({ file }) => file);
     expect(importers).toEqual(['media/process.ts']);

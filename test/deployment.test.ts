@@ -86,6 +86,15 @@ describe('container files', () => {
     expect(shipped.filter((file) => !copied.has(file))).toEqual([]);
   });
 
+  it('ships the client that `storybar send` imports, with the package.json that chooses its code for Node.js', () => {
+    const { files, imports } = JSON.parse(read('package.json')) as {
+      files: string[];
+      imports: { '#client': { default: string } };
+    };
+    const folder = path.posix.dirname(path.posix.normalize(imports['#client'].default));
+    expect(files).toEqual(expect.arrayContaining([folder, path.posix.join(folder, '../package.json')]));
+  });
+
   it('copies only files into the image that exist and that .dockerignore lets through', () => {
     const sources = all(/^COPY (?!--from)(.+) \S+$/gmu, read('Dockerfile')).flatMap((line) => line.split(' '));
     expect(sources.length).toBeGreaterThan(10);

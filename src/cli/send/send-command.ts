@@ -10,7 +10,6 @@ import { printer } from '../print.ts';
 import { withInterrupts } from './interrupts.ts';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
-import { Service } from './service.ts';
 
 const HELP = `Usage: storybar send <image or video, file or URL> --text <caption> [-o <file>]
        storybar send --width <px> --height <px> --text <caption> [-o <file>]
@@ -66,9 +65,7 @@ export async function sendCommand(args: string[]): Promise<void> {
   const reporter = new Reporter(process.stderr, json);
   const print = printer(json);
   await withInterrupts(async (signal) => {
-    const onRetry = (reason: string, seconds: number): void => reporter.note(`${reason} Trying again in ${seconds} s.`);
-    const service = new Service({ ...server, signal, onRetry });
-    const sending = new Sending({ service, reporter, print, signal, output, isDetached });
+    const sending = new Sending({ ...server, reporter, print, signal, output, isDetached });
     if (cancel !== undefined) await sending.cancel(cancel);
     else if (resume !== undefined) await sending.finish(resume, undefined);
     else await sending.send(asset, fields, idempotencyKey);
@@ -87,5 +84,5 @@ function serverOf(
   if (key === '') throw new UsageError('give your API key with STORYBAR_API_KEY or --key');
   // A header can't hold other characters, and the error of the HTTP client would repeat the key.
   if (!/^[\x21-\x7e]+$/u.test(key)) throw new UsageError("the API key has characters that a key can't have");
-  return { url: url.replace(/\/+$/u, ''), key };
+  return { url, key };
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
-import { Service } from './service.ts';
 
 /** The message of the failed command, against a server that always responds in the same way. */
 async function failureAt(status: number, code: string | undefined): Promise<string> {
@@ -18,9 +17,8 @@ async function failureAt(status: number, code: string | undefined): Promise<stri
   });
   const { signal } = new AbortController();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const service = new Service({ url, key: 'k', signal, onRetry: () => undefined });
   const reporter = new Reporter(process.stderr, true);
-  const options = { service, reporter, print: () => undefined, signal, output: undefined, isDetached: true };
+  const options = { url, key: 'k', reporter, print: () => undefined, signal, output: undefined, isDetached: true };
   const sent = new Sending(options).send(undefined, [['text', 'a']], 'mine');
   return await sent.then(
     () => 'none',

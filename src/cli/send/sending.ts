@@ -2,18 +2,27 @@
 
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type AsyncCaptionRequest,
+  type OnProgress,
+  type Render,
+  Storybar,
+  StorybarApiError,
+  StorybarConnectionError,
+  StorybarRenderError,
+  type SucceededRender,
+} from '#client';
 import { AppError } from '../../errors.ts';
 import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
 import type { Print } from '../print.ts';
 import { outputNextTo } from '../local-files.ts';
+import { failureOf, mayPass, printable, withHint } from './failures.ts';
 import type { Reporter } from './reporter.ts';
 import { saveResult } from './save-result.ts';
-import { failureOf, type SentRender, type Service, type ServiceRequest } from './service.ts';
-import { encodeForm, type UploadFile } from './upload-form.ts';
 
 export interface SendingOptions {
-  readonly service: Service;
+  readonly url: string;
+  readonly key: string;
   readonly reporter: Reporter;
   readonly print: Print;
   readonly signal: AbortSignal;
@@ -24,27 +33,33 @@ export interface SendingOptions {
 
 type Fields = readonly (readonly [string, string])[];
 
-/** Before the render is accepted, the user waits for a server that may not even exist. */
-const UPLOAD_RETRIES = 3;
-/** Enough for a restart of the server, about five minutes. */
-const WAIT_RETRIES = 40;
-/** Servers write the progress of a render every three seconds. */
-const POLL_SECONDS = 3;
-const POLL_TIMEOUT_MS = 60_000;
-const SHORTEST_POLL_MS = 1_000;
+/**
+ * Enough for a restart of the server, about five minutes. Before the render is accepted, the user waits for a server that may
+ * not even exist, so only the few retries of the client apply.
+ */
+const RETRIES_ONCE_ACCEPTED = 40;
+const RESPONSE_TIMEOUT_MS = 60_000;
 
 export class Sending {
   readonly #options: SendingOptions;
+  readonly #client: Storybar;
 
   constructor(options: SendingOptions) {
+    const { url, key, reporter } = options;
     this.#options = options;
+    this.#client = new Storybar({
+      ...{ baseUrl: url, apiKey: key, timeoutMs: RESPONSE_TIMEOUT_MS },
+      onRetry: ({ message }, delayMs) =>
+        reporter.note(`${printable(message)} Trying again in ${Math.round(delayMs / 100) / 10} s.`),
+    });
   }
 
   async send(asset: string | undefined, fields: Fields, idempotencyKey: string): Promise<void> {
     const { reporter, print, isDetached } = this.#options;
     const render = await this.#upload(asset, fields, idempotencyKey).catch((error: unknown) => {
+      const failure = this.#failureOf(error);
       const hint = `Repeat the command with --idempotency-key ${idempotencyKey} to make sure that it is charged once.`;
-      throw mayPass(error) ? withHint(error, hint) : error;
+      throw mayPass(failure) ? withHint(failure, hint) : failure;
     });
     reporter.note(`Accepted as ${render.id}`);
     if (isDetached) {
@@ -55,78 +70,67 @@ export class Sending {
 
   /** Waits for an accepted render and downloads its result. */
   async finish(id: string, asset: string | undefined): Promise<void> {
-    const { reporter } = this.#options;
-    let render: SentRender | undefined;
+    const { reporter, signal } = this.#options;
+    const onProgress = ({ status, progress }: Render): void => {
+      if (status === 'queued') reporter.progress('Waiting in the queue', progress);
+      if (status === 'rendering') reporter.progress('Rendering', progress);
+    };
     try {
-      render = await this.#waitForEnd(id);
-      if (render.status === 'succeeded') await this.#download(render, asset);
+      const options = { maxRetries: RETRIES_ONCE_ACCEPTED, timeoutMs: Infinity, signal, onProgress };
+      await this.#download(await this.#client.waitFor(id, options), asset);
     } catch (error) {
-      const isGone = error instanceof CommandFailure && error.code === 'render_not_found';
-      throw isGone ? error : withHint(error, `Continue with: storybar send --resume ${id}`);
+      const hint = `Continue with: storybar send --resume ${id}`;
+      throw hasEnded(error) ? this.#failureOf(error) : withHint(this.#failureOf(error), hint);
     } finally {
       reporter.clear();
     }
-    if (render.status !== 'succeeded') throw endOf(render);
   }
 
   async cancel(id: string): Promise<void> {
-    const { service, print } = this.#options;
-    const render = await service.render({ method: 'GET', address: addressOf(id), maxRetries: UPLOAD_RETRIES });
-    if (hasEnded(render)) {
-      print(render, `${id} has already ended with the status ${render.status}. Nothing was changed.\n`, 2);
-      return;
+    const { print, signal } = this.#options;
+    try {
+      const render = await this.#client.getRender(id, { signal });
+      if (render.status !== 'queued' && render.status !== 'rendering') {
+        print(render, `${id} has already ended with the status ${render.status}. Nothing was changed.\n`, 2);
+        return;
+      }
+      const after = await this.#client.cancelRender(id, { signal });
+      if (after === undefined)
+        print({ id, status: 'deleted' }, `${id} had just ended, and was deleted with its result.\n`, 2);
+      else print(after, `${id} has the status ${after.status}.\n`, 2);
+    } catch (error) {
+      throw this.#failureOf(error);
     }
-    const after = await service.cancel({ method: 'DELETE', address: addressOf(id), maxRetries: UPLOAD_RETRIES });
-    if (after === undefined)
-      print({ id, status: 'deleted' }, `${id} had just ended, and was deleted with its result.\n`, 2);
-    else print(after, `${id} has the status ${after.status}.\n`, 2);
   }
 
-  async #upload(asset: string | undefined, fields: Fields, idempotencyKey: string): Promise<SentRender> {
-    const { service, reporter } = this.#options;
-    const headers = { prefer: 'respond-async', 'idempotency-key': idempotencyKey };
-    const request = { method: 'POST', address: '/v1/overlay', headers, maxRetries: UPLOAD_RETRIES } as const;
-    if (asset === undefined || isUrl(asset)) {
-      const form = new URLSearchParams();
-      for (const [name, value] of fields) form.append(name, value);
-      if (asset !== undefined) form.append('asset_url', asset);
-      const body = form.toString();
-      return await service.render({ ...request, body: () => ({ headers: FORM, body }) });
-    }
-    const file = await fileOf(asset);
+  async #upload(asset: string | undefined, texts: Fields, idempotencyKey: string): Promise<Render> {
+    const { reporter, signal } = this.#options;
+    // The values of options are text, and so are the fields of the form that the client sends.
+    const fields = Object.fromEntries(texts) as AsyncCaptionRequest;
+    const options = { idempotencyKey, signal, timeoutMs: Infinity };
+    if (asset === undefined) return await this.#client.startRender(fields, options);
+    if (isUrl(asset)) return await this.#client.startRender({ ...fields, asset_url: asset }, options);
+    await assertFile(asset);
     const stage = `Uploading ${path.basename(asset)}`;
-    return await service.render({
-      ...request,
-      body: () => encodeForm(fields, file, (sent) => reporter.progress(stage, sent / file.bytes)),
-    });
+    const onUploadProgress: OnProgress = ({ loaded, total = loaded }) => reporter.progress(stage, loaded / total);
+    return await this.#client.startRender({ ...fields, asset }, { ...options, onUploadProgress });
   }
 
-  async #waitForEnd(id: string): Promise<SentRender> {
-    const { service, reporter, signal } = this.#options;
-    const request: ServiceRequest = {
-      method: 'GET',
-      address: `${addressOf(id)}?wait=${POLL_SECONDS}`,
-      maxRetries: WAIT_RETRIES,
-      timeoutMs: POLL_TIMEOUT_MS,
-    };
-    for (;;) {
-      const asked = performance.now();
-      const render = await service.render(request);
-      if (hasEnded(render)) return render;
-      reporter.progress(render.status === 'queued' ? 'Waiting in the queue' : 'Rendering', render.progress);
-      // A server that doesn't hold the request open must not be asked in a tight loop.
-      const pauseMs = Math.max(0, SHORTEST_POLL_MS - (performance.now() - asked));
-      await wait(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
-  }
-
-  async #download(render: SentRender, asset: string | undefined): Promise<void> {
-    const { service, reporter, print, signal } = this.#options;
-    const { id, output, credits, warnings } = render;
-    if (output === null) throw new CommandFailure(`Render ${id} has no output.`, UNEXPECTED);
+  async #download(render: SucceededRender, asset: string | undefined): Promise<void> {
+    const { reporter, print, signal } = this.#options;
+    const { output, credits, warnings } = render;
     const file = this.#options.output ?? nameOf(render, asset, output.url);
-    const onProgress = (loaded: number): void => reporter.progress('Downloading', loaded / output.bytes);
-    await saveResult({ service, url: output.url, bytes: output.bytes, output: file, signal, onProgress });
+    let hasBegun = false;
+    const onDownloadProgress: OnProgress = ({ loaded }) => {
+      hasBegun = true;
+      reporter.progress('Downloading', loaded / output.bytes);
+    };
+    const options = { maxRetries: RETRIES_ONCE_ACCEPTED, signal, onDownloadProgress };
+    const download = async () => (await this.#client.download(render, options)).stream;
+    await saveResult(file, download, signal).catch((error: unknown) => {
+      if (!hasBegun || !(error instanceof StorybarConnectionError)) throw error;
+      throw new CommandFailure(error.message, { code: 'download_broken', exit: EXIT_CODES.overloaded });
+    });
     reporter.clear();
     const price = credits === 1 ? '1 credit' : `${credits ?? 0} credits`;
     const facts = [`${output.width}x${output.height}`, `${output.bytes} bytes`, price, ...warnings];
@@ -134,53 +138,32 @@ export class Sending {
     reporter.note(`${file}: ${facts.join(', ')}`);
     print({ ...render, file }, '', 2);
   }
+
+  #failureOf(error: unknown): unknown {
+    return failureOf(error, this.#options.url);
+  }
 }
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const UNEXPECTED = { code: 'unexpected_response', exit: EXIT_CODES.overloaded };
-
-function addressOf(id: string): string {
-  return `/v1/renders/${encodeURIComponent(id)}`;
-}
-
-function hasEnded({ status }: SentRender): boolean {
-  return status !== 'queued' && status !== 'rendering';
+/** Nothing is left to wait for after these errors. */
+function hasEnded(error: unknown): boolean {
+  if (error instanceof StorybarRenderError) return true;
+  return error instanceof StorybarApiError && error.code === 'render_not_found';
 }
 
 function isUrl(asset: string): boolean {
   return /^https?:\/\//iu.test(asset);
 }
 
-async function fileOf(asset: string): Promise<UploadFile> {
+async function assertFile(asset: string): Promise<void> {
   const facts = await stat(asset).catch((error: unknown) => {
     throw new AppError('not_found', `File ${asset} not found.`, { cause: error });
   });
   if (!facts.isFile()) throw new UsageError(`${asset} isn't a file`);
-  return { path: asset, bytes: facts.size };
 }
 
 /** The extension comes from the link, because only the server knows the format. */
-function nameOf({ id }: SentRender, asset: string | undefined, url: string): string {
+function nameOf({ id }: Render, asset: string | undefined, url: string): string {
   const extension = /\.(?<extension>\w+)$/u.exec(new URL(url).pathname)?.groups?.['extension'] ?? 'bin';
   if (asset === undefined) return `${id}.${extension}`;
   return outputNextTo(isUrl(asset) ? path.posix.basename(new URL(asset).pathname) || 'asset' : asset, extension);
-}
-
-function endOf({ id, status, error }: SentRender): CommandFailure {
-  if (error) return failureOf(error);
-  return new CommandFailure(`Render ${id} was ${status}.`, { code: status, exit: EXIT_CODES.overloaded });
-}
-
-/** Whether the same command may succeed later, or has been successful without our knowledge. */
-function mayPass(error: unknown): boolean {
-  if (!(error instanceof CommandFailure)) return false;
-  const { code, status = 0 } = error;
-  return code === 'unreachable' || code === 'interrupted' || status >= 500 || status === 408 || status === 409;
-}
-
-function withHint(error: unknown, hint: string): unknown {
-  if (error instanceof UsageError) return new UsageError(`${error.message}. ${hint}`);
-  if (!(error instanceof CommandFailure)) return error;
-  const { message, code, exit, faults, status } = error;
-  return new CommandFailure(`${message} ${hint}`, { code, exit, faults, status });
 }

@@ -1,0 +1,53 @@
+// What the client throws, as failures of the command.
+
+import { StorybarApiError, StorybarConnectionError, StorybarError, StorybarTimeoutError } from '#client';
+import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
+
+/** Errors that the client didn't make, such as those of the disk, stay as they are. */
+export function failureOf(error: unknown, url: string): unknown {
+  const exit = EXIT_CODES.overloaded;
+  if (error instanceof StorybarApiError) return refusalOf(error);
+  if (error instanceof StorybarConnectionError || error instanceof StorybarTimeoutError) {
+    return new CommandFailure(printable(error.message), { code: 'unreachable', exit });
+  }
+  if (!(error instanceof StorybarError)) return error;
+  const message = `${new URL(url).origin} isn't a Storybar server that can render asynchronously: ${error.message}`;
+  return new CommandFailure(printable(message), { code: 'unexpected_response', exit });
+}
+
+function refusalOf({ status, code, message, faults, problem, renderId }: StorybarApiError): CommandFailure {
+  if (code === 'canceled') {
+    return new CommandFailure(`Render ${renderId} was canceled.`, { code, exit: EXIT_CODES.overloaded });
+  }
+  const exit = Object.hasOwn(EXIT_CODES, code) ? EXIT_CODES[code as keyof typeof EXIT_CODES] : exitOfStatus(status);
+  const lines = faults.map(({ pointer, detail }) => printable(`${pointer.slice(2)}: ${detail}`));
+  return new CommandFailure(printable(problem.detail ?? message), {
+    ...{ code, exit, status },
+    faults: lines.length > 1 ? lines : [],
+  });
+}
+
+/** For codes that are newer than this program. */
+function exitOfStatus(status: number): number {
+  if (status === 401 || status === 403) return EXIT_CODES.invalid_api_key;
+  return status >= 500 || status === 429 ? EXIT_CODES.overloaded : EXIT_CODES.invalid_fields;
+}
+
+/** What a server says is printed on a terminal, so control characters are replaced. */
+export function printable(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '?');
+}
+
+/** Whether the same command may succeed later, or has been successful without our knowledge. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof CommandFailure)) return false;
+  const { code, status = 0 } = error;
+  return code === 'unreachable' || code === 'interrupted' || status >= 500 || status === 408 || status === 409;
+}
+
+export function withHint(error: unknown, hint: string): unknown {
+  if (error instanceof UsageError) return new UsageError(`${error.message}. ${hint}`);
+  if (!(error instanceof CommandFailure)) return error;
+  const { message, code, exit, faults, status } = error;
+  return new CommandFailure(`${message} ${hint}`, { code, exit, faults, status });
+}
