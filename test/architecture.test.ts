@@ -24,11 +24,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mail: [],
   config: [],
   telemetry: [],
+  // What callers get: statuses, problems, and schemas of responses.
+  api: ['store', 'render', 'caption', 'errors.ts'],
   fetch: ['media', 'caption', 'errors.ts'],
   // The use case: what happens to a render, whoever asks for it. It knows nothing of HTTP requests.
-  renders: ['fetch', 'dispatch', 'store', 'storage', 'account', 'caption', 'render', 'media', 'telemetry', 'errors.ts'],
-  webhooks: ['renders', 'fetch', 'store', 'account', 'telemetry', 'errors.ts'],
+  renders: [
+    'api',
+    'fetch',
+    'dispatch',
+    'store',
+    'storage',
+    'account',
+    'caption',
+    'render',
+    'media',
+    'telemetry',
+    'errors.ts',
+  ],
+  webhooks: ['api', 'renders', 'fetch', 'store', 'account', 'telemetry', 'errors.ts'],
   http: [
+    'api',
     'renders',
     'webhooks',
     'fetch',
@@ -45,6 +60,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
   dashboard: [
+    'api',
     'renders',
     'webhooks',
     'http',
@@ -72,7 +88,7 @@ const INTERFACE_ONLY: Readonly<
 > = {
   dispatch: { from: ['renders', 'http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
-    from: ['renders', 'webhooks', 'http', 'billing', 'dashboard'],
+    from: ['api', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
     files: [
       'store/store.ts',
       'store/users.ts',

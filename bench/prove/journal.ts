@@ -2,7 +2,7 @@
 // responses, secrets of others, and internal errors.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { PROBLEMS } from '../../src/http/reference/statuses.ts';
+import { PROBLEMS } from '../../src/api/statuses.ts';
 
 export interface ResponseRecord {
   /** 0 when the connection broke before the response was complete. */

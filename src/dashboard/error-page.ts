@@ -1,6 +1,6 @@
 // The HTML error page for browsers. Other clients get the same problem as JSON.
 
-import { ERROR_DOCS_PATH, type ErrorPage, type Problem } from '../http/reference/problem.ts';
+import { ERROR_DOCS_PATH, type ErrorPage, type Problem } from '../api/problem.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';
 import { type Html, html } from './html.ts';

@@ -1,7 +1,7 @@
 // llms.txt: the API on one page of Markdown, for language models.
 
 import { FIELDS } from '../http/reference/openapi-form.ts';
-import { PROBLEMS } from '../http/reference/statuses.ts';
+import { PROBLEMS } from '../api/statuses.ts';
 import { must } from '../primitives/must.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';

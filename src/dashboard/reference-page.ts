@@ -1,10 +1,10 @@
 // The API reference: example requests, and the fields, headers and errors from the server's own tables.
 
 import { must } from '../primitives/must.ts';
-import { FAULTS } from '../http/reference/faults.ts';
+import { FAULTS } from '../api/faults.ts';
 import { FIELDS } from '../http/reference/openapi-form.ts';
 import { RESPONSE_HEADERS } from '../http/reference/response-headers.ts';
-import { PROBLEMS } from '../http/reference/statuses.ts';
+import { PROBLEMS } from '../api/statuses.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { TRY_IT_MODULE } from './docs/try-it.ts';
 import { EXAMPLE_REQUESTS, type ExampleRequest } from './example-requests.ts';

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, asAppError } from '../errors.ts';
-import { type ErrorPage, problemHeaders, toProblem } from './reference/problem.ts';
+import { type ErrorPage, problemHeaders, toProblem } from '../api/problem.ts';
 import { keepOpenForUpload } from './transport/drain.ts';
 import { requestBaseUrl } from './transport/request-base-url.ts';
 import { recordOf } from './transport/request-record.ts';

@@ -6,7 +6,7 @@ import type { AppError, ErrorCode } from '../errors.ts';
 import type { LoggedRequest } from '../store/requests/request-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { PROBLEMS } from './reference/statuses.ts';
+import { PROBLEMS } from '../api/statuses.ts';
 import { newTraceId, type Span, type SpanAttributes, spansOf } from '../telemetry/trace-spans.ts';
 import { type RequestRecord, recordOf } from './transport/request-record.ts';
 import { parseTraceparent } from './transport/trace.ts';

@@ -17,7 +17,7 @@ import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages, type PublicPagesDependencies, publicTitles } from '../dashboard/public-pages.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
-import type { ErrorPage } from '../http/reference/problem.ts';
+import type { ErrorPage } from '../api/problem.ts';
 import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';

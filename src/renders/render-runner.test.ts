@@ -22,7 +22,7 @@ async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Pr
       workArea: { lazyDirectory: () => ({ remove: async () => undefined }) },
       uploads: { reserve: async () => await Promise.reject(new AppError(code, 'Trouble.')) },
       logger: { info: log, warn: log, error: log },
-      problemOf: () => ({ status: 422 }),
+      publicUrl: undefined,
     } as unknown as RunnerOptions);
     runner.wake();
   });

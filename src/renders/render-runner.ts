@@ -2,6 +2,7 @@
 // server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
 import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
+import { toProblem } from '../api/problem.ts';
 import { AppError, asAppError, type ErrorCode } from '../errors.ts';
 import {
   AttemptLost,
@@ -19,8 +20,8 @@ import { repeatWrite } from './repeat-write.ts';
 export interface RunnerOptions extends AttemptDependencies {
   readonly renders: Renders;
   readonly metrics: Metrics;
-  /** The error as the API shows it. */
-  readonly problemOf: (error: AppError, renderId: string) => { readonly status: number };
+  /** For links to the documentation in problems; undefined if it isn't set. */
+  readonly publicUrl: string | undefined;
 }
 
 const POLL_MS = 500;
@@ -224,7 +225,7 @@ export class RenderRunner {
 
   /** A temporary failure leaves the render, with its credits, to a later attempt. */
   async #endAttempt({ attempt, render }: ClaimedRender, error: AppError, durationMs: number): Promise<void> {
-    const { renders, logger, problemOf } = this.#options;
+    const { renders, logger, publicUrl } = this.#options;
     const { renderId, number } = attempt;
     const entry = { renderId, accountId: render.accountId, attempt: number, code: error.code };
     const age = Date.now() - (render.startedAt ?? new Date()).getTime();
@@ -239,7 +240,7 @@ export class RenderRunner {
         await this.#write(renderId, async () => await renders.giveBack(attempt, delayMs));
         return;
       }
-      const problem = problemOf(error, renderId);
+      const problem = toProblem(error, renderId, publicUrl);
       await this.#write(renderId, async () => {
         return await renders.fail(attempt, { error: JSON.stringify(problem), code: error.code, durationMs });
       });

@@ -8,7 +8,7 @@ import type { Subscription } from '../../src/account/subscription.ts';
 import type { ConfirmedCharge, PlanChoice } from '../../src/billing/billing.ts';
 import { StripeBilling } from '../../src/billing/stripe.ts';
 import { AppError } from '../../src/errors.ts';
-import { PROBLEMS } from '../../src/http/reference/statuses.ts';
+import { PROBLEMS } from '../../src/api/statuses.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';

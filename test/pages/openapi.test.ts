@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_FORMATS } from '../../src/caption/output-format.ts';
-import { FAULTS } from '../../src/http/reference/faults.ts';
+import { FAULTS } from '../../src/api/faults.ts';
 import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
-import { PROBLEMS } from '../../src/http/reference/statuses.ts';
+import { PROBLEMS } from '../../src/api/statuses.ts';
 
 interface Operation {
   readonly responses: Readonly<

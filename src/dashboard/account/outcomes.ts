@@ -1,7 +1,7 @@
 // Groups the outcomes of renders into the four series of the usage chart.
 
 import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
-import { PROBLEMS } from '../../http/reference/statuses.ts';
+import { PROBLEMS } from '../../api/statuses.ts';
 import type { UsageDay } from '../../store/store.ts';
 
 export const SERIES = ['delivered', 'test', 'refused', 'failed'] as const;

@@ -1,7 +1,7 @@
 // Stored renders: asynchronous ones, and results with a link. A list with filters, and one render with what can be done to it.
 
 import { AppError } from '../../errors.ts';
-import { PROBLEMS } from '../../http/reference/statuses.ts';
+import { PROBLEMS } from '../../api/statuses.ts';
 import type { RenderActions } from '../../renders/render-actions.ts';
 import { parseResult } from '../../renders/render-result.ts';
 import { resultPath } from '../../renders/render-view.ts';

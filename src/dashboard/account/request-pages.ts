@@ -2,8 +2,8 @@
 
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
-import { FAULTS } from '../../http/reference/faults.ts';
-import { PROBLEMS } from '../../http/reference/statuses.ts';
+import { FAULTS } from '../../api/faults.ts';
+import { PROBLEMS } from '../../api/statuses.ts';
 import { must } from '../../primitives/must.ts';
 import type { LoggedRequest, RequestFilter } from '../../store/requests/request-log.ts';
 import type { KeySummary, Store } from '../../store/store.ts';

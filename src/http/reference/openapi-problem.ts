@@ -1,8 +1,8 @@
 // The error responses of the OpenAPI document.
 
 import type { Json } from '../../primitives/json-schema.ts';
-import { FAULTS } from './faults.ts';
-import { PROBLEMS, type ProblemKind } from './statuses.ts';
+import { FAULTS } from '../../api/faults.ts';
+import { PROBLEMS, type ProblemKind } from '../../api/statuses.ts';
 
 /** Responses of requests that render nothing: those errors of a render that they can have. */
 export function readErrorResponses(): Record<string, Json> {

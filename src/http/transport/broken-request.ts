@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError, type ErrorCode } from '../../errors.ts';
-import { problemHeaders, toProblem } from '../reference/problem.ts';
-import { PROBLEMS } from '../reference/statuses.ts';
+import { problemHeaders, toProblem } from '../../api/problem.ts';
+import { PROBLEMS } from '../../api/statuses.ts';
 
 export interface RefusedRequest {
   readonly renderId: string;

@@ -5,8 +5,6 @@ import type { Settings } from '../../config/settings.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import { RenderAcceptor } from '../../http/renders/accept.ts';
 import { batchRoutes } from '../../http/renders/batch-routes.ts';
-import { type Problem, toProblem } from '../../http/reference/problem.ts';
-import type { AppError } from '../../errors.ts';
 import { LinkBase } from '../../http/renders/link-base.ts';
 import { LinkDelivery } from '../../http/renders/link-delivery.ts';
 import { RenderActions } from '../../renders/render-actions.ts';
@@ -63,8 +61,14 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   }
   const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
   const stored = { renders, storage, serviceBytes };
-  const problemOf = (error: AppError, renderId: string): Problem => toProblem(error, renderId, publicUrl || undefined);
-  const runner = new RenderRunner({ ...options, ...stored, accounts, plans, resultHours, problemOf });
+  const runner = new RenderRunner({
+    ...options,
+    ...stored,
+    accounts,
+    plans,
+    resultHours,
+    publicUrl: publicUrl || undefined,
+  });
   const common = { ...stored, marketplace, linkBase };
   const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
   const tasks = startTasks(options, storage);

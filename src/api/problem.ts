@@ -1,6 +1,6 @@
 // Errors as RFC 9457 problem details.
 
-import type { AppError } from '../../errors.ts';
+import type { AppError } from '../errors.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';

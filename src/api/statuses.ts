@@ -1,7 +1,7 @@
 // Every error code of the API with its status, title and advice to the caller. `satisfies Record` makes a missing code a
 // compile error. docs/errors.md and the page that each problem's `type` links to are generated from this table.
 
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../errors.ts';
 
 export interface ProblemKind {
   readonly status: number;

@@ -1,7 +1,7 @@
 // What each code of a field error means. `satisfies Record` makes a missing code a compile error.
 
-import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES } from '../../caption/overlay.ts';
-import type { FaultCode } from '../../errors.ts';
+import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES } from '../caption/overlay.ts';
+import type { FaultCode } from '../errors.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
 
