@@ -1,6 +1,7 @@
 // Errors as RFC 9457 problem details.
 
 import type { AppError } from '../errors.ts';
+import type { ResponseOf } from './response-schemas.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -8,24 +9,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const CHALLENGES = 'ApiKey realm="storybar", header="x-api-key", Bearer realm="storybar"';
 export const ERROR_DOCS_PATH = '/docs/errors';
 
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  /** The render id, also sent as `x-render-id`. */
-  readonly instance: string;
-  readonly code: string;
-  readonly errors?: AppError['faults'];
-  readonly limit?: number;
-  readonly actual?: number;
-  /** When credits reset (ISO 8601). */
-  readonly renewsAt?: string;
-  /** The status that the server of `asset_url` responded with. */
-  readonly upstream_status?: number;
-  /** What `strict` refused. */
-  readonly warnings?: AppError['warnings'];
-}
+export type Problem = ResponseOf<'Problem'>;
 
 /** Renders an error as an HTML page for browsers. */
 export interface ErrorPage {

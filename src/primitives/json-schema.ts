@@ -9,6 +9,7 @@ interface Scalars {
   readonly integer: number;
   readonly boolean: boolean;
   readonly null: null;
+  readonly object: object;
 }
 
 /** The values that a schema allows. `Named` are the schemas that `$ref` can refer to. */
@@ -26,9 +27,11 @@ export type ValueOf<Schema, Named = object> = Schema extends { readonly $ref: `#
           ? { readonly [Field in keyof Fields & Name]: ValueOf<Fields[Field], Named> } & {
               readonly [Field in Exclude<keyof Fields, Name>]?: ValueOf<Fields[Field], Named>;
             }
-          : Schema extends { readonly type: infer Type }
-            ? ScalarOf<Type>
-            : unknown;
+          : Schema extends { readonly additionalProperties: infer Item extends object }
+            ? Readonly<Record<string, ValueOf<Item, Named>>>
+            : Schema extends { readonly type: infer Type }
+              ? ScalarOf<Type>
+              : unknown;
 
 type ScalarOf<Type> = Type extends readonly (infer One)[]
   ? ScalarOf<One>

@@ -1,6 +1,8 @@
 // A stored render as the API shows it.
 
-import { RENDER_STATUSES, type RenderRecord, type StoredOutput } from '../store/renders/renders.ts';
+import type { ResponseOf } from '../api/response-schemas.ts';
+import { must } from '../primitives/must.ts';
+import type { RenderRecord, RenderStatus, StoredOutput } from '../store/renders/renders.ts';
 import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
 
 export const RESULTS_PATH = '/v1/results';
@@ -13,7 +15,7 @@ export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: Rende
 }
 
 /** `baseUrl` is where clients reach this server. */
-export function renderToJson(render: RenderRecord, baseUrl: string): object {
+export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<'Render'> {
   const { id, status, progress, mode, batchId, createdAt, startedAt, finishedAt, output } = render;
   const result = render.result === undefined ? undefined : parseResult(render.result);
   return {
@@ -35,28 +37,30 @@ export function renderToJson(render: RenderRecord, baseUrl: string): object {
       output && result
         ? {
             url: `${baseUrl}${resultPath(output, result)}`,
-            content_type: result.headers['content-type'],
+            content_type: must(result.headers['content-type'], 'the type of the result'),
             bytes: output.bytes,
             width: result.width,
             height: result.height,
             duration: result.duration,
           }
         : null,
-    error: render.error === undefined ? null : (JSON.parse(render.error) as object),
+    error: render.error === undefined ? null : (JSON.parse(render.error) as ResponseOf<'Problem'>),
   };
 }
 
 export const MAX_BATCH = 100;
 
 /** A batch as the API shows it. `renders` are all of its renders. */
-export function batchToJson(batchId: string, renders: readonly RenderRecord[], baseUrl: string): object {
-  const counts = Object.fromEntries(
-    RENDER_STATUSES.map((status) => [status, renders.filter((render) => render.status === status).length]),
-  );
+export function batchToJson(batchId: string, renders: readonly RenderRecord[], baseUrl: string): ResponseOf<'Batch'> {
+  const count = (status: RenderStatus): number => renders.filter((render) => render.status === status).length;
   return {
     id: batchId,
     status: renders.every(({ finishedAt }) => finishedAt !== undefined) ? 'completed' : 'running',
-    ...counts,
+    queued: count('queued'),
+    rendering: count('rendering'),
+    succeeded: count('succeeded'),
+    failed: count('failed'),
+    canceled: count('canceled'),
     credits: renders.reduce((sum, { credits = 0 }) => sum + credits, 0),
     renders: renders.map((render) => renderToJson(render, baseUrl)),
   };

@@ -1,12 +1,12 @@
 // What webhooks say. Data is what `GET` returns for the render or the batch.
 
 import { randomUUID } from 'node:crypto';
+import { TEST_EVENT } from '../api/webhook-schemas.ts';
+import type { ResponseOf } from '../api/response-schemas.ts';
 import type { RenderEvent, RenderRecord, Renders } from '../store/renders/renders.ts';
 import type { WebhookMessage } from '../store/webhooks/webhooks.ts';
 import { batchToJson, MAX_BATCH, renderToJson } from '../renders/render-view.ts';
 import { restoreRequest } from '../renders/stored-request.ts';
-
-const TEST_EVENT = 'webhook.test';
 
 export interface EventMessage {
   readonly message: WebhookMessage;
@@ -34,7 +34,7 @@ export async function describeEvent(
   return { message, webhookUrl: webhookUrlOf(record), batchId: record.batchId };
 }
 
-function messageOf({ id, type, createdAt }: RenderEvent, data: object): WebhookMessage {
+function messageOf({ id, type, createdAt }: RenderEvent, data: ResponseOf<'Render' | 'Batch'>): WebhookMessage {
   return { id: `msg_${id}`, type, body: bodyOf(type, createdAt, data) };
 }
 

@@ -522,6 +522,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test, which you asked for
+         * @description A test, which you asked for. Signed as https://www.standardwebhooks.com describes. Can arrive more than once.
+         */
+        post: operations["webhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -696,6 +716,25 @@ export interface components {
             /** @description Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is that of an image, where all bars are shown. */
             duration?: number;
         };
+        BatchRequest: {
+            requests: components["schemas"]["OverlayRequest"][];
+        };
+        WebhookEndpointRequest: {
+            /**
+             * Format: uri
+             * @description Public `http` or `https` URL.
+             */
+            url: string;
+            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            events?: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
+        };
+        SecretRotation: {
+            /**
+             * @description How long webhooks are signed with the old secret too.
+             * @default 86400
+             */
+            overlap_seconds: number;
+        };
         Layout: {
             width: number;
             height: number;
@@ -756,7 +795,8 @@ export interface components {
             days: {
                 /** Format: date */
                 day: string;
-                mode: string;
+                /** @enum {string} */
+                mode: "live" | "test";
                 outcome: string;
                 renders: number;
                 credits: number;
@@ -766,7 +806,8 @@ export interface components {
                 /** Format: date */
                 day: string;
                 key_id: string | null;
-                mode: string;
+                /** @enum {string} */
+                mode: "live" | "test";
                 renders: number;
                 credits: number;
             }[];
@@ -786,6 +827,7 @@ export interface components {
             test: boolean;
             warnings: string[];
             missing_glyphs: number;
+            /** @description As in the header `x-source-pixels`. */
             source_pixels: string | null;
             /** Format: uuid */
             batch_id: string | null;
@@ -821,9 +863,6 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last one. */
             next_cursor: string | null;
         };
-        BatchRequest: {
-            requests: components["schemas"]["OverlayRequest"][];
-        };
         Batch: {
             /** Format: uuid */
             id: string;
@@ -846,8 +885,11 @@ export interface components {
             events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
             /** @enum {string} */
             status: "enabled" | "disabled";
-            /** @description `user`, `gone` (it responded with 410) or `failing` (for five days). */
-            disabled_reason: string | null;
+            /**
+             * @description `user`, `gone` (it responded with 410) or `failing` (for five days).
+             * @enum {string|null}
+             */
+            disabled_reason: "user" | "gone" | "failing" | null;
             /** Format: date-time */
             disabled_at: string | null;
             /**
@@ -867,8 +909,11 @@ export interface components {
             events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
             /** @enum {string} */
             status: "enabled" | "disabled";
-            /** @description `user`, `gone` (it responded with 410) or `failing` (for five days). */
-            disabled_reason: string | null;
+            /**
+             * @description `user`, `gone` (it responded with 410) or `failing` (for five days).
+             * @enum {string|null}
+             */
+            disabled_reason: "user" | "gone" | "failing" | null;
             /** Format: date-time */
             disabled_at: string | null;
             /**
@@ -884,25 +929,9 @@ export interface components {
         WebhookEndpointList: {
             endpoints: components["schemas"]["WebhookEndpoint"][];
         };
-        WebhookEndpointRequest: {
-            /**
-             * Format: uri
-             * @description Public `http` or `https` URL.
-             */
-            url: string;
-            /** @description Events to send. Empty or left out: all of them, including future ones. */
-            events?: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
-        };
         WebhookSecret: {
             /** @description Signs webhooks. Begins with `whsec_`. */
             secret: string;
-        };
-        SecretRotation: {
-            /**
-             * @description How long webhooks are signed with the old secret too.
-             * @default 86400
-             */
-            overlap_seconds: number;
         };
         WebhookDelivery: {
             /** Format: uuid */
@@ -1000,6 +1029,20 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["Batch"];
         };
+        TestEvent: {
+            /** @enum {string} */
+            type: "webhook.test";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            data: {
+                /** Format: uuid */
+                endpoint_id: string;
+                text: string;
+            };
+        };
         /** @description RFC 9457 problem details. */
         Problem: {
             /**
@@ -1023,9 +1066,9 @@ export interface components {
             code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
-            /** @description Only with 413 and `quota_exceeded`: the limit. */
+            /** @description Only with limits that are exceeded: the limit. */
             limit?: number;
-            /** @description Only with 413 and `quota_exceeded`: the actual value. */
+            /** @description Only with limits that are exceeded: the actual value. */
             actual?: number;
             /** @description Only with `strict_warnings`: what is wrong with the captions, as in `x-warnings`. */
             warnings?: string[];
@@ -1049,23 +1092,31 @@ export interface components {
         /**
          * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
          *
-         *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-         *
          *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
          *
-         *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
+         *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
          *
          *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
          */
         Error400: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
+                    code?: "malformed_body" | "invalid_fields" | "invalid_idempotency_key" | "async_disabled";
                 };
             };
         };
@@ -1078,7 +1129,18 @@ export interface components {
          */
         Error401: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "www-authenticate": components["headers"]["www-authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -1097,61 +1159,74 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-         *
-         *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-         *
          *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-         *
-         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
          */
         Error403: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "async_not_allowed";
                 };
             };
         };
-        /**
-         * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-         *
-         *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-         *
-         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-         */
-        Error404: {
+        /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
+        Error408: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "render_not_found" | "webhook_not_found" | "not_found";
+                    code?: "upload_too_slow";
                 };
             };
         };
-        /**
-         * @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first.
-         *
-         *     `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first.
-         *
-         *     `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds.
-         */
+        /** @description `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds. */
         Error409: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "webhook_disabled" | "too_many_webhooks" | "idempotency_in_flight";
+                    code?: "idempotency_in_flight";
                 };
             };
         };
@@ -1172,7 +1247,17 @@ export interface components {
          */
         Error413: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
                 [name: string]: unknown;
             };
             content: {
@@ -1189,7 +1274,17 @@ export interface components {
          */
         Error415: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
                 [name: string]: unknown;
             };
             content: {
@@ -1200,57 +1295,1439 @@ export interface components {
             };
         };
         /**
-         * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+         * @description `idempotency_mismatch`: This `idempotency-key` was used for a request with different fields or a different asset. Use a new key.
+         *
+         *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.
+         *
+         *     `asset_unreachable`: The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.
+         *
+         *     `strict_warnings`: The request has `strict`, and the captions would not look as intended; `warnings` says why. Change them, or leave out `strict`.
+         */
+        Error422: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
          *
          *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
-         *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
          *
          *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
          *
          *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-         *
-         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-         *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
          */
         Error429: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
+                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "too_many_failures" | "too_many_renders" | "quota_exceeded";
+                };
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
+        Error500: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
                 };
             };
         };
         /**
-         * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-         *
-         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
          *
          *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
          *
          *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
          *
-         *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
+         *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
          *
-         *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
          */
         Error503: {
             headers: {
+                "content-length": components["headers"]["content-length"];
                 "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
+                    code?: "shutting_down" | "storage_unavailable" | "storage_full" | "overloaded" | "renderer_unavailable";
                 };
+            };
+        };
+        /** @description `deadline_exceeded`: The render took too long. Send a smaller or shorter file. */
+        Error504: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "deadline_exceeded";
+                };
+            };
+        };
+        /**
+         * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+         *
+         *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+         */
+        "Error400-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body" | "invalid_fields";
+                };
+            };
+        };
+        /**
+         * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+         *
+         *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+         *
+         *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+         */
+        "Error401-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "www-authenticate": components["headers"]["www-authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                };
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         */
+        "Error403-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed";
+                };
+            };
+        };
+        /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
+        "Error408-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "upload_too_slow";
+                };
+            };
+        };
+        /** @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it. */
+        "Error413-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "request_too_large";
+                };
+            };
+        };
+        /** @description `unsupported_content_type`: Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too. */
+        "Error415-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_content_type";
+                };
+            };
+        };
+        /** @description `strict_warnings`: The request has `strict`, and the captions would not look as intended; `warnings` says why. Change them, or leave out `strict`. */
+        "Error422-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "strict_warnings";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+         */
+        "Error429-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_renders";
+                };
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
+        "Error500-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+         *
+         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         */
+        "Error503-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable" | "overloaded" | "renderer_unavailable";
+                };
+            };
+        };
+        /** @description `deadline_exceeded`: The render took too long. Send a smaller or shorter file. */
+        "Error504-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "deadline_exceeded";
+                };
+            };
+        };
+        /**
+         * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+         *
+         *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+         */
+        "Error400-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body" | "invalid_fields";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
+         *
+         *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
+         *
+         *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
+         */
+        "Error401-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                "www-authenticate": components["headers"]["www-authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         */
+        "Error403-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
+        "Error408-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "upload_too_slow";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         */
+        "Error429-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
+        "Error500-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         */
+        "Error503-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        Error404: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "render_not_found" | "not_found";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`. */
+        "Error400-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body";
+                };
+            };
+        };
+        /**
+         * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "render_not_found" | "not_found";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         */
+        "Error429-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys";
+                };
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         */
+        "Error503-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable";
+                };
+            };
+        };
+        /** @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`. */
+        "Error400-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`. */
+        "Error404-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
+        "Error408-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "upload_too_slow";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
+        Error410: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "result_expired";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `range_not_satisfiable`: The `range` header asks for bytes beyond the end of the file. `content-range` has its size. */
+        Error416: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "range_not_satisfiable";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
+        "Error500-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         */
+        "Error503-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "content-range": components["headers"]["content-range"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+         *
+         *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+         *
+         *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
+         *
+         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+         */
+        "Error400-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body" | "invalid_fields" | "invalid_idempotency_key" | "async_disabled";
+                };
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+         */
+        "Error403-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "async_not_allowed";
+                };
+            };
+        };
+        /** @description `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds. */
+        "Error409-2": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_in_flight";
+                };
+            };
+        };
+        /** @description `idempotency_mismatch`: This `idempotency-key` was used for a request with different fields or a different asset. Use a new key. */
+        "Error422-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency_mismatch";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
+         *
+         *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+         *
+         *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
+         */
+        "Error429-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "too_many_failures";
+                };
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+         */
+        "Error503-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable" | "storage_full";
+                };
+            };
+        };
+        /** @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`. */
+        "Error400-7": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
+         */
+        "Error403-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
+         */
+        "Error403-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                };
+            };
+        };
+        /** @description `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first. */
+        "Error409-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_webhooks";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
+         */
+        "Error429-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_failures";
+                };
+            };
+        };
+        /**
+         * @description `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_not_found" | "not_found";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_not_found" | "not_found";
+                };
+            };
+        };
+        /** @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first. */
+        "Error409-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "webhook_disabled";
+                };
+            };
+        };
+        /** @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`. */
+        "Error400-8": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
+        "Error408-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "upload_too_slow";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
+        "Error500-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "internal_error";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `shutting_down`: This server is shutting down. Retry; another server will handle the request. */
+        "Error503-7": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-render-id": components["headers"]["x-render-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down";
+                };
+                "text/html": string;
             };
         };
     };
@@ -1285,6 +2762,42 @@ export interface components {
         "idempotency-replayed": "true";
         /** @description Time per step in milliseconds. */
         "server-timing": string;
+        /** @description `bytes`: parts of the file can be requested. */
+        "accept-ranges": string;
+        /** @description The web page that may read the response, if your key has allowed origins. `*` for results. */
+        "access-control-allow-origin": string;
+        /** @description Headers that web pages may read. */
+        "access-control-expose-headers": string;
+        /** @description Whether the response may be cached. */
+        "cache-control": string;
+        /** @description Which bytes of the file these are, and its size. */
+        "content-range": string;
+        /** @description Only with `text/html`. */
+        "content-security-policy": string;
+        /** @description Only with `text/html`. */
+        "cross-origin-opener-policy": string;
+        /** @description `cross-origin`: pages of any site can embed the file. */
+        "cross-origin-resource-policy": string;
+        /** @description The version of the file, for `if-none-match` and `if-range`. */
+        etag: string;
+        /** @description The path of the new resource. */
+        location: string;
+        /** @description Only with `text/html`. */
+        "permissions-policy": string;
+        /** @description The part of `prefer` that was followed. */
+        "preference-applied": string;
+        /** @description What browsers tell other sites about the link. */
+        "referrer-policy": string;
+        /** @description Seconds to wait before you try again. */
+        "retry-after": number;
+        /** @description Request headers that the response depends on. */
+        vary: string;
+        /** @description How to send a key. */
+        "www-authenticate": string;
+        /** @description `nosniff`. */
+        "x-content-type-options": "nosniff";
+        /** @description Only through the marketplace, whose name it has: what the marketplace charges. */
+        "x-rapidapi-billing": string;
     };
     pathItems: never;
 }
@@ -1310,7 +2823,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The finished file: an MP4 for videos, otherwise an image in the requested format. */
+            /** @description The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url`, the render as `application/json`. */
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
@@ -1327,6 +2840,13 @@ export interface operations {
                     ratelimit: components["headers"]["ratelimit"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     "server-timing": components["headers"]["server-timing"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1334,337 +2854,44 @@ export interface operations {
                     "image/jpeg": unknown;
                     "image/webp": unknown;
                     "video/mp4": unknown;
-                    "application/json": components["schemas"]["Render"];
+                    "application/*": components["schemas"]["Render"];
                 };
             };
             /** @description Accepted; see `prefer` and `async`. `location` is where to ask for it. */
             202: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
+                    "preference-applied": components["headers"]["preference-applied"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    "x-credits-charged": components["headers"]["x-credits-charged"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Render"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /** @description `payment_failed`: The payment was declined; `detail` says why. Use another payment method. */
-            402: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "payment_failed";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /** @description `method_not_allowed`: This path doesn't support the request's method. The `allow` header lists the methods it supports. */
-            405: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "method_not_allowed";
-                    };
-                };
-            };
-            /** @description `upload_too_slow`: The upload took too long. Check your connection, or send a smaller file. */
-            408: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "upload_too_slow";
-                    };
-                };
-            };
-            /**
-             * @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first.
-             *
-             *     `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first.
-             *
-             *     `idempotency_in_flight`: A request with the same `idempotency-key` is still in progress. Retry after `retry-after` seconds.
-             */
-            409: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "webhook_disabled" | "too_many_webhooks" | "idempotency_in_flight";
-                    };
-                };
-            };
-            /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
-            410: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "result_expired";
-                    };
-                };
-            };
-            /**
-             * @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.
-             *
-             *     `asset_too_large`: The file is larger than your plan allows; `limit` and `actual` are in bytes. Send a smaller file.
-             *
-             *     `asset_too_many_pixels`: The image has more pixels than your plan allows; `limit` and `actual` are in pixels. Scale it down.
-             *
-             *     `asset_dimensions_too_large`: The longer side of the image or video exceeds the limit; `limit` and `actual` are in pixels. Scale it down.
-             *
-             *     `asset_too_long`: The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it.
-             *
-             *     `asset_frame_rate_too_high`: The video's frame rate is more than 8 times what your plan allows; `limit` and `actual` are in frames per second. Reduce it.
-             *
-             *     `asset_too_heavy`: Rendering would take longer than the server allows; `limit` and `actual` are in seconds. Send a shorter video, or one with a smaller frame or a lower frame rate.
-             */
-            413: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy";
-                    };
-                };
-            };
-            /**
-             * @description `unsupported_content_type`: Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too.
-             *
-             *     `unsupported_asset`: Use JPEG, PNG, WebP, HEIC, AVIF or GIF images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.
-             */
-            415: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "unsupported_content_type" | "unsupported_asset";
-                    };
-                };
-            };
-            /** @description `range_not_satisfiable`: The `range` header asks for bytes beyond the end of the file. `content-range` has its size. */
-            416: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "range_not_satisfiable";
-                    };
-                };
-            };
-            /**
-             * @description `idempotency_mismatch`: This `idempotency-key` was used for a request with different fields or a different asset. Use a new key.
-             *
-             *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.
-             *
-             *     `asset_unreachable`: The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.
-             *
-             *     `strict_warnings`: The request has `strict`, and the captions would not look as intended; `warnings` says why. Change them, or leave out `strict`.
-             */
-            422: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /** @description `internal_error`: Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator. */
-            500: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "internal_error";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
-            /** @description `deadline_exceeded`: The render took too long. Send a smaller or shorter file. */
-            504: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "deadline_exceeded";
-                    };
-                };
-            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+            504: components["responses"]["Error504"];
         };
     };
     layoutOverlay: {
@@ -1677,143 +2904,40 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["LayoutRequest"];
+                "application/x-www-form-urlencoded": components["schemas"]["LayoutRequest"];
             };
         };
         responses: {
             /** @description The layout. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Layout"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-2"];
+            408: components["responses"]["Error408-2"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            422: components["responses"]["Error422-2"];
+            429: components["responses"]["Error429-2"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-2"];
+            504: components["responses"]["Error504-2"];
         };
     };
     getUsage: {
@@ -1833,137 +2957,29 @@ export interface operations {
             /** @description The usage. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-3"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     listRenders: {
@@ -1983,137 +2999,29 @@ export interface operations {
             /** @description A page of renders. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RenderList"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-3"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     getRender: {
@@ -2134,156 +3042,30 @@ export interface operations {
             /** @description The render. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Render"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-3"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     deleteRender: {
@@ -2301,6 +3083,16 @@ export interface operations {
             /** @description Canceled, or ended at the same moment. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2310,160 +3102,42 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-2"];
+            404: components["responses"]["Error404-2"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     getResult: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The part of the file to send, such as `bytes=0-1023`. */
+                range?: string;
+                /** @description The `etag` of the file that the range is of. Another file is sent as a whole. */
+                "if-range"?: string;
+                /** @description The `etag` of the file that you have. */
+                "if-none-match"?: string;
+            };
             path: {
                 /** @description As in the link. */
                 name: string;
@@ -2475,6 +3149,17 @@ export interface operations {
             /** @description The file. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "accept-ranges": components["headers"]["accept-ranges"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "content-disposition": components["headers"]["content-disposition"];
+                    "cross-origin-resource-policy": components["headers"]["cross-origin-resource-policy"];
+                    etag: components["headers"]["etag"];
+                    "referrer-policy": components["headers"]["referrer-policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2487,6 +3172,18 @@ export interface operations {
             /** @description The range of the file. */
             206: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "accept-ranges": components["headers"]["accept-ranges"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "content-disposition": components["headers"]["content-disposition"];
+                    "cross-origin-resource-policy": components["headers"]["cross-origin-resource-policy"];
+                    etag: components["headers"]["etag"];
+                    "referrer-policy": components["headers"]["referrer-policy"];
+                    "content-range": components["headers"]["content-range"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2496,105 +3193,40 @@ export interface operations {
                     "video/mp4": unknown;
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
+            /** @description You have the file: `if-none-match` is its `etag`. */
+            304: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
                     "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "accept-ranges": components["headers"]["accept-ranges"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "content-disposition": components["headers"]["content-disposition"];
+                    "cross-origin-resource-policy": components["headers"]["cross-origin-resource-policy"];
+                    etag: components["headers"]["etag"];
+                    "referrer-policy": components["headers"]["referrer-policy"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
+                content?: never;
             };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
-            410: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "result_expired";
-                    };
-                };
-            };
-            /** @description `range_not_satisfiable`: The `range` header asks for bytes beyond the end of the file. `content-range` has its size. */
-            416: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "range_not_satisfiable";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-5"];
+            404: components["responses"]["Error404-3"];
+            408: components["responses"]["Error408-4"];
+            410: components["responses"]["Error410"];
+            416: components["responses"]["Error416"];
+            500: components["responses"]["Error500-4"];
+            503: components["responses"]["Error503-5"];
         };
     };
     createBatch: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2607,156 +3239,35 @@ export interface operations {
             /** @description Accepted. */
             202: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Batch"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-6"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-4"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-2"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            422: components["responses"]["Error422-3"];
+            429: components["responses"]["Error429-5"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-6"];
         };
     };
     getBatch: {
@@ -2774,156 +3285,30 @@ export interface operations {
             /** @description The batch. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Batch"];
                 };
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     deleteBatch: {
@@ -2941,6 +3326,16 @@ export interface operations {
             /** @description Canceled, or ended at the same moment. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2950,154 +3345,29 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /**
-             * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
-             *
-             *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
-             *
-             *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
-             *
-             *     `invalid_signature`: Payment webhooks only: the event is too old, or its signature doesn't match any secret of this server.
-             *
-             *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
-             */
-            400: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "async_disabled";
-                    };
-                };
-            };
-            /**
-             * @description `missing_api_key`: Send your API key in the `x-api-key` header, or as `authorization: Bearer <key>`.
-             *
-             *     `invalid_api_key`: The API key is mistyped, unknown or revoked. Check it, or create a new one.
-             *
-             *     `marketplace_refused`: A marketplace key only works through the marketplace. Send the request to the marketplace's host, or use one of our keys in `x-api-key`.
-             */
-            401: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "missing_api_key" | "invalid_api_key" | "marketplace_refused";
-                    };
-                };
-            };
-            /**
-             * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-             *
-             *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-             *
-             *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-             *
-             *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-             *
-             *     `form_refused`: Forms on this site only: the form has expired, or another site sent it. Go back, reload and try again.
-             *
-             *     `role_not_allowed`: Pages of this site only: your role in the account doesn't allow this. Ask an owner of the account.
-             *
-             *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
-             *
-             *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-             */
-            403: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_not_allowed" | "server_key_required";
-                    };
-                };
-            };
-            /**
-             * @description `render_not_found`: The id is unknown, or your key may not see this render or batch. Records are deleted 30 days after the render.
-             *
-             *     `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
-             *
-             *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
-             */
-            404: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "render_not_found" | "webhook_not_found" | "not_found";
-                    };
-                };
-            };
-            /**
-             * @description `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
-             *
-             *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
-             *
-             *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
-             *
-             *     `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-             *
-             *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
-             *
-             *     `quota_exceeded`: Not enough credits left for this render. They reset at `renewsAt`.
-             *
-             *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-             *
-             *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
-             */
-            429: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures";
-                    };
-                };
-            };
-            /**
-             * @description `overloaded`: We're at capacity. Retry after `retry-after` seconds.
-             *
-             *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
-             *
-             *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
-             *
-             *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
-             *
-             *     `payment_unavailable`: The payment provider isn't responding. Nothing was charged or changed. Retry after `retry-after` seconds.
-             *
-             *     `shutting_down`: This server is shutting down. Retry; another server will handle the request.
-             */
-            503: {
-                headers: {
-                    "x-render-id": components["headers"]["x-render-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down";
-                    };
-                };
-            };
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-2"];
+            404: components["responses"]["Error404-2"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     listWebhookEndpoints: {
@@ -3112,17 +3382,29 @@ export interface operations {
             /** @description All endpoints. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointList"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     createWebhookEndpoint: {
@@ -3141,20 +3423,33 @@ export interface operations {
             /** @description Added. Keep `secret` to verify webhooks. */
             201: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-3"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-6"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     getWebhookEndpoint: {
@@ -3172,18 +3467,30 @@ export interface operations {
             /** @description The endpoint. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-4"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     deleteWebhookEndpoint: {
@@ -3201,16 +3508,29 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     enableWebhookEndpoint: {
@@ -3228,18 +3548,31 @@ export interface operations {
             /** @description Enabled. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     disableWebhookEndpoint: {
@@ -3257,18 +3590,31 @@ export interface operations {
             /** @description Disabled. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     rotateWebhookSecret: {
@@ -3290,20 +3636,32 @@ export interface operations {
             /** @description The new secret. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     testWebhookEndpoint: {
@@ -3321,19 +3679,33 @@ export interface operations {
             /** @description The delivery. It is sent within a second or two. */
             202: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-4"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-6"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     listWebhookDeliveries: {
@@ -3355,17 +3727,29 @@ export interface operations {
             /** @description A page of deliveries. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-3"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     getWebhookDelivery: {
@@ -3383,18 +3767,30 @@ export interface operations {
             /** @description The delivery. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveryDetails"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-4"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     resendWebhookDelivery: {
@@ -3412,19 +3808,33 @@ export interface operations {
             /** @description The delivery. It is sent within a second or two. */
             202: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-4"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-6"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     getWebhookSecret: {
@@ -3439,17 +3849,29 @@ export interface operations {
             /** @description The secret. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
         };
     };
     rotateAccountWebhookSecret: {
@@ -3468,19 +3890,31 @@ export interface operations {
             /** @description The new secret. */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-6"];
+            408: components["responses"]["Error408-2"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
         };
     };
     ping: {
@@ -3495,21 +3929,20 @@ export interface operations {
             /** @description Liveness check */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/plain": "pong\n";
                 };
             };
-            /** @description The HTTP request is malformed. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Error400-8"];
+            408: components["responses"]["Error408-5"];
+            500: components["responses"]["Error500-5"];
+            503: components["responses"]["Error503-7"];
         };
     };
     health: {
@@ -3524,21 +3957,22 @@ export interface operations {
             /** @description Whether the server is up. Operators with the metrics token also get details */
             200: {
                 headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        status: string;
+                    };
                 };
             };
-            /** @description The HTTP request is malformed. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["Error400-8"];
+            408: components["responses"]["Error408-5"];
+            500: components["responses"]["Error500-5"];
+            503: components["responses"]["Error503-7"];
         };
     };
     renderSucceeded: {
@@ -3687,6 +4121,49 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BatchEvent"];
+            };
+        };
+        responses: {
+            /** @description Wants no more webhooks. The endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Respond within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. The webhook is sent again later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The same for every attempt. Use it to recognize repeated webhooks. */
+                "webhook-id": string;
+                /** @description When this attempt was sent, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description One signature per secret, separated by spaces, such as `v1,...`. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestEvent"];
             };
         };
         responses: {

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import { quoteFor } from '../../account/pricing.ts';
 import { parseForm } from '../../caption/form.ts';
 import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
@@ -58,7 +59,7 @@ async function handle(
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<object> {
+): Promise<ResponseOf<'Layout'>> {
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
@@ -97,11 +98,11 @@ function lastMillisecondBefore(duration: number): number {
   return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
 }
 
-function toJson({ width, height, layout, warnings }: RenderFacts): object {
+function toJson({ width, height, layout, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
   return { width, height, bars: must(layout, 'the layout').map(barToJson), warnings };
 }
 
-function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): object {
+function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): ResponseOf<'LayoutBar'> {
   return {
     x: bar.left,
     y: top,

@@ -11,13 +11,21 @@ import {
   RENDER_FIELDS,
 } from '../../caption/request-fields.ts';
 import { STYLE_FIELDS } from '../../caption/style.ts';
+import { ref } from '../../api/schema-parts.ts';
 import type { Json } from '../../primitives/json-schema.ts';
+import { header } from './openapi-parts.ts';
 
 const LIMITS = DEFAULT_PLANS.get('free').limits;
 const megas = (value: number): string => String(value / 1_000_000);
 
 /** Bytes. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a string. */
 const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
+
+export const IDEMPOTENCY_KEY = header(
+  'idempotency-key',
+  'A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once.',
+  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+);
 
 /** A finished file, in any format. */
 export const FILE_CONTENT = Object.fromEntries(
@@ -67,14 +75,17 @@ export const REQUEST_SCHEMA: Json = {
   additionalProperties: false,
 };
 
-const JSON_FIELDS: Json = { overlays: { contentType: 'application/json' }, style: { contentType: 'application/json' } };
+export const JSON_FIELDS: Json = {
+  overlays: { contentType: 'application/json' },
+  style: { contentType: 'application/json' },
+};
 
 /** Every encoding of the body. The one that can hold all fields comes first, because some generators use only the first. */
 export const REQUEST_CONTENT: Json = {
-  'multipart/form-data': { schema: { $ref: '#/components/schemas/OverlayForm' }, encoding: JSON_FIELDS },
-  'application/json': { schema: { $ref: '#/components/schemas/OverlayRequest' } },
+  'multipart/form-data': { schema: ref('OverlayForm'), encoding: JSON_FIELDS },
+  'application/json': { schema: ref('OverlayRequest') },
   'application/x-www-form-urlencoded': {
-    schema: { $ref: '#/components/schemas/OverlayRequest' },
+    schema: ref('OverlayRequest'),
     encoding: JSON_FIELDS,
   },
 };

@@ -1,14 +1,30 @@
 // Stored renders, their results and batches in the OpenAPI document.
 
+import { ID, ref, STRING } from '../../api/schema-parts.ts';
+import type { ErrorCode } from '../../errors.ts';
 import type { Json } from '../../primitives/json-schema.ts';
-import { FILE_CONTENT } from './openapi-form.ts';
-import { readErrorResponses, renderErrorResponses } from './openapi-problem.ts';
+import { PAGE_LIMIT, WAIT_SECONDS } from '../renders/render-routes.ts';
+import { MAX_BATCH } from '../renders/render-view.ts';
+import { FILE_CONTENT, IDEMPOTENCY_KEY } from './openapi-form.ts';
+import {
+  BODY_ERRORS,
+  header,
+  headersOf,
+  IDEMPOTENCY_ERRORS,
+  json,
+  jsonBody,
+  noContent,
+  type Operation,
+  openOperation,
+  operation,
+  type Paths,
+  query,
+  STORED_ERRORS,
+} from './openapi-parts.ts';
+import { COMMON_HEADERS, type HeaderName } from './response-headers.ts';
 
-const STRING: Json = { type: 'string' };
-const INTEGER: Json = { type: 'integer' };
-const ID: Json = { type: 'string', format: 'uuid' };
-const TIME: Json = { type: ['string', 'null'], format: 'date-time' };
-const STATUS: Json = { type: 'string', enum: ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] };
+const TAG = 'Stored renders';
+const NOT_FOUND = ['render_not_found', 'not_found'] as const satisfies readonly ErrorCode[];
 const ID_PARAMETER: Json = {
   name: 'id',
   in: 'path',
@@ -17,71 +33,29 @@ const ID_PARAMETER: Json = {
   schema: ID,
 };
 
-export const RENDER_SCHEMAS: Readonly<Record<string, Json>> = {
-  Render: complete({
-    id: ID,
-    status: STATUS,
-    progress: { type: 'number', minimum: 0, maximum: 1, description: 'How much of a video is encoded.' },
-    source_type: { type: ['string', 'null'], description: '`image` or `video`. Null until the file is fetched.' },
-    credits: { type: ['integer', 'null'], description: 'What was charged. Null until the render has ended.' },
-    test: { type: 'boolean', description: 'Whether it was requested with a test key.' },
-    warnings: { type: 'array', items: STRING },
-    missing_glyphs: INTEGER,
-    source_pixels: { type: ['string', 'null'] },
-    batch_id: { type: ['string', 'null'], format: 'uuid' },
-    created_at: { type: 'string', format: 'date-time' },
-    started_at: TIME,
-    finished_at: TIME,
-    expires_at: { ...TIME, description: 'Until when the result can be downloaded.' },
-    output: { anyOf: [{ $ref: '#/components/schemas/RenderOutput' }, { type: 'null' }] },
-    error: { anyOf: [{ $ref: '#/components/schemas/Problem' }, { type: 'null' }] },
-  }),
-  RenderOutput: complete({
-    url: { type: 'string', format: 'uri', description: 'Link to the file. It needs no key, so treat it as a secret.' },
-    content_type: STRING,
-    bytes: INTEGER,
-    width: INTEGER,
-    height: INTEGER,
-    duration: { type: ['number', 'null'], description: 'Seconds; null for images.' },
-  }),
-  RenderList: complete({
-    renders: { type: 'array', items: { $ref: '#/components/schemas/Render' } },
-    next_cursor: { type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.' },
-  }),
-  BatchRequest: {
-    type: 'object',
-    required: ['requests'],
-    properties: {
-      requests: { type: 'array', minItems: 1, maxItems: 100, items: { $ref: '#/components/schemas/OverlayRequest' } },
-    },
-    additionalProperties: false,
+/** Pages of any site may read results, and why they get none. */
+const SHARED_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers'] as const;
+const RESULT_HEADERS = [
+  ...COMMON_HEADERS,
+  ...SHARED_HEADERS,
+  'accept-ranges',
+  'cache-control',
+  'content-disposition',
+  'cross-origin-resource-policy',
+  'etag',
+  'referrer-policy',
+] as const satisfies readonly HeaderName[];
+
+export const BATCH_REQUEST: Json = {
+  type: 'object',
+  required: ['requests'],
+  properties: {
+    requests: { type: 'array', minItems: 1, maxItems: MAX_BATCH, items: ref('OverlayRequest') },
   },
-  Batch: complete({
-    id: ID,
-    status: { type: 'string', enum: ['running', 'completed'] },
-    queued: INTEGER,
-    rendering: INTEGER,
-    succeeded: INTEGER,
-    failed: INTEGER,
-    canceled: INTEGER,
-    credits: INTEGER,
-    renders: { type: 'array', items: { $ref: '#/components/schemas/Render' } },
-  }),
+  additionalProperties: false,
 };
 
-/** The response to an asynchronous request. */
-export const ACCEPTED: Json = json('Accepted; see `prefer` and `async`. `location` is where to ask for it.', 'Render');
-
-export const PREFER: Json = {
-  name: 'prefer',
-  in: 'header',
-  required: false,
-  description:
-    '`respond-async` returns 202 at once; the render continues. Files up to the asynchronous limits are accepted.',
-  schema: STRING,
-};
-
-export function renderPaths(): Record<string, Json> {
+export function renderPaths(): Paths {
   return {
     '/v1/renders': { get: listOperation() },
     '/v1/renders/{id}': { get: getOperation(), delete: deleteOperation('Render') },
@@ -91,108 +65,99 @@ export function renderPaths(): Record<string, Json> {
   };
 }
 
-function listOperation(): Json {
-  return {
-    operationId: 'listRenders',
+function listOperation(): Operation {
+  return operation({
+    id: 'listRenders',
     summary: 'List stored renders, newest first',
     description: 'Test keys see test renders. Keys with allowed origins see their own.',
-    tags: ['Stored renders'],
+    tag: TAG,
     parameters: [
-      {
-        name: 'limit',
-        in: 'query',
-        description: 'Renders per page.',
-        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      },
-      { name: 'cursor', in: 'query', description: '`next_cursor` of the page before.', schema: STRING },
+      query('limit', 'Renders per page.', PAGE_LIMIT),
+      query('cursor', '`next_cursor` of the page before.', STRING),
     ],
-    responses: { '200': json('A page of renders.', 'RenderList'), ...readErrorResponses() },
-  };
+    success: { '200': json('A page of renders.', 'RenderList') },
+    errors: ['invalid_fields'],
+    isPage: true,
+  });
 }
 
-function getOperation(): Json {
-  return {
-    operationId: 'getRender',
+function getOperation(): Operation {
+  return operation({
+    id: 'getRender',
     summary: 'Get a stored render',
     description: 'With `wait`, the response comes when the render ends, or after that many seconds.',
-    tags: ['Stored renders'],
-    parameters: [
-      ID_PARAMETER,
-      {
-        name: 'wait',
-        in: 'query',
-        description: 'Seconds to wait.',
-        schema: { type: 'integer', minimum: 0, maximum: 60, default: 0 },
-      },
-    ],
-    responses: { '200': json('The render.', 'Render'), ...renderErrorResponses() },
-  };
+    tag: TAG,
+    parameters: [ID_PARAMETER, query('wait', 'Seconds to wait.', WAIT_SECONDS)],
+    success: { '200': json('The render.', 'Render') },
+    errors: ['invalid_fields', ...NOT_FOUND],
+    isPage: true,
+  });
 }
 
-function deleteOperation(schema: 'Render' | 'Batch'): Json {
+function deleteOperation(schema: 'Render' | 'Batch'): Operation {
   const noun = schema.toLowerCase();
-  return {
-    operationId: `delete${schema}`,
+  return operation({
+    id: `delete${schema}`,
     summary: `Cancel or delete a ${noun}`,
     description:
       `Deletes a ${noun} that has ended, with its results. Otherwise cancels what hasn't ended, free of charge; ` +
       'a render that ends at the same moment keeps its result.',
-    tags: ['Stored renders'],
+    tag: TAG,
     parameters: [ID_PARAMETER],
-    responses: {
-      '200': json('Canceled, or ended at the same moment.', schema),
-      '204': { description: 'Deleted.' },
-      ...renderErrorResponses(),
-    },
-  };
+    success: { '200': json('Canceled, or ended at the same moment.', schema), '204': noContent('Deleted.') },
+    errors: [...NOT_FOUND, 'unsupported_content_type'],
+  });
 }
 
-function batchOperation(): Json {
-  return {
-    operationId: 'createBatch',
+function batchOperation(): Operation {
+  return operation({
+    id: 'createBatch',
     summary: 'Render up to 100 requests asynchronously',
     description:
       'All requests are checked first; a fault in any of them refuses the batch. Renders that fail later stay single.',
-    tags: ['Stored renders'],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/BatchRequest' } } },
-    },
-    responses: { '202': json('Accepted.', 'Batch'), ...renderErrorResponses() },
-  };
+    tag: TAG,
+    parameters: [IDEMPOTENCY_KEY],
+    body: jsonBody('BatchRequest', true),
+    success: { '202': json('Accepted.', 'Batch', ['location', 'idempotency-replayed']) },
+    errors: [...BODY_ERRORS, ...IDEMPOTENCY_ERRORS, ...STORED_ERRORS],
+  });
 }
 
-function getBatchOperation(): Json {
-  return {
-    operationId: 'getBatch',
+function getBatchOperation(): Operation {
+  return operation({
+    id: 'getBatch',
     summary: 'Get a batch and its renders',
     description: 'The renders are in the order of the requests.',
-    tags: ['Stored renders'],
+    tag: TAG,
     parameters: [ID_PARAMETER],
-    responses: { '200': json('The batch.', 'Batch'), ...renderErrorResponses() },
-  };
+    success: { '200': json('The batch.', 'Batch') },
+    errors: NOT_FOUND,
+    isPage: true,
+  });
 }
 
-function resultOperation(): Json {
-  return {
-    operationId: 'getResult',
+function resultOperation(): Operation {
+  return openOperation({
+    id: 'getResult',
     summary: 'Download a result',
     description: 'The link in `output.url`. Needs no key. Supports `range` and `HEAD`.',
-    tags: ['Stored renders'],
-    security: [],
-    parameters: [{ name: 'name', in: 'path', required: true, description: 'As in the link.', schema: STRING }],
-    responses: {
-      '200': { description: 'The file.', content: FILE_CONTENT },
-      '206': { description: 'The range of the file.', content: FILE_CONTENT },
-      ...renderErrorResponses(['400', '404', '410', '416', '503']),
+    tag: TAG,
+    parameters: [
+      { name: 'name', in: 'path', required: true, description: 'As in the link.', schema: STRING },
+      header('range', 'The part of the file to send, such as `bytes=0-1023`.'),
+      header('if-range', 'The `etag` of the file that the range is of. Another file is sent as a whole.'),
+      header('if-none-match', 'The `etag` of the file that you have.'),
+    ],
+    success: {
+      '200': { description: 'The file.', headers: headersOf(RESULT_HEADERS), content: FILE_CONTENT },
+      '206': {
+        description: 'The range of the file.',
+        headers: headersOf([...RESULT_HEADERS, 'content-range']),
+        content: FILE_CONTENT,
+      },
+      '304': { description: 'You have the file: `if-none-match` is its `etag`.', headers: headersOf(RESULT_HEADERS) },
     },
-  };
-}
-
-function json(description: string, schema: string): Json {
-  return { description, content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } };
-}
-
-function complete(properties: Readonly<Record<string, Json>>): Json {
-  return { type: 'object', required: Object.keys(properties), properties };
+    errors: ['not_found', 'result_expired', 'range_not_satisfiable', 'storage_unavailable'],
+    errorHeaders: [...SHARED_HEADERS, 'content-range'],
+  });
 }

@@ -1,33 +1,35 @@
 // The API as an OpenAPI 3.1 document, built from the tables that the server itself uses. `GET /openapi.json` returns it, and
 // `npm run generate` writes it to docs/openapi.json.
 
-import { must } from '../../primitives/must.ts';
+import { RESPONSE_SCHEMAS } from '../../api/response-schemas.ts';
+import { ref, STRING } from '../../api/schema-parts.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import {
   FILE_CONTENT,
   FORM_SCHEMA,
+  IDEMPOTENCY_KEY,
   OVERLAY_SCHEMA,
   REQUEST_CONTENT,
   REQUEST_SCHEMA,
   STYLE_SCHEMA,
 } from './openapi-form.ts';
-import { layoutOperation, READ_SCHEMAS, usageOperation } from './openapi-reads.ts';
-import { errorResponses, faultSchema, problemSchema } from './openapi-problem.ts';
-import { ACCEPTED, PREFER, RENDER_SCHEMAS, renderPaths } from './openapi-renders.ts';
-import { RESPONSE_HEADERS } from './response-headers.ts';
-import { WEBHOOK_SCHEMAS, webhookPaths, webhookResponses, webhooksSection } from './openapi-webhooks.ts';
-
-const IDEMPOTENCY_KEY: Json = {
-  name: 'idempotency-key',
-  in: 'header',
-  required: false,
-  description:
-    'A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-};
-
-/** OpenAPI describes the content type apart from the other headers. */
-const HEADER_NAMES = Object.keys(RESPONSE_HEADERS).filter((name) => name !== 'content-type');
+import {
+  BODY_ERRORS,
+  header,
+  headersOf,
+  IDEMPOTENCY_ERRORS,
+  json,
+  type Operation,
+  openOperation,
+  operation,
+  type Paths,
+  STORED_ERRORS,
+  withSharedErrors,
+} from './openapi-parts.ts';
+import { LAYOUT_REQUEST, layoutOperation, usageOperation } from './openapi-reads.ts';
+import { BATCH_REQUEST, renderPaths } from './openapi-renders.ts';
+import { WEBHOOK_REQUESTS, webhookPaths, webhooksSection } from './openapi-webhooks.ts';
+import { COMMON_HEADERS, FILE_HEADERS, HEADERS } from './response-headers.ts';
 
 const SECURITY_SCHEMES: Json = {
   apiKey: {
@@ -48,6 +50,14 @@ const DESCRIPTION =
   'and `GET /v1/usage` what the account has used. Both are free.';
 
 export function openApiDocument(version: string): Json {
+  const { paths, responses } = withSharedErrors({
+    '/v1/overlay': { post: overlayOperation() },
+    '/v1/layout': { post: layoutOperation() },
+    '/v1/usage': { get: usageOperation() },
+    ...renderPaths(),
+    ...webhookPaths(),
+    ...servicePaths(),
+  });
   return {
     openapi: '3.1.1',
     info: {
@@ -67,85 +77,118 @@ export function openApiDocument(version: string): Json {
       { name: 'Service', description: 'Checks for monitoring and load balancers.' },
     ],
     security: [{ apiKey: [] }, { bearer: [] }],
-    paths: {
-      '/v1/overlay': { post: overlayOperation() },
-      '/v1/layout': { post: layoutOperation() },
-      '/v1/usage': { get: usageOperation() },
-      ...renderPaths(),
-      ...webhookPaths(),
-      '/ping': { get: plainOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }) },
-      '/health': {
-        get: plainOperation(
-          'health',
-          'Whether the server is up. Operators with the metrics token also get details',
-          'application/json',
-          { type: 'object' },
-        ),
-      },
-    },
+    paths,
     webhooks: webhooksSection(),
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      responses: webhookResponses(),
       schemas: {
         OverlayForm: FORM_SCHEMA,
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
         Style: STYLE_SCHEMA,
-        ...READ_SCHEMAS,
-        ...RENDER_SCHEMAS,
-        ...WEBHOOK_SCHEMAS,
-        Problem: problemSchema(),
-        FieldFault: faultSchema(),
+        LayoutRequest: LAYOUT_REQUEST,
+        BatchRequest: BATCH_REQUEST,
+        ...WEBHOOK_REQUESTS,
+        ...RESPONSE_SCHEMAS,
       },
-      headers: Object.fromEntries(
-        HEADER_NAMES.map((name) => {
-          const { description, schema } = must(RESPONSE_HEADERS[name], 'the header');
-          return [name, { description, schema }];
-        }),
+      responses,
+      headers: HEADERS,
+    },
+  };
+}
+
+function overlayOperation(): Operation {
+  return operation({
+    id: 'renderOverlay',
+    summary: 'Add captions to an image or video, or render them as a transparent image',
+    description:
+      'Returns the finished file. Nothing is charged unless the whole file was sent. With `deliver=url`, returns the render as ' +
+      'JSON with a link to the file; with `prefer: respond-async` or `async`, 202 before the render starts.',
+    tag: 'Rendering',
+    parameters: [
+      IDEMPOTENCY_KEY,
+      header(
+        'prefer',
+        '`respond-async` returns 202 at once; the render continues. Files up to the asynchronous limits are accepted.',
+      ),
+    ],
+    body: { required: true, content: REQUEST_CONTENT },
+    success: {
+      '200': finishedFile(),
+      '202': json('Accepted; see `prefer` and `async`. `location` is where to ask for it.', 'Render', [
+        'location',
+        'preference-applied',
+        'idempotency-replayed',
+        'x-credits-charged',
+      ]),
+    },
+    errors: [
+      ...BODY_ERRORS,
+      ...IDEMPOTENCY_ERRORS,
+      ...STORED_ERRORS,
+      'too_many_renders',
+      'quota_exceeded',
+      'asset_too_large',
+      'asset_too_many_pixels',
+      'asset_dimensions_too_large',
+      'asset_too_long',
+      'asset_frame_rate_too_high',
+      'asset_too_heavy',
+      'unsupported_asset',
+      'asset_undecodable',
+      'asset_unreachable',
+      'strict_warnings',
+      'overloaded',
+      'renderer_unavailable',
+      'deadline_exceeded',
+    ],
+    errorHeaders: ['x-credits-charged'],
+  });
+}
+
+/**
+ * Generators that know one type per status prefer `application/json` to any other. As a range, the JSON of `deliver=url` comes
+ * last, and their clients return the file.
+ */
+function finishedFile(): Json {
+  return {
+    description:
+      'The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url`, the render as ' +
+      '`application/json`.',
+    headers: headersOf([...FILE_HEADERS, 'location']),
+    content: { ...FILE_CONTENT, 'application/*': { schema: ref('Render') } },
+  };
+}
+
+function servicePaths(): Paths {
+  return {
+    '/ping': {
+      get: serviceOperation('ping', 'Liveness check', 'text/plain', { type: 'string', const: 'pong\n' }),
+    },
+    '/health': {
+      get: serviceOperation(
+        'health',
+        'Whether the server is up. Operators with the metrics token also get details',
+        'application/json',
+        { type: 'object', required: ['status'], properties: { status: STRING } },
       ),
     },
   };
 }
 
-function overlayOperation(): Json {
-  return {
-    operationId: 'renderOverlay',
-    summary: 'Add captions to an image or video, or render them as a transparent image',
-    description:
-      'Returns the finished file. Nothing is charged unless the whole file was sent. With `deliver=url`, returns the render as ' +
-      'JSON with a link to the file; with `prefer: respond-async` or `async`, 202 before the render starts.',
-    tags: ['Rendering'],
-    parameters: [IDEMPOTENCY_KEY, PREFER],
-    requestBody: { required: true, content: REQUEST_CONTENT },
-    responses: { '200': success(), '202': ACCEPTED, ...errorResponses() },
-  };
-}
-
-function success(): Json {
-  return {
-    description: 'The finished file: an MP4 for videos, otherwise an image in the requested format.',
-    headers: Object.fromEntries(HEADER_NAMES.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    content: {
-      ...FILE_CONTENT,
-      'application/json': { schema: { $ref: '#/components/schemas/Render' } },
-    },
-  };
-}
-
-function plainOperation(operationId: string, summary: string, type: string, schema: Json): Json {
-  return {
-    operationId,
+function serviceOperation(id: string, summary: string, type: string, schema: Json): Operation {
+  return openOperation({
+    id,
     summary,
     description: `${summary}. Needs no key.`,
-    tags: ['Service'],
-    security: [],
-    responses: {
-      '200': { description: summary, content: { [type]: { schema } } },
-      '400': {
-        description: 'The HTTP request is malformed.',
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    tag: 'Service',
+    success: {
+      '200': {
+        description: summary,
+        headers: headersOf([...COMMON_HEADERS, 'cache-control']),
+        content: { [type]: { schema } },
       },
     },
-  };
+    errors: [],
+  });
 }

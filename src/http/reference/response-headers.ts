@@ -1,4 +1,4 @@
-// The response headers of a finished render. The API reference and the OpenAPI document are generated from this table.
+// The headers of responses. The API reference and the OpenAPI document are generated from these tables.
 
 import { FORMAT_NAMES, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { orList } from '../../primitives/or-list.ts';
@@ -13,7 +13,8 @@ export interface HeaderKind {
   readonly schema: { readonly type: 'string' | 'integer'; readonly format?: string; readonly enum?: readonly string[] };
 }
 
-export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
+/** Of a finished render. */
+export const RESPONSE_HEADERS = {
   'content-type': {
     description: `${orList(KINDS.map(({ mediaType }) => `\`${mediaType}\``))}.`,
     schema: { type: 'string' },
@@ -69,4 +70,66 @@ export const RESPONSE_HEADERS: Readonly<Record<string, HeaderKind>> = {
     schema: { type: 'string', enum: ['true'] },
   },
   'server-timing': { description: 'Time per step in milliseconds.', schema: { type: 'string' } },
-};
+} as const satisfies Readonly<Record<string, HeaderKind>>;
+
+/** Of other responses, and those that say nothing about a render. */
+const OTHER_HEADERS = {
+  'accept-ranges': { description: '`bytes`: parts of the file can be requested.', schema: { type: 'string' } },
+  'access-control-allow-origin': {
+    description: 'The web page that may read the response, if your key has allowed origins. `*` for results.',
+    schema: { type: 'string' },
+  },
+  'access-control-expose-headers': { description: 'Headers that web pages may read.', schema: { type: 'string' } },
+  'cache-control': { description: 'Whether the response may be cached.', schema: { type: 'string' } },
+  'content-range': { description: 'Which bytes of the file these are, and its size.', schema: { type: 'string' } },
+  'content-security-policy': { description: 'Only with `text/html`.', schema: { type: 'string' } },
+  'cross-origin-opener-policy': { description: 'Only with `text/html`.', schema: { type: 'string' } },
+  'cross-origin-resource-policy': {
+    description: '`cross-origin`: pages of any site can embed the file.',
+    schema: { type: 'string' },
+  },
+  etag: { description: 'The version of the file, for `if-none-match` and `if-range`.', schema: { type: 'string' } },
+  location: { description: 'The path of the new resource.', schema: { type: 'string', format: 'uri-reference' } },
+  'permissions-policy': { description: 'Only with `text/html`.', schema: { type: 'string' } },
+  'preference-applied': { description: 'The part of `prefer` that was followed.', schema: { type: 'string' } },
+  'referrer-policy': { description: 'What browsers tell other sites about the link.', schema: { type: 'string' } },
+  'retry-after': { description: 'Seconds to wait before you try again.', schema: { type: 'integer' } },
+  vary: { description: 'Request headers that the response depends on.', schema: { type: 'string' } },
+  'www-authenticate': { description: 'How to send a key.', schema: { type: 'string' } },
+  'x-content-type-options': { description: '`nosniff`.', schema: { type: 'string', enum: ['nosniff'] } },
+  'x-rapidapi-billing': {
+    description: 'Only through the marketplace, whose name it has: what the marketplace charges.',
+    schema: { type: 'string' },
+  },
+} as const satisfies Readonly<Record<string, HeaderKind>>;
+
+/** OpenAPI describes the content type apart from the other headers. */
+const { 'content-type': _type, ...RENDER_HEADERS } = RESPONSE_HEADERS;
+export const HEADERS = { ...RENDER_HEADERS, ...OTHER_HEADERS } as const;
+export type HeaderName = keyof typeof HEADERS;
+
+/** Of every response. */
+export const COMMON_HEADERS = ['content-length', 'x-render-id', 'x-content-type-options'] as const;
+/** Of every response to a request with a key. */
+export const KEY_HEADERS = [
+  ...COMMON_HEADERS,
+  'cache-control',
+  'vary',
+  'ratelimit-policy',
+  'ratelimit',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'x-rapidapi-billing',
+] as const satisfies readonly HeaderName[];
+/** Of a finished file. */
+export const FILE_HEADERS = [
+  ...(Object.keys(RENDER_HEADERS) as (keyof typeof RENDER_HEADERS)[]),
+  ...KEY_HEADERS,
+] as const satisfies readonly HeaderName[];
+/** Of an error in a browser tab. */
+export const PAGE_HEADERS = [
+  'content-security-policy',
+  'cross-origin-opener-policy',
+  'permissions-policy',
+  'referrer-policy',
+] as const satisfies readonly HeaderName[];

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
@@ -65,7 +66,7 @@ async function create(
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<object> {
+): Promise<ResponseOf<'Batch'>> {
   const { acceptor, admission } = dependencies;
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
@@ -186,7 +187,7 @@ async function show(
   scope: RenderScope,
   batchId: string,
   request: FastifyRequest,
-): Promise<object> {
+): Promise<ResponseOf<'Batch'>> {
   const renders = await rendersOf(dependencies, scope, batchId);
   return batchToJson(batchId, renders, dependencies.linkBase.urlFor(request));
 }
@@ -196,7 +197,7 @@ async function cancelBatch(
   dependencies: BatchDependencies,
   scope: RenderScope,
   request: FastifyRequest,
-): Promise<object | undefined> {
+): Promise<ResponseOf<'Batch'> | undefined> {
   const batchId = idOf(request);
   const renders = await rendersOf(dependencies, scope, batchId);
   const open = renders.filter(({ finishedAt }) => finishedAt === undefined);

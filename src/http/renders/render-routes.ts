@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { AppError, type FieldFault } from '../../errors.ts';
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import type { RenderRecord, Renders, RenderScope } from '../../store/renders/renders.ts';
 import type { Keys } from '../../store/store.ts';
@@ -23,18 +24,18 @@ export interface RenderRouteDependencies extends ReadDependencies {
   readonly shutdown: AbortSignal;
 }
 
-const MAX_WAIT_SECONDS = 60;
 const MAX_WAITING_PER_ACCOUNT = 20;
 /** How often a waiting request looks for a render that runs on another server. */
 const POLL_MS = 500;
-const DEFAULT_PAGE = 20;
-const MAX_PAGE = 100;
+/** How long a request waits for the end of a render. */
+export const WAIT_SECONDS = { type: 'integer', minimum: 0, maximum: 60, default: 0 } as const;
+export const PAGE_LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const;
 
 export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup {
   const waiting = new Map<string, number>();
-  const one = async (caller: Caller, request: FastifyRequest): Promise<object> => {
+  const one = async (caller: Caller, request: FastifyRequest): Promise<ResponseOf<'Render'>> => {
     const scope = await scopeOf(dependencies, caller);
-    const waitSeconds = queryNumber(request, 'wait', { fallback: 0, min: 0, max: MAX_WAIT_SECONDS });
+    const waitSeconds = queryNumber(request, 'wait', WAIT_SECONDS);
     const id = idOf(request);
     const render =
       waitSeconds === 0
@@ -140,7 +141,7 @@ async function list(
   { renders, keys, linkBase }: RenderRouteDependencies,
   caller: Caller,
   request: FastifyRequest,
-): Promise<object> {
+): Promise<ResponseOf<'RenderList'>> {
   const { limit, cursor } = pageOf(request);
   const scope = await scopeOf({ keys }, caller);
   if (cursor !== undefined && (await renders.find(scope, cursor)) === undefined) {
@@ -165,22 +166,19 @@ export function pageOf(request: FastifyRequest): {
   readonly cursor: string | undefined;
   readonly text: (name: string) => string | undefined;
 } {
-  const limit = queryNumber(request, 'limit', { fallback: DEFAULT_PAGE, min: 1, max: MAX_PAGE });
+  const limit = queryNumber(request, 'limit', PAGE_LIMIT);
   return { limit, cursor: queryText(request, 'cursor'), text: (name) => queryText(request, name) };
 }
 
-interface NumberRange {
-  readonly fallback: number;
-  readonly min: number;
-  readonly max: number;
-}
+type QueryNumber = typeof WAIT_SECONDS | typeof PAGE_LIMIT;
 
-function queryNumber(request: FastifyRequest, name: string, { fallback, min, max }: NumberRange): number {
+function queryNumber(request: FastifyRequest, name: string, schema: QueryNumber): number {
   const text = queryText(request, name);
-  if (text === undefined) return fallback;
+  if (text === undefined) return schema.default;
+  const { minimum, maximum } = schema;
   const value = /^\d{1,4}$/u.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  const detail = `${name} must be a whole number from ${min} to ${max}.`;
+  if (value >= minimum && value <= maximum) return value;
+  const detail = `${name} must be a whole number from ${minimum} to ${maximum}.`;
   throw fault({ pointer: `#/${name}`, code: 'out_of_range', detail });
 }
 

@@ -1,6 +1,7 @@
 // GET /v1/usage: plan, credits and limits of the caller's account, and what was rendered per day and key.
 
 import type { FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import { remaining } from '../../account/credits.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
@@ -27,7 +28,7 @@ async function usageOf(
   { ledger, usage, keys }: UsageRouteDependencies['store'],
   caller: Caller,
   request: FastifyRequest,
-) {
+): Promise<ResponseOf<'Usage'>> {
   const { accountId, keyId, plan, subscription } = caller;
   const { period, renews } = subscription;
   const range = parseRange(request.query, period.startsAt);
@@ -85,9 +86,9 @@ function isRealDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-function snakeCase(values: object): Record<string, unknown> {
+function snakeCase<Name extends string>(values: Readonly<Record<Name, number>>): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]: [string, unknown]) => [
+    Object.entries<number>(values).map(([name, value]) => [
       name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
       value,
     ]),

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 
-const DEFAULT_OVERLAP_SECONDS = 86_400;
+export const DEFAULT_OVERLAP_SECONDS = 86_400;
 export const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 /** How long webhooks are signed with the old secret too, in milliseconds. */

@@ -2,6 +2,7 @@
 // could send itself the results of the whole account.
 
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { Actor, Keys } from '../../store/store.ts';
@@ -89,7 +90,7 @@ async function serverKey({ keys }: WebhookRouteDependencies, { keyId, mode }: Ca
 async function create(
   { changes, admission, ...dependencies }: WebhookRouteDependencies,
   { caller, accountId, actor, request, reply }: ServerCall,
-): Promise<object> {
+): Promise<ResponseOf<'WebhookEndpointWithSecret'>> {
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
@@ -111,18 +112,24 @@ async function setEnabled(
   { changes }: WebhookRouteDependencies,
   { accountId, actor, request }: ServerCall,
   isEnabled: boolean,
-): Promise<object> {
+): Promise<ResponseOf<'WebhookEndpoint'>> {
   return endpointToJson(await changes.setEnabled(accountId, idOf(request), isEnabled, actor));
 }
 
-async function rotate(dependencies: WebhookRouteDependencies, call: ServerCall): Promise<object> {
+async function rotate(
+  dependencies: WebhookRouteDependencies,
+  call: ServerCall,
+): Promise<ResponseOf<'WebhookEndpointWithSecret'>> {
   const { accountId, actor, request } = call;
   const overlapMs = await overlapOf(dependencies, call);
   const secret = await dependencies.changes.rotate(accountId, idOf(request), overlapMs, actor);
   return { ...endpointToJson(await dependencies.changes.find(accountId, idOf(request))), secret };
 }
 
-async function rotateAccountSecret(dependencies: WebhookRouteDependencies, call: ServerCall): Promise<object> {
+async function rotateAccountSecret(
+  dependencies: WebhookRouteDependencies,
+  call: ServerCall,
+): Promise<ResponseOf<'WebhookSecret'>> {
   const overlapMs = await overlapOf(dependencies, call);
   return { secret: await dependencies.changes.rotateAccountSecret(call.accountId, overlapMs, call.actor) };
 }
@@ -142,7 +149,7 @@ async function overlapOf(dependencies: WebhookRouteDependencies, { request, repl
 async function sendTest(
   { changes, admission, wake }: WebhookRouteDependencies,
   { caller, accountId, request, reply }: ServerCall,
-): Promise<object> {
+): Promise<ResponseOf<'WebhookDelivery'>> {
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
@@ -155,7 +162,7 @@ async function sendTest(
 async function sendAgain(
   { changes, admission, wake }: WebhookRouteDependencies,
   { caller, accountId, request, reply }: ServerCall,
-): Promise<object> {
+): Promise<ResponseOf<'WebhookDelivery'>> {
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
@@ -168,7 +175,7 @@ async function sendAgain(
 async function listDeliveries(
   { changes }: WebhookRouteDependencies,
   { accountId, request }: ServerCall,
-): Promise<object> {
+): Promise<ResponseOf<'WebhookDeliveryList'>> {
   const { limit, cursor, text } = pageOf(request);
   const endpointId = text('endpoint_id');
   const rows = await changes.listDeliveries(accountId, { limit: limit + 1, after: cursor, endpointId });

@@ -1,5 +1,6 @@
 // Webhook endpoints and deliveries as the API shows them.
 
+import type { ResponseOf } from '../../api/response-schemas.ts';
 import type {
   DeliveryDetails,
   WebhookAttempt,
@@ -11,7 +12,7 @@ export const ENDPOINTS_PATH = '/v1/webhook-endpoints';
 export const DELIVERIES_PATH = '/v1/webhook-deliveries';
 export const SECRET_PATH = '/v1/webhook-secret';
 
-export function endpointToJson(endpoint: WebhookEndpoint): object {
+export function endpointToJson(endpoint: WebhookEndpoint): ResponseOf<'WebhookEndpoint'> {
   const { id, url, events, isEnabled, disabledReason, disabledAt, failingSince, createdAt } = endpoint;
   return {
     id,
@@ -25,7 +26,7 @@ export function endpointToJson(endpoint: WebhookEndpoint): object {
   };
 }
 
-export function deliveryToJson(delivery: WebhookDelivery): object {
+export function deliveryToJson(delivery: WebhookDelivery): ResponseOf<'WebhookDelivery'> {
   const { id, endpointId, url, messageId, type, status, attempts, dueAt, createdAt, finishedAt } = delivery;
   return {
     id,
@@ -43,7 +44,7 @@ export function deliveryToJson(delivery: WebhookDelivery): object {
   };
 }
 
-export function detailsToJson({ delivery, body, attempts }: DeliveryDetails): object {
+export function detailsToJson({ delivery, body, attempts }: DeliveryDetails): ResponseOf<'WebhookDeliveryDetails'> {
   return { ...deliveryToJson(delivery), body: JSON.parse(body) as object, attempts: attempts.map(attemptToJson) };
 }
 
@@ -55,7 +56,7 @@ function attemptToJson({
   contentType,
   response,
   error,
-}: WebhookAttempt): object {
+}: WebhookAttempt): ResponseOf<'WebhookAttempt'> {
   return {
     at,
     duration_ms: durationMs,
