@@ -89,7 +89,7 @@ const OTHER_HEADERS = {
     schema: { type: 'string' },
   },
   etag: { description: 'The version of the file, for `if-none-match` and `if-range`.', schema: { type: 'string' } },
-  location: { description: 'The path of the new resource.', schema: { type: 'string', format: 'uri-reference' } },
+  location: { description: 'The path of the new resource.', schema: { type: 'string' } },
   'permissions-policy': { description: 'Only with `text/html`.', schema: { type: 'string' } },
   'preference-applied': { description: 'The part of `prefer` that was followed.', schema: { type: 'string' } },
   'referrer-policy': { description: 'What browsers tell other sites about the link.', schema: { type: 'string' } },
