@@ -1,6 +1,7 @@
 // Writes all generated files. With `--check`, fails if one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { generateClientLists } from './generate-client-lists.ts';
 import { generateClientTypes } from './generate-client-types.ts';
 import { generateHeifConverter, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
 import { generateCollection } from './generate-collection.ts';
@@ -9,6 +10,7 @@ import { generateConfiguration, generateErrors, generateOpenApi } from './genera
 import { generateGrayEmoji } from './generate-gray-emoji.ts';
 import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
+import { generatePythonTypes } from './generate-python-types.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
@@ -21,6 +23,9 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,
   'clients/typescript/src/schema.generated.ts': generateClientTypes,
+  'clients/python/src/storybar/_types.py': generatePythonTypes,
+  'clients/mcp/src/lists.generated.ts': generateClientLists,
+  'clients/n8n/nodes/Storybar/lists.generated.ts': generateClientLists,
   'docs/integrations/storybar.postman_collection.json': generateCollection,
   'THIRD_PARTY_NOTICES.md': generateNotices,
 };

@@ -5,13 +5,14 @@ import { type CaptionRequest, Storybar } from '@storybar/client';
 import * as z from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
 import { allowedFile } from './files.ts';
+import { IMAGE_FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated.ts';
 import { orExplain, saveResult } from './results.ts';
 import type { Settings } from './settings.ts';
 
 const OVERLAYS = z
   .array(
     z.object({
-      text: z.string().describe('Caption, up to 180 characters.'),
+      text: z.string().describe(`Caption, up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters.`),
       position: z
         .number()
         .min(0)
@@ -21,30 +22,27 @@ const OVERLAYS = z
     }),
   )
   .min(1)
-  .max(10);
+  .max(LIMITS.MAX_OVERLAYS);
 
 const CAPTIONS = {
   text: z.string().optional().describe('One caption in the middle. Use this or `overlays`.'),
   overlays: OVERLAYS.optional().describe('Several captions, or captions with positions. Use this or `text`.'),
   lang: z.string().optional().describe('Language of the captions as a BCP 47 tag, such as ja or zh-Hant.'),
-  style: z
-    .enum(['bar', 'bar-light', 'box', 'box-light', 'outline', 'plain'])
-    .optional()
-    .describe('Look. Default: bar.'),
+  style: z.enum(STYLE_PRESETS).optional().describe('Look. Default: bar.'),
   safe_area: z
-    .enum(['none', 'tiktok', 'reels', 'shorts', 'stories', 'all'])
+    .enum(SAFE_AREAS)
     .optional()
     .describe("Keeps captions clear of an app's own controls, on portrait files of 9:16."),
 };
 
 const IMAGE_OUTPUT = {
-  format: z.enum(['png', 'jpeg', 'webp']).optional().describe('Format of the result. Default: png.'),
+  format: z.enum(IMAGE_FORMATS).optional().describe('Format of the result. Default: png.'),
 };
 
 const SUBTITLES = {
   captions: z
     .string()
-    .max(65_536)
+    .max(LIMITS.MAX_CAPTIONS_BYTES)
     .optional()
     .describe('Content of an SRT or WebVTT file. Use this, `text` or `overlays`.'),
 };
@@ -125,8 +123,8 @@ function registerFreeTools(server: McpServer, storybar: Storybar): void {
       description:
         'Shows where captions would go on an image or video of a size, with line breaks, warnings and price. Free.',
       inputSchema: z.object({
-        width: z.number().int().min(16).max(8_192),
-        height: z.number().int().min(16).max(8_192),
+        width: z.number().int().min(LIMITS.MIN_SIDE).max(LIMITS.MAX_SIDE),
+        height: z.number().int().min(LIMITS.MIN_SIDE).max(LIMITS.MAX_SIDE),
         text: CAPTIONS.text,
         overlays: CAPTIONS.overlays,
         style: CAPTIONS.style,

@@ -1,6 +1,7 @@
 // What each operation does with one item.
 
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
+import { FORMATS } from './lists.generated';
 import { apiError, apiRequest, type ApiResponse, download, multipart, parseJson } from './request';
 
 interface Render {
@@ -122,8 +123,7 @@ async function withBinary(
 ): Promise<INodeExecutionData> {
   const type = headers['content-type'] ?? 'application/octet-stream';
   const property = context.getNodeParameter('outputPropertyName', item) as string;
-  const extension =
-    { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp', 'video/mp4': 'mp4' }[type] ?? 'bin';
+  const extension = FORMATS.find(({ mediaType }) => mediaType === type)?.extension ?? 'bin';
   const data = await context.helpers.prepareBinaryData(body, `${name}.${extension}`, type);
   return { json, binary: { [property]: data }, pairedItem: { item } };
 }

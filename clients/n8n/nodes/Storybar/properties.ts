@@ -1,9 +1,29 @@
 // The form of the node.
 
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
 
 const WITH_FILE = ['captionImage', 'captionVideo'];
 const WITH_CAPTIONS = [...WITH_FILE, 'overlayOnly'];
+
+const APPS: Partial<Record<string, string>> = {
+  all: 'All Apps',
+  reels: 'Instagram Reels',
+  shorts: 'YouTube Shorts',
+  stories: 'Instagram Stories',
+  tiktok: 'TikTok',
+};
+const FORMAT_NOTES: Partial<Record<string, string>> = {
+  jpeg: 'A JPEG stays a JPEG without being compressed again',
+  mp4: 'Videos, and animated GIFs',
+};
+
+const formats = FORMATS.map(({ title, value }) => {
+  const description = FORMAT_NOTES[value];
+  return { name: title, value, ...(description !== undefined && { description }) };
+});
+const apps = SAFE_AREAS.map((value) => ({ name: APPS[value] ?? capitalize(value), value }));
+const styles = STYLE_PRESETS.map((value) => ({ name: value.split('-').map(capitalize).join(', '), value }));
 
 export const properties: INodeProperties[] = [
   {
@@ -105,7 +125,7 @@ export const properties: INodeProperties[] = [
     default: '',
     required: true,
     displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['text'] } },
-    description: 'Up to 180 characters. Line breaks are kept.',
+    description: `Up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters. Line breaks are kept.`,
   },
   {
     displayName: 'Subtitles',
@@ -115,7 +135,7 @@ export const properties: INodeProperties[] = [
     default: '',
     required: true,
     displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['subtitles'] } },
-    description: 'Content of an SRT or WebVTT file, up to 500 cues',
+    description: `Content of an SRT or WebVTT file, up to ${LIMITS.MAX_CUES} cues`,
   },
   {
     displayName: 'Overlays',
@@ -135,7 +155,7 @@ export const properties: INodeProperties[] = [
             name: 'text',
             type: 'string',
             default: '',
-            description: 'Up to 180 characters. Line breaks are kept.',
+            description: `Up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters. Line breaks are kept.`,
           },
           {
             displayName: 'Position',
@@ -203,12 +223,7 @@ export const properties: INodeProperties[] = [
         name: 'format',
         type: 'options',
         default: 'png',
-        options: [
-          { name: 'JPEG', value: 'jpeg', description: 'A JPEG stays a JPEG without being compressed again' },
-          { name: 'MP4', value: 'mp4', description: 'Videos, and animated GIFs' },
-          { name: 'PNG', value: 'png' },
-          { name: 'WebP', value: 'webp' },
-        ],
+        options: byName(formats),
         description: 'Format of the finished file. Default: PNG for images, MP4 for videos.',
       },
       {
@@ -239,14 +254,7 @@ export const properties: INodeProperties[] = [
         name: 'safeArea',
         type: 'options',
         default: 'none',
-        options: [
-          { name: 'All Apps', value: 'all' },
-          { name: 'Instagram Reels', value: 'reels' },
-          { name: 'Instagram Stories', value: 'stories' },
-          { name: 'None', value: 'none' },
-          { name: 'TikTok', value: 'tiktok' },
-          { name: 'YouTube Shorts', value: 'shorts' },
-        ],
+        options: byName(apps),
         description: "Keeps captions clear of an app's own controls, on portrait files of 9:16",
       },
       {
@@ -261,16 +269,18 @@ export const properties: INodeProperties[] = [
         name: 'style',
         type: 'options',
         default: 'bar',
-        options: [
-          { name: 'Bar', value: 'bar' },
-          { name: 'Bar, Light', value: 'bar-light' },
-          { name: 'Box', value: 'box' },
-          { name: 'Box, Light', value: 'box-light' },
-          { name: 'Outline', value: 'outline' },
-          { name: 'Plain', value: 'plain' },
-        ],
+        options: byName(styles),
         description: 'Look of the captions',
       },
     ],
   },
 ];
+
+function capitalize(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** n8n shows options in the order of their names. */
+function byName(options: readonly INodePropertyOptions[]): INodePropertyOptions[] {
+  return [...options].sort((a, b) => a.name.localeCompare(b.name));
+}

@@ -161,7 +161,8 @@ def _require_output(render: AnyRender) -> RenderOutput:
     output = render["output"]
     if render["status"] == "succeeded" and output:
         return output
-    error = render["error"] or {"detail": f"The render {render['id']} has the status {render['status']}."}
+    unknown = {"detail": f"The render {render['id']} has the status {render['status']}."}
+    error: Mapping[str, Any] = render["error"] or unknown
     # A canceled render has no error of its own, so its status is the code.
     raise StorybarRenderError(error.get("status", 0), {"code": render["status"], **error, "instance": render["id"]})
 
