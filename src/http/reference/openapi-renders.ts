@@ -4,7 +4,7 @@ import { ID, ref, STRING } from '../../api/schema-parts.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { PAGE_LIMIT, WAIT_SECONDS } from '../renders/render-routes.ts';
-import { MAX_BATCH } from '../renders/render-view.ts';
+import { MAX_BATCH } from '../../renders/render-view.ts';
 import { FILE_CONTENT, IDEMPOTENCY_KEY } from './openapi-form.ts';
 import {
   BODY_ERRORS,
